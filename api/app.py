@@ -1,0 +1,149 @@
+"""The composition root of the API: builds everything once, by hand, and wires it to Litestar."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from litestar import Litestar, MediaType, Request, Response, asgi, get
+from litestar.config.cors import CORSConfig
+from litestar.exceptions import HTTPException
+from litestar.handlers import BaseRouteHandler
+
+from api.discovery.documents import documents
+from api.dispatch import Dispatcher
+from api.errors import KINDS, Problem
+from api.http import problem_answer, request_id
+from api.payment.fingerprint import Fingerprinter
+from api.payment.ledger import Ledger
+from api.payment.rails import configured_rails
+from api.payment.till import Till
+from api.pipeline import PaidCall, Services
+from api.readiness import Readiness
+from jobs.catalogue import CATALOGUE, UPDATED
+from shared.connections import connect_async
+from shared.endpoint import Endpoint
+from shared.replies import ReplyReader
+from shared.sealing import Sealer
+from shared.settings import Settings, read_key
+
+log = logging.getLogger(__name__)
+
+# Browsers may call from anywhere: there are no cookies and no accounts, the payment is the only authority.
+CORS = CORSConfig(
+    allow_origins=["*"],
+    allow_methods=["GET", "HEAD", "POST", "OPTIONS"],
+    allow_headers=[
+        "Content-Type",
+        "PAYMENT-SIGNATURE",
+        "X-PAYMENT",
+        "X-Request-Id",
+        # Official clients send this response header on their requests.
+        "Access-Control-Expose-Headers",
+    ],
+    expose_headers=[
+        "PAYMENT-REQUIRED",
+        "PAYMENT-RESPONSE",
+        "X-PAYMENT-RESPONSE",
+        "WWW-Authenticate",
+        "Retry-After",
+        "X-Request-Id",
+    ],
+    max_age=600,
+)
+
+
+def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Litestar:
+    """Build the API.
+
+    Raises:
+        InvalidSetting: a setting is missing or has the wrong form.
+    """
+    settings = settings or Settings.from_env(os.environ)
+    master = read_key(settings.key_file)
+    rails = configured_rails(settings)
+    configured = {rail.rail for rail in rails}
+    tills = tuple(
+        Till(endpoint, rails, settings.base_url) for endpoint in catalogue if configured.intersection(endpoint.rails)
+    )
+
+    ledger_redis = connect_async(settings.ledger_url)
+    queue_redis = connect_async(settings.queue_url)
+    replies_redis = connect_async(settings.queue_url, blocking=True)
+    replies = ReplyReader(replies_redis)
+    services = Services(
+        ledger=Ledger(ledger_redis),
+        dispatcher=Dispatcher(queue_redis, replies, Sealer(master)),
+        fingerprint=Fingerprinter(master),
+        settle_timeout_s=settings.settle_timeout_s,
+    )
+    readiness = Readiness(ledger_redis, queue_redis, rails, catalogue)
+
+    @asynccontextmanager
+    async def running(_: Litestar) -> AsyncIterator[None]:
+        for rail in rails:
+            await rail.facilitator.start()
+        replies.start()
+        try:
+            yield
+        finally:
+            await replies.stop()
+            for rail in rails:
+                await rail.facilitator.stop()
+            for client in (ledger_redis, queue_redis, replies_redis):
+                await client.aclose()
+
+    return Litestar(
+        route_handlers=[
+            *(asgi(till.endpoint.path, copy_scope=False)(PaidCall(till, services)) for till in tills),
+            *_document_routes(tills, settings),
+            *readiness.routes(),
+        ],
+        lifespan=[running],
+        cors_config=CORS,
+        exception_handlers={HTTPException: _problem, Exception: _problem},
+        openapi_config=None,
+        logging_config=None,
+    )
+
+
+def _document_routes(tills: Sequence[Till], settings: Settings) -> list[BaseRouteHandler]:
+    """The discovery documents: bytes that never change while the process lives."""
+
+    def route(path: str, body: bytes) -> BaseRouteHandler:
+        @get(path, media_type=MediaType.JSON, sync_to_thread=False, cache_control=None)
+        def document() -> Response[bytes]:
+            return Response(body, media_type=MediaType.JSON, headers={"Cache-Control": "public, max-age=60"})
+
+        return document
+
+    listings = [till.listing for till in tills]
+    return [
+        route(path, body)
+        for path, body in documents(
+            listings, settings.base_url, last_updated=int(datetime.fromisoformat(UPDATED).timestamp())
+        ).items()
+    ]
+
+
+def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+    """What Litestar itself refuses (unknown path, wrong method), in the same form as every other error."""
+    status = getattr(error, "status_code", 500)
+    code = next((code for code, kind in KINDS.items() if kind.status == status), "internal_error")
+    call_id = request_id(request.scope)
+    if code == "internal_error":
+        log.error("request %s to %s failed", call_id, request.url.path, exc_info=error)
+    answer = problem_answer(
+        Problem(code=code, detail=KINDS[code].title + "."), instance=request.url.path, request_id=call_id
+    )
+    headers = {name.decode(): value.decode() for name, value in answer.headers}
+    return Response(
+        answer.body,
+        status_code=answer.status,
+        media_type=headers.pop("content-type"),
+        headers={**headers, "X-Request-Id": call_id, "Cache-Control": "no-store"},
+    )

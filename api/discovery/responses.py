@@ -1,0 +1,156 @@
+"""What an operation can answer, as the OpenAPI document says it: responses, and what they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.discovery import schemas
+from api.discovery.problem import COMPONENT as PROBLEM
+from api.discovery.problem import MEDIA_TYPE, PROBLEM_SCHEMA, narrowed
+from api.discovery.resource import MIME_TYPE
+from shared.endpoint import Endpoint, Flavour
+from shared.x402.wire import X402_VERSION, Challenge, Settlement
+
+_CHALLENGE = "PaymentRequired"
+_RECEIPT = "SettlementResponse"
+
+_RETRY_WITH = {
+    Flavour.NEWER: "PAYMENT-SIGNATURE",
+    Flavour.OLDER: "X-PAYMENT or PAYMENT-SIGNATURE",
+    Flavour.WATCH: "PAYMENT-SIGNATURE",
+}
+
+
+def responses(endpoint: Endpoint, example_schema: dict[str, Any]) -> dict[str, Any]:
+    """The `responses` of an operation.
+
+    Args:
+        example_schema: the schema of the 200 body, or a reference to it.
+    """
+    found = {
+        "200": {
+            "description": "The answer, paid for.",
+            "headers": _receipt_headers(endpoint.flavour),
+            "content": {MIME_TYPE: {"schema": example_schema, "example": endpoint.example.response}},
+        },
+        "400": _shared("BadRequest"),
+        "402": _payment_required(endpoint.flavour),
+        "413": _shared("ContentTooLarge"),
+        "415": _shared("UnsupportedMediaType"),
+        "429": _shared("RateLimited"),
+    }
+    if endpoint.failures:
+        found["502"] = _problem(
+            502,
+            "Another system failed. Repeat the request with the same payment to run it again, free.",
+            _receipt_headers(endpoint.flavour),
+            endpoint.failures,
+        )
+    return found | {"503": _shared("Unavailable"), "504": _shared("DeadlineExceeded")}
+
+
+def components() -> dict[str, Any]:
+    """The `components` that responses refer to, without the endpoints' own schemas."""
+    return {
+        "schemas": {_CHALLENGE: _challenge_schema(), _RECEIPT: _receipt_schema(), PROBLEM: PROBLEM_SCHEMA},
+        "headers": _HEADERS,
+        "responses": {
+            "BadRequest": _problem(
+                400,
+                "The body is invalid. Found before settlement and not charged, unless only the world could tell: "
+                "`charged` says which.",
+                _headers("PAYMENT-RESPONSE"),
+            ),
+            "ContentTooLarge": _problem(413, "The body is too large. Not charged.", {}),
+            "UnsupportedMediaType": _problem(415, "The body is not application/json. Not charged.", {}),
+            "RateLimited": _problem(
+                429,
+                "This payer has called this endpoint too often. Not charged: the payment can still be used.",
+                _headers("Retry-After", "RateLimit", "RateLimit-Policy"),
+            ),
+            "Unavailable": _problem(
+                503,
+                "Full, down or draining: not charged. Or the settlement's outcome is unknown: repeat the request with "
+                "the same payment, never with a new one.",
+                _headers("Retry-After"),
+            ),
+            "DeadlineExceeded": _problem(
+                504,
+                "Charged, and the answer took too long. Repeat the request with the same payment to collect it, free.",
+                _headers("PAYMENT-RESPONSE"),
+            ),
+        },
+    }
+
+
+_HEADERS: dict[str, Any] = {
+    "PAYMENT-REQUIRED": {
+        "description": "Base64 of the challenge, the same JSON as the body.",
+        "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+    },
+    "WWW-Authenticate": {
+        "description": "`X402` and the value of PAYMENT-REQUIRED.",
+        "schema": {"type": "string", "pattern": "^X402 "},
+    },
+    "PAYMENT-RESPONSE": {
+        "description": f"Base64 of the receipt, a {_RECEIPT} as JSON. Sent once a settlement was tried, failed or not.",
+        "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+    },
+    "X-PAYMENT-RESPONSE": {
+        "description": "The same as PAYMENT-RESPONSE.",
+        "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+    },
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
+    "RateLimit": {"description": "What is left (draft-ietf-httpapi-ratelimit-headers).", "schema": {"type": "string"}},
+    "RateLimit-Policy": {
+        "description": "The limit per payer and endpoint (draft-ietf-httpapi-ratelimit-headers).",
+        "schema": {"type": "string"},
+    },
+}
+
+
+def _payment_required(flavour: Flavour) -> dict[str, Any]:
+    challenge = ("PAYMENT-REQUIRED",) if flavour is Flavour.NEWER else ("PAYMENT-REQUIRED", "WWW-Authenticate")
+    return {
+        "description": "Payment required. Pay one of `accepts` exactly, then repeat the identical request with the "
+        f"header {_RETRY_WITH[flavour]}.",
+        "headers": _headers(*challenge) | _receipt_headers(flavour),
+        "content": {MIME_TYPE: {"schema": {"$ref": f"#/components/schemas/{_CHALLENGE}"}}},
+    }
+
+
+def _receipt_headers(flavour: Flavour) -> dict[str, Any]:
+    if flavour is Flavour.OLDER:
+        return _headers("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE")
+    return _headers("PAYMENT-RESPONSE")
+
+
+def _challenge_schema() -> dict[str, Any]:
+    # The wire's Structs are decoded leniently and speak of Python names; what we send has these members always.
+    schema = schemas.of(Challenge, described=False)
+    schema["properties"]["x402Version"] = {"const": X402_VERSION}
+    schema["properties"]["accepts"]["minItems"] = 1
+    schema["required"] = ["x402Version", *schema["required"]]
+    return schema | {
+        "description": "The x402 challenge: its `accepts` is the authority for price, asset and recipient."
+    }
+
+
+def _receipt_schema() -> dict[str, Any]:
+    return schemas.of(Settlement, described=False) | {"description": "The x402 receipt of a settlement."}
+
+
+def _problem(status: int, description: str, headers: dict[str, Any], reasons: tuple[str, ...] = ()) -> dict[str, Any]:
+    response: dict[str, Any] = {
+        "description": description,
+        "content": {MEDIA_TYPE: {"schema": narrowed(status, reasons)}},
+    }
+    return response | {"headers": headers} if headers else response
+
+
+def _shared(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/responses/{name}"}
+
+
+def _headers(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -1,0 +1,80 @@
+"""From a settled payment to an outcome: put the job on its pool's queue, wait for the reply."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+
+import redis.asyncio
+
+from shared import outcome
+from shared.broker import FIELD, stream_key
+from shared.endpoint import Endpoint, Pool
+from shared.message import Arguments, new_message
+from shared.outcome import Outcome
+from shared.replies import ReplyReader
+from shared.sealing import Sealer
+
+log = logging.getLogger(__name__)
+
+# Calls of one API process that may wait for a pool at once. A full pool refuses before it charges.
+ROOM: dict[Pool, int] = {
+    Pool.FAST: 1000,
+    Pool.NET: 200,
+    Pool.CHAIN: 200,
+    Pool.RENDER: 8,
+    Pool.WHOIS: 64,
+    Pool.YOUTUBE: 32,
+}
+
+
+class Late(Exception):
+    """The deadline passed without an answer. The job may still finish and leave its answer in the ledger."""
+
+
+class Dispatcher:
+    """Enqueues jobs and awaits their replies.
+
+    Args:
+        queue: the queue Redis, for short commands.
+        replies: this process's reply reader.
+    """
+
+    def __init__(self, queue: redis.asyncio.Redis, replies: ReplyReader, sealer: Sealer) -> None:
+        self._queue = queue
+        self._replies = replies
+        self._sealer = sealer
+        self._waiting: Counter[Pool] = Counter()
+
+    def has_room(self, pool: Pool) -> bool:
+        """Whether another call of this pool may be charged."""
+        return self._waiting[pool] < ROOM[pool]
+
+    async def run(self, endpoint: Endpoint, arguments: Arguments) -> Outcome:
+        """Run one call on its pool.
+
+        Raises:
+            Late: after the endpoint's deadline.
+            redis.RedisError: the job could not be queued, as far as is known.
+        """
+        message = new_message(
+            endpoint,
+            arguments,
+            reply_to=self._replies.address,
+            deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
+            sealer=self._sealer,
+        )
+        reply = self._replies.expect(message.message_id)
+        self._waiting[endpoint.pool] += 1
+        try:
+            async with asyncio.timeout(endpoint.deadline_s):
+                await self._queue.xadd(stream_key(endpoint.pool), {FIELD: message.encode()})
+                return outcome.decode(await reply)
+        except TimeoutError:
+            log.warning("late: endpoint=%s job=%s", endpoint.name, message.message_id)
+            raise Late from None
+        finally:
+            self._waiting[endpoint.pool] -= 1
+            self._replies.forget(message.message_id)

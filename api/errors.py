@@ -1,0 +1,101 @@
+"""The only table from failure to HTTP status. Every error but the 402 is application/problem+json (RFC 9457).
+
+A 402 body is exactly the challenge, so 402 is not in the table: see api/payment/till.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+Charged = bool | str
+"""True, False, or "unknown" while nobody knows whether a settlement went through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a failure code means over HTTP.
+
+    Attributes:
+        retryable: whether the same request may succeed later.
+    """
+
+    status: int
+    title: str
+    retryable: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    "invalid_json": Kind(400, "The body is not JSON"),
+    "invalid_body": Kind(400, "The body is not valid"),
+    "invalid_schema": Kind(400, "The JSON Schema is not valid"),
+    "remote_ref_not_allowed": Kind(400, "The JSON Schema refers to another document"),
+    "not_found": Kind(404, "There is nothing here"),
+    "method_not_allowed": Kind(405, "This method is not allowed here"),
+    "too_large": Kind(413, "The body is too large"),
+    "unsupported_media_type": Kind(415, "The body must be application/json"),
+    "rate_limited": Kind(429, "Too many calls of this endpoint by this payer", retryable=True),
+    "internal_error": Kind(500, "Something went wrong here", retryable=True),
+    "upstream_failed": Kind(502, "Another system failed", retryable=True),
+    "unavailable": Kind(503, "Not available now", retryable=True),
+    "pool_full": Kind(503, "Too many calls of this kind are waiting", retryable=True),
+    "settlement_unknown": Kind(503, "It is not known yet whether the payment went through", retryable=True),
+    "in_progress": Kind(503, "The same call is still being answered", retryable=True),
+    "deadline_exceeded": Kind(504, "The answer took too long", retryable=True),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(Exception):
+    """A failure on its way to the caller.
+
+    Attributes:
+        code: a key of KINDS.
+        detail: a sentence for the caller; never a secret, never a value out of a body.
+        charged: whether the payment of this request was settled.
+        retry_same_payment: repeat the request with the same payment header; it is not charged again.
+        retry_after_s: seconds, for the Retry-After header.
+    """
+
+    code: str
+    detail: str
+    charged: Charged = False
+    retryable: bool | None = None
+    retry_same_payment: bool = False
+    retry_after_s: int | None = None
+    reason: str | None = None
+    field: str | None = None
+    details: tuple[Mapping[str, Any], ...] = ()
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Its row of the table."""
+        return KINDS[self.code]
+
+    def body(self, *, instance: str, request_id: str) -> bytes:
+        """The problem+json document."""
+        kind = self.kind
+        return msgspec.json.encode(
+            {
+                "type": f"urn:coinslot:problem:{self.code}",
+                "title": kind.title,
+                "status": kind.status,
+                "detail": self.detail,
+                "instance": instance,
+                "ok": False,
+                "error": self.code,
+                "code": self.code,
+                "reason": self.reason,
+                "field": self.field,
+                "details": list(self.details),
+                "requestId": request_id,
+                "retryable": kind.retryable if self.retryable is None else self.retryable,
+                "retryAfterSeconds": self.retry_after_s,
+                "charged": self.charged,
+                "retryWithSamePayment": self.retry_same_payment,
+            }
+        )

@@ -1,0 +1,75 @@
+"""/healthz says that the process lives; /readyz says what is missing for a paid call to succeed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+import redis.asyncio
+from litestar import Response, get
+from litestar.handlers import BaseRouteHandler
+from redis.exceptions import RedisError
+
+from api.payment.rails import ConfiguredRail
+from shared.broker import GROUP, LEASE_MS, stream_key
+from shared.endpoint import Endpoint
+
+
+class Readiness:
+    """Asks everything that a paid call needs, each in its own time limit.
+
+    Args:
+        catalogue: its pools are the ones that need a worker.
+    """
+
+    def __init__(
+        self,
+        ledger: redis.asyncio.Redis,
+        queue: redis.asyncio.Redis,
+        rails: Sequence[ConfiguredRail],
+        catalogue: Sequence[Endpoint],
+    ) -> None:
+        self._ledger = ledger
+        self._queue = queue
+        self._rails = rails
+        self._pools = sorted({endpoint.pool for endpoint in catalogue})
+
+    def routes(self) -> list[BaseRouteHandler]:
+        """The two routes. Both are free."""
+
+        @get("/healthz", sync_to_thread=False)
+        def healthz() -> dict[str, bool]:
+            return {"ok": True}
+
+        @get("/readyz")
+        async def readyz() -> Response[dict[str, Any]]:
+            checks = await self.checks()
+            ready = all(checks.values())
+            return Response({"ok": ready, "checks": checks}, status_code=200 if ready else 503)
+
+        return [healthz, readyz]
+
+    async def checks(self) -> dict[str, bool]:
+        """Each dependency and whether it is there."""
+        names = ["ledger", "queue", *(f"facilitator:{rail.rail}" for rail in self._rails)]
+        asked: list[Awaitable[bool]] = [_answers(self._ledger), _answers(self._queue)]
+        asked += [rail.facilitator.reachable() for rail in self._rails]
+        for pool in self._pools:
+            names.append(f"workers:{pool}")
+            asked.append(self._has_worker(stream_key(pool)))
+        return dict(zip(names, await asyncio.gather(*asked), strict=True))
+
+    async def _has_worker(self, stream: str) -> bool:
+        try:
+            consumers = await self._queue.xinfo_consumers(stream, GROUP)
+        except RedisError:
+            return False
+        return any(consumer["idle"] < LEASE_MS for consumer in consumers)
+
+
+async def _answers(client: redis.asyncio.Redis) -> bool:
+    try:
+        return bool(await client.ping())
+    except RedisError:
+        return False

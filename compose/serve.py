@@ -1,0 +1,168 @@
+"""The whole service on one machine: `python -m compose.serve [--check] [--scale worker-render=2]`.
+
+What the settings do not name is embedded (compose/sandbox): the two Redis servers and a local chain with a funded wallet.
+The processes are those of the Procfile. Then one paid echo proves that the way from price to answer works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from client.answer import Answer
+from client.buyer import Buyer
+from client.errors import CoinslotError
+from client.wallet import Wallet
+from compose.sandbox.embedded import Embedded, embed
+from shared.settings import InvalidSetting, Settings
+
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 45.0
+
+
+class CannotServe(Exception):
+    """The service did not come up. The text is for the person at the terminal."""
+
+
+class Interrupted(Exception):
+    """SIGINT or SIGTERM."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve until interrupted; with --check stop after the proof. Exit code 0, or 1 with the reason on stderr."""
+    arguments = _arguments(argv)
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
+    var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
+    try:
+        with embed(os.environ, var) as embedded, _services(embedded, var, arguments.scale) as services:
+            _wait_until_ready(embedded.settings, services, var)
+            answer = _prove(embedded) if embedded.payer_key else None
+            _tell(embedded, answer, serving=not arguments.check)
+            if not arguments.check:
+                code = services.wait()
+                raise CannotServe(f"a process ended, so the others were stopped (exit code {code})\n{_log_tail(var)}")
+    except Interrupted:
+        print("\nstopped", file=sys.stderr)
+        return 0
+    except (CannotServe, InvalidSetting) as error:
+        print(f"coinslot: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/run", description="Start the whole service and prove it with one paid call."
+    )
+    parser.add_argument("--check", action="store_true", help="stop after the proof and leave nothing running")
+    parser.add_argument("--scale", metavar="NAME=N,...", help="processes per Procfile line, e.g. worker-render=2")
+    return parser.parse_args(argv)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    # A second Ctrl-C must not interrupt the orderly stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Interrupted
+
+
+@contextlib.contextmanager
+def _services(embedded: Embedded, var: Path, scale: str | None) -> Iterator[subprocess.Popen[bytes]]:
+    """The processes of the Procfile, in a session of their own so that Ctrl-C reaches only this process."""
+    _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
+    command = [sys.executable, "-m", "honcho", "--no-prefix", "start"]
+    if scale:
+        command += ["-c", scale]
+    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = {**os.environ, **embedded.environment, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    with _log(var).open("wb") as log:
+        services = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            yield services
+        finally:
+            services.terminate()
+            try:
+                services.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(services.pid, signal.SIGKILL)
+                services.wait()
+
+
+def _require_free(host: str, port: int, setting: str) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CannotServe(f"port {port} cannot be used ({error.strerror}): set {setting} to another one") from None
+
+
+def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> None:
+    give_up_at = time.monotonic() + READY_TIMEOUT_S
+    seen = "no answer"
+    while time.monotonic() < give_up_at:
+        if services.poll() is not None:
+            raise CannotServe(f"a process could not start\n{_log_tail(var)}")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{settings.port}/readyz", timeout=3):
+                return
+        except urllib.error.HTTPError as error:
+            seen = error.read().decode(errors="replace")
+        except OSError as error:
+            seen = str(error)
+        time.sleep(0.05)
+    raise CannotServe(f"not ready after {READY_TIMEOUT_S:.0f} s: {seen}\n{_log_tail(var)}")
+
+
+def _prove(embedded: Embedded) -> Answer:
+    """One paid echo, as any buyer would make it."""
+    assert embedded.payer_key is not None
+    try:
+        with Buyer(embedded.settings.base_url, Wallet.evm(embedded.payer_key), max_price=None) as buyer:
+            return buyer.call("echo", {"message": "hello"})
+    except CoinslotError as error:
+        raise CannotServe(f"the paid echo failed: {error}") from None
+
+
+def _tell(embedded: Embedded, answer: Answer | None, *, serving: bool) -> None:
+    base_url = embedded.settings.base_url
+    if answer is not None and answer.receipt is not None:
+        print(f"paid echo      {answer.raw.decode()}")
+        print(f"  settled in   {answer.receipt.transaction} on {answer.receipt.network}")
+    if not serving:
+        return
+    print(f"catalogue      {base_url}/bazaar.json")
+    print(f"OpenAPI        {base_url}/openapi.json")
+    if embedded.payer_key:
+        print('first call     .venv/bin/coinslot call echo \'{"message": "hello"}\'')
+    print(f"unpaid call    curl -i -X POST {base_url}/v1/cdp/echo")
+    print("stop           Ctrl-C", flush=True)
+
+
+def _log(var: Path) -> Path:
+    var.mkdir(parents=True, exist_ok=True)
+    return var / "service.log"
+
+
+def _log_tail(var: Path) -> str:
+    lines = _log(var).read_text(errors="replace").splitlines()[-15:]
+    return "\n".join([*lines, f"(all of it: {_log(var)})"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

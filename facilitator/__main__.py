@@ -1,0 +1,34 @@
+"""Run the facilitator: `python -m facilitator`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from granian.constants import HTTPModes, Interfaces
+from granian.server import Server
+
+from shared.settings import InvalidSetting, Settings
+
+
+def main() -> None:
+    """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
+    settings = Settings.from_env(os.environ)
+    Server(
+        "facilitator.app:create_app",
+        factory=True,
+        address=settings.facilitator_host,
+        port=settings.facilitator_port,
+        interface=Interfaces.ASGI,
+        http=HTTPModes.http1,
+        websockets=False,
+        workers=1,
+        workers_kill_timeout=20,
+    ).serve()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except InvalidSetting as error:
+        sys.exit(f"coinslot facilitator: {error}")

@@ -1,0 +1,77 @@
+"""The cashier: the standard x402 facilitator API over our own rails, in a process of its own that alone holds the keys.
+
+POST /verify, POST /settle, GET /supported as the x402 v2 specification has them; GET /settlements/{payment id} for evidence.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from litestar import Litestar, Response, get, post
+from litestar.exceptions import NotFoundException
+
+from facilitator.rails.evm import EvmRail
+from facilitator.rails.payment_id import parse_evm
+from shared.settings import InvalidSetting, Settings, read_key
+from shared.x402 import evm
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
+
+MAX_BODY_BYTES = 64 * 1024
+
+
+def create_app(settings: Settings | None = None) -> Litestar:
+    """Build the facilitator.
+
+    Raises:
+        InvalidSetting: a setting is missing or has the wrong form.
+    """
+    settings = settings or Settings.from_env(os.environ)
+    if not settings.evm_rpc_url:
+        raise InvalidSetting("COINSLOT_EVM_RPC_URL must name a JSON-RPC node to settle through")
+    try:
+        token = evm.token_on(settings.evm_network)
+    except KeyError:
+        raise InvalidSetting(f"COINSLOT_EVM_NETWORK: no USDC contract is known on {settings.evm_network}") from None
+    rail = EvmRail(token, settings.evm_rpc_url, read_key(settings.evm_settler_key_file))
+
+    @post("/verify", status_code=200)
+    async def verify(data: FacilitatorCall) -> Verification:
+        return await rail.verify(data)
+
+    @post("/settle", status_code=200)
+    async def settle(data: FacilitatorCall) -> Settlement:
+        return await rail.settle(data)
+
+    @get("/supported", sync_to_thread=False)
+    def supported() -> Supported:
+        return Supported(kinds=(rail.kind,), signers={"eip155:*": rail.signers})
+
+    @get("/settlements/{payment_id:str}")
+    async def settlement(payment_id: str) -> Response[Evidence]:
+        named = parse_evm(payment_id)
+        if named is None or (named.network, named.asset) != (token.network, token.address.lower()):
+            raise NotFoundException("no rail here knows this payment id")
+        evidence = await rail.evidence(named.payer, named.nonce)
+        return Response(evidence, status_code=503 if evidence.status == "unknown" else 200)
+
+    @get("/healthz", sync_to_thread=False)
+    def healthz() -> dict[str, bool]:
+        return {"ok": True}
+
+    @asynccontextmanager
+    async def running(_: Litestar) -> AsyncIterator[None]:
+        await rail.start()
+        try:
+            yield
+        finally:
+            await rail.stop()
+
+    return Litestar(
+        route_handlers=[verify, settle, supported, settlement, healthz],
+        lifespan=[running],
+        openapi_config=None,
+        request_max_body_size=MAX_BODY_BYTES,
+        logging_config=None,
+    )

@@ -1,0 +1,80 @@
+"""The settler account: the one place where its transactions are numbered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from eth_account.signers.local import LocalAccount
+from hexbytes import HexBytes
+from web3 import AsyncWeb3
+from web3.exceptions import Web3RPCError
+from web3.types import TxParams, Wei
+
+log = logging.getLogger(__name__)
+
+GAS_MARGIN = 1.25
+"""A balance that appears or empties between estimate and execution changes the gas by up to 20,000 of about 75,000."""
+_TIP_CEILING = Wei(10**9)
+
+
+class SettlerAccount:
+    """Numbers, signs and sends transactions; many may be unconfirmed at once.
+
+    Numbering and sending happen under one lock, so a number is used exactly once and never skipped: a gap would hold back
+    every later transaction. Waiting for receipts happens outside of it.
+    """
+
+    def __init__(self, web3: AsyncWeb3[Any], account: LocalAccount, chain_id: int) -> None:
+        self._web3 = web3
+        self._account = account
+        self._chain_id = chain_id
+        self._lock = asyncio.Lock()
+        self._next: int | None = None
+
+    @property
+    def address(self) -> str:
+        """The account."""
+        return self._account.address
+
+    async def send(self, to: str, data: bytes, gas: int) -> HexBytes:
+        """Send one call without value. Returns the transaction's hash once a node has taken it.
+
+        Raises:
+            Web3Exception, OSError, TimeoutError: it is not known whether the node has it.
+        """
+        max_fee, tip = await self._fees()
+        async with self._lock:
+            if self._next is None:
+                self._next = await self._web3.eth.get_transaction_count(self._account.address, "pending")
+            transaction: TxParams = {
+                "type": 2,
+                "chainId": self._chain_id,
+                "nonce": self._next,  # type: ignore[typeddict-item]  # web3's Nonce is an int
+                "to": self._web3.to_checksum_address(to),
+                "data": HexBytes(data),
+                "value": Wei(0),
+                "gas": int(gas * GAS_MARGIN),
+                "maxFeePerGas": max_fee,
+                "maxPriorityFeePerGas": tip,
+            }
+            signed = self._account.sign_transaction(transaction)  # type: ignore[arg-type]
+            try:
+                await self._web3.eth.send_raw_transaction(signed.raw_transaction)
+            except Web3RPCError as error:
+                # Refused by the node, so the number is free again; ours may have been out of step.
+                self._next = None
+                log.warning("the node refused transaction %s: %s", transaction["nonce"], error)
+                raise
+            except BaseException:
+                self._next = None
+                raise
+            self._next += 1
+            return signed.hash
+
+    async def _fees(self) -> tuple[Wei, Wei]:
+        """EIP-1559: twice the base fee outlasts six full blocks."""
+        block = await self._web3.eth.get_block("latest")
+        tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
+        return Wei(2 * block["baseFeePerGas"] + tip), tip

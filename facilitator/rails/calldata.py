@@ -1,0 +1,58 @@
+"""ABI encoding of the six calls and events that settling needs (EIP-3009, ERC-20, ERC-1271), without a contract object."""
+
+from __future__ import annotations
+
+from shared.x402.evm import Authorization, keccak256
+
+AUTHORIZATION_USED = keccak256(b"AuthorizationUsed(address,bytes32)")
+TRANSFER = keccak256(b"Transfer(address,address,uint256)")
+
+_SETTLE_VRS = bytes.fromhex("e3ee160e")
+_SETTLE_BYTES = bytes.fromhex("cf092995")
+_AUTHORIZATION_STATE = bytes.fromhex("e94a0102")
+_BALANCE_OF = bytes.fromhex("70a08231")
+_IS_VALID_SIGNATURE = bytes.fromhex("1626ba7e")
+
+
+def transfer_with_authorization(authorization: Authorization) -> bytes:
+    """The (v, r, s) form for an account's signature, the (bytes) form for a contract wallet's."""
+    head = (
+        _address(authorization.payer)
+        + _address(authorization.pay_to)
+        + _uint(authorization.value)
+        + _uint(authorization.valid_after)
+        + _uint(authorization.valid_before)
+        + authorization.nonce
+    )
+    signature = authorization.signature
+    if authorization.signature_checked:
+        v = signature[64]
+        return _SETTLE_VRS + head + _uint(v if v >= 27 else v + 27) + signature[:64]
+    return _SETTLE_BYTES + head + _uint(7 * 32) + _dynamic(signature)
+
+
+def authorization_state(payer: str, nonce: bytes) -> bytes:
+    """Whether a nonce is used."""
+    return _AUTHORIZATION_STATE + _address(payer) + nonce
+
+
+def balance_of(account: str) -> bytes:
+    """Atomic units that an account holds."""
+    return _BALANCE_OF + _address(account)
+
+
+def is_valid_signature(digest: bytes, signature: bytes) -> bytes:
+    """ERC-1271, asked of the wallet."""
+    return _IS_VALID_SIGNATURE + digest + _uint(2 * 32) + _dynamic(signature)
+
+
+def _uint(number: int) -> bytes:
+    return number.to_bytes(32, "big")
+
+
+def _address(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
+
+
+def _dynamic(data: bytes) -> bytes:
+    return _uint(len(data)) + data + bytes(-len(data) % 32)

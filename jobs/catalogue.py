@@ -1,0 +1,16 @@
+"""Everything that is sold, written out by hand. Order is the order of every listing."""
+
+from __future__ import annotations
+
+from jobs import echo, faker
+from shared.endpoint import Endpoint
+
+UPDATED = "2026-11-20T00:00:00Z"
+"""When a price, a field or an endpoint last changed. Discovery documents show it, so indexers know when to look again."""
+
+CATALOGUE: tuple[Endpoint, ...] = (
+    echo.ENDPOINT,
+    faker.ENDPOINT,
+)
+
+BY_NAME: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in CATALOGUE}

@@ -1,0 +1,46 @@
+"""echo: says back what it was sent. The cheapest way to see a payment work."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+
+class Request(msgspec.Struct, frozen=True, rename="camel"):
+    """`message`: at most 500 code points; absent and null are the same."""
+
+    message: Annotated[str, msgspec.Meta(max_length=500, description="Text to say back.")] | None = None
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """`youSent` is the message exactly as it came, or null."""
+
+    ok: bool
+    service: str
+    you_sent: str | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """Say it back."""
+    return Response(ok=True, service="coinslot", you_sent=request.message)
+
+
+ENDPOINT = Endpoint(
+    name="echo",
+    price=Price.of("0.001"),
+    category=Category.UTILITY,
+    pool=Pool.FAST,
+    deadline_s=5,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    summary="Says back the message it was sent. The cheapest way to see a paid call work.",
+    example=Example(request={"message": "hello"}, response={"ok": True, "service": "coinslot", "youSent": "hello"}),
+    run=run,
+    body_optional=True,
+)

@@ -1,0 +1,164 @@
+"""The declaration of one sellable call. Everything else about it (path, price, schemas, offers, actor) is derived from here."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from shared.money import Price
+from shared.x402.networks import Rail
+
+PATH_PREFIX = "/v1/cdp/"
+
+_NAME = re.compile(r"(chain/)?[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
+_REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
+
+
+class Pool(enum.StrEnum):
+    """A queue and the worker processes that serve it alone. A full pool never slows another."""
+
+    FAST = "fast"
+    NET = "net"
+    CHAIN = "chain"
+    RENDER = "render"
+    WHOIS = "whois"
+    YOUTUBE = "youtube"
+
+
+class Category(enum.StrEnum):
+    """The shelf in the catalogue."""
+
+    UTILITY = "utility"
+    DATA = "data"
+    SECURITY = "security"
+
+
+class Flavour(enum.Enum):
+    """Which headers carry the challenge and the receipt (SPEC.md, Authentication).
+
+    PAYMENT-REQUIRED is sent on every endpoint, because released x402 v2 clients read nothing else, and either request
+    header is accepted everywhere. The flavour decides what is *added*.
+    """
+
+    NEWER = "newer"
+    """PAYMENT-REQUIRED, retried with PAYMENT-SIGNATURE."""
+    OLDER = "older"
+    """Adds `WWW-Authenticate: X402`; retried with X-PAYMENT, answered with X-PAYMENT-RESPONSE."""
+    WATCH = "watch"
+    """Adds `WWW-Authenticate: X402`; retried with PAYMENT-SIGNATURE."""
+
+
+ALL_RAILS = (Rail.BASE, Rail.SOLANA, Rail.STELLAR, Rail.XRPL_USDC, Rail.XRPL_RLUSD)
+
+
+class InvalidField(ValueError):
+    """A request value is refused. Raise it from a request Struct's ``__post_init__``.
+
+    Args:
+        detail: a sentence for the caller, without the value itself.
+        field: the field's name on the wire, dotted when nested: ``template.name``.
+        code: an error code of the API's failure table that answers 400.
+        suggestions: up to five values that would be accepted.
+    """
+
+    def __init__(
+        self, detail: str, *, field: str, code: str = "invalid_body", suggestions: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.field = field
+        self.code = code
+        self.suggestions = suggestions[:5]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request and the response it got, shown in the catalogue and replayed by a test."""
+
+    request: Any
+    response: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One call that is sold. Refuses a declaration that would be wrong later.
+
+    Attributes:
+        name: the path after ``/v1/cdp/``, e.g. ``echo`` or ``chain/chain-id``.
+        price: per call, in dollars.
+        category: the shelf in the catalogue.
+        pool: the queue and workers that run it.
+        deadline_s: seconds from settlement until the caller gets 504.
+        flavour: which extra headers its challenge and receipt carry.
+        rails: what it may be paid with; the challenge lists those of them that are configured.
+        request: a msgspec Struct; decoding it validates all that can be known without the network.
+        response: a msgspec Struct; encoded once, in the worker.
+        failures: documented reasons of a 502.
+        listed: False keeps it out of every discovery document; it stays callable.
+        holds_secret: the request carries a key or secret, so nothing of it is ever stored.
+        body_optional: an empty body means an empty object.
+        max_body_bytes: larger bodies are 413, before any payment.
+        summary: one line. Facilitators refuse descriptions of more than 500 characters.
+        example: shown in the catalogue and replayed by a test.
+        run: the handler, a pure function of the decoded request and the pool's Context.
+        exhausted: set on CPU work over hostile input: the handler then runs in a killable child process, and this gives
+            the answer to a request whose child had to be killed.
+        child_limit_s: seconds after which the child is killed.
+    """
+
+    name: str
+    price: Price
+    category: Category
+    pool: Pool
+    deadline_s: float
+    flavour: Flavour
+    request: type[msgspec.Struct]
+    response: type[msgspec.Struct]
+    summary: str
+    example: Example
+    run: Callable[[Any, Any], Any]
+    rails: tuple[Rail, ...] = ALL_RAILS
+    failures: tuple[str, ...] = ()
+    listed: bool = True
+    holds_secret: bool = False
+    body_optional: bool = False
+    max_body_bytes: int = 64 * 1024
+    exhausted: Callable[[Any], Any] | None = None
+    child_limit_s: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"endpoint name {self.name!r}: lower-case words joined by '-', optionally below chain/")
+        if not 0 < self.deadline_s <= 25:
+            # The API waits at most 28 s, below the 30 s after which common HTTP clients give up.
+            raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
+        if not 0 < len(self.summary) <= 500:
+            raise ValueError(f"{self.name}: summary must have 1 to 500 characters")
+        if not self.rails or len(set(self.rails)) != len(self.rails):
+            raise ValueError(f"{self.name}: rails must be non-empty and distinct")
+        for reason in self.failures:
+            if not _REASON.fullmatch(reason):
+                raise ValueError(f"{self.name}: failure reason {reason!r} is not snake_case")
+        msgspec.convert(self.example.request, self.request)
+        msgspec.convert(self.example.response, self.response)
+
+    @property
+    def path(self) -> str:
+        """The path on the API: ``/v1/cdp/echo``."""
+        return PATH_PREFIX + self.name
+
+    @property
+    def operation_id(self) -> str:
+        """camelCase: ``jsonRepair``, ``chainErc20Balance``."""
+        first, *rest = re.split(r"[-/]", self.name)
+        return first + "".join(word.capitalize() for word in rest)
+
+    @property
+    def isolated(self) -> bool:
+        """Whether the handler runs in a killable child process."""
+        return self.exhausted is not None

@@ -1,0 +1,123 @@
+"""Every setting, read once from the environment: the field `ledger_url` is COINSLOT_LEDGER_URL.
+
+Secrets are never in the environment, which leaks into process lists and crash reports: they are files, named here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+PREFIX = "COINSLOT_"
+
+
+class InvalidSetting(ValueError):
+    """A setting cannot be used as it is. The text names it and says what it takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of all processes. Each reads what it needs."""
+
+    host: str = "127.0.0.1"
+    """Address that the API listens on."""
+    port: int = 4020
+    """Port that the API listens on."""
+    base_url: str = "http://127.0.0.1:4020"
+    """Public address of the API, as callers see it: it is part of every challenge and discovery document."""
+    ledger_url: str = "redis://127.0.0.1:4022/0"
+    """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`."""
+    queue_url: str = "redis://127.0.0.1:4023/0"
+    """Redis that carries jobs and replies. Needs no persistence."""
+    key_file: Path = Path("var/coinslot.key")
+    """32 random bytes in hex, shared by the API and the workers: seals job arguments and keys request fingerprints."""
+    evm_network: str = "eip155:8453"
+    """CAIP-2 network of the EVM rail."""
+    evm_pay_to: str = ""
+    """Recipient of EVM payments. Empty: the rail is not offered."""
+    evm_facilitator_url: str = "http://127.0.0.1:4021"
+    """x402 facilitator of the EVM rail: ours, or any other that speaks the standard API."""
+    settle_timeout_s: float = 8.0
+    """Longest wait for one settlement. After it the outcome is unknown: 503, and the same payment is to be repeated."""
+    facilitator_host: str = "127.0.0.1"
+    """Address that our facilitator listens on. Keep it private: it pays gas for whoever may call it."""
+    facilitator_port: int = 4021
+    """Port that our facilitator listens on."""
+    evm_rpc_url: str = ""
+    """JSON-RPC node that our facilitator settles through."""
+    evm_settler_key_file: Path = Path("var/settler.key")
+    """Private key in hex of the account that sends settlements and pays their gas. Read by the facilitator alone."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"eip155:[1-9][0-9]{0,17}", self.evm_network):
+            raise InvalidSetting(f"{PREFIX}EVM_NETWORK must be eip155:<chain id>, not {self.evm_network!r}")
+        if self.evm_pay_to and not re.fullmatch(r"0x[0-9a-fA-F]{40}", self.evm_pay_to):
+            raise InvalidSetting(f"{PREFIX}EVM_PAY_TO must be a 0x address of 40 hex digits")
+        for name in ("base_url", "evm_facilitator_url"):
+            url = urlsplit(getattr(self, name))
+            if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
+                raise InvalidSetting(f"{PREFIX}{name.upper()} must be an http(s) address without query or fragment")
+        for name in ("ledger_url", "queue_url"):
+            if urlsplit(getattr(self, name)).scheme not in ("redis", "rediss", "unix"):
+                raise InvalidSetting(f"{PREFIX}{name.upper()} must be a redis://, rediss:// or unix:// address")
+        for name in ("port", "facilitator_port"):
+            if not 0 < getattr(self, name) < 65536:
+                raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
+        if not 0 < self.settle_timeout_s <= 20:
+            raise InvalidSetting(f"{PREFIX}SETTLE_TIMEOUT_S must be within (0, 20] seconds")
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Settings:
+        """Read the settings that are set and not empty.
+
+        Raises:
+            InvalidSetting: a value has the wrong form.
+        """
+        values: dict[str, object] = {}
+        for field in dataclasses.fields(cls):
+            text = env.get(PREFIX + field.name.upper(), "").strip()
+            if text:
+                values[field.name] = _read(field.name, str(field.type), text)
+        settings = cls(**values)  # type: ignore[arg-type]  # each value was read by its field's type
+        if "base_url" in values:
+            return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
+        return dataclasses.replace(settings, base_url=f"http://127.0.0.1:{settings.port}")
+
+    def __repr__(self) -> str:
+        """All but the Redis addresses, which may carry a password."""
+        shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if not f.name.endswith("_url"))
+        return f"Settings({', '.join(shown)})"
+
+
+def _read(name: str, kind: str, text: str) -> object:
+    try:
+        match kind:
+            case "int":
+                return int(text)
+            case "float":
+                return float(text)
+            case "Path":
+                return Path(text)
+            case _:
+                return text
+    except ValueError:
+        raise InvalidSetting(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None
+
+
+def read_key(path: Path) -> bytes:
+    """A 32-byte key from a file of 64 hex digits, with or without 0x.
+
+    Raises:
+        InvalidSetting: the file is missing or has another form. Its content is never shown.
+    """
+    try:
+        text = path.read_text("ascii").strip().removeprefix("0x")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        raise InvalidSetting(f"the key file {path} must hold 64 hex digits")
+    return bytes.fromhex(text)

@@ -1,0 +1,137 @@
+"""The x402 v2 objects as they travel (specs/x402-specification-v2.md of x402-foundation/x402), as msgspec Structs.
+
+Field names on the wire are camelCase. Absent optional fields are left out, never null.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+X402_VERSION = 2
+
+
+class Offer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """One entry of a challenge's `accepts` (the specification's PaymentRequirements).
+
+    Args:
+        network: CAIP-2, e.g. ``eip155:8453``.
+        amount: atomic units as digits; a decimal value on XRPL issued currencies.
+        asset: token contract, mint or currency code.
+        pay_to: recipient.
+        max_timeout_seconds: how long a payment made from this offer is expected to stay valid.
+        extra: scheme data; `paymentFlow` "upfront" says that settlement comes before the answer.
+    """
+
+    scheme: str
+    network: str
+    amount: str
+    asset: str
+    pay_to: str
+    max_timeout_seconds: int
+    extra: dict[str, Any] = {}
+
+
+class Resource(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """What is sold. `service_name` and `tags` are printable ASCII of at most 32 characters, `description` at most 500."""
+
+    url: str
+    description: str | None = None
+    mime_type: str | None = None
+    service_name: str | None = None
+    tags: tuple[str, ...] | None = None
+
+
+class Challenge(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The specification's PaymentRequired: the body of every 402 and, in base64, the PAYMENT-REQUIRED header."""
+
+    x402_version: int = msgspec.field(default=X402_VERSION, name="x402Version")
+    error: str
+    resource: Resource
+    accepts: tuple[Offer, ...]
+    extensions: dict[str, Any] = {}
+
+
+class Payment(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """The specification's PaymentPayload: what PAYMENT-SIGNATURE carries."""
+
+    x402_version: int = msgspec.field(name="x402Version")
+    accepted: Offer
+    payload: dict[str, Any]
+    resource: dict[str, Any] | None = None
+    extensions: dict[str, Any] | None = None
+
+
+class FlatPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The older shape that X-PAYMENT carries: no `accepted`; `network` may be a v1 name such as ``base``."""
+
+    x402_version: int = msgspec.field(name="x402Version")
+    scheme: str
+    network: str
+    payload: dict[str, Any]
+
+
+class FacilitatorCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """Body of /verify and /settle. t54's client leaves out the version and may add extensions."""
+
+    payment_payload: Payment
+    payment_requirements: Offer
+    x402_version: int = msgspec.field(default=X402_VERSION, name="x402Version")
+
+
+class Verification(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """Answer of /verify."""
+
+    is_valid: bool
+    invalid_reason: str | None = None
+    invalid_message: str | None = None
+    payer: str | None = None
+
+
+class Settlement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """Answer of /settle and, in base64, the PAYMENT-RESPONSE header: the receipt.
+
+    `success` False with `error_reason` "settlement_pending" and a transaction is not final: broadcast, not yet confirmed.
+    """
+
+    success: bool
+    transaction: str
+    network: str
+    payer: str | None = None
+    amount: str | None = None
+    error_reason: str | None = None
+    error_message: str | None = None
+
+
+class Evidence(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """Answer of our facilitator's /settlements/{payment id}: what the chain says about one payment.
+
+    Args:
+        status: ``settled`` (a transfer of it is on the chain), ``unused`` (it can still be used), ``void`` (its nonce is
+            used up without a transfer to us) or ``unknown`` (the chain cannot be asked now).
+    """
+
+    status: str
+    network: str
+    transaction: str = ""
+    payer: str | None = None
+    pay_to: str | None = None
+    amount: str | None = None
+
+
+class Kind(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """One (version, scheme, network) that a facilitator settles."""
+
+    x402_version: int = msgspec.field(default=X402_VERSION, name="x402Version")
+    scheme: str
+    network: str
+    extra: dict[str, Any] | None = None
+
+
+class Supported(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Answer of /supported."""
+
+    kinds: tuple[Kind, ...]
+    extensions: tuple[str, ...] = ()
+    signers: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,250 @@
+"""The API on a real Redis with a real worker, in front of a facilitator that does what a test tells it to."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import secrets
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+from aiohttp import web
+from coincurve import PrivateKey
+from litestar import Litestar
+from litestar.testing import AsyncTestClient
+
+from api.app import create_app
+from shared.money import Price
+from shared.settings import Settings
+from shared.x402 import evm
+from shared.x402.networks import EVM_USDC
+from shared.x402.wire import Offer
+from workers.main import create_broker
+
+PAY_TO = "0x1111111111111111111111111111111111111111"
+
+
+@dataclass
+class FacilitatorDouble:
+    """Holds the truth: which payments moved money. `script` says how the next settle calls go; then all go well.
+
+    Modes: ok, refuse, pending, error500, garbage, html, empty_transaction, other_network, other_payer, redirect, huge,
+    hang, reset; with ``+paid`` the money moves all the same.
+    """
+
+    url: str = ""
+    script: list[str] = field(default_factory=list)
+    settles: list[str] = field(default_factory=list)
+    paid: set[str] = field(default_factory=set)
+    evidence: str | None = None
+    reason: str = "insufficient_funds"
+    delay_s: float = 0.0
+
+    async def settle(self, request: web.Request) -> web.StreamResponse:
+        call = await request.json()
+        nonce = call["paymentPayload"]["payload"]["authorization"]["nonce"].lower()
+        offer = call["paymentRequirements"]
+        mode, _, paid = (self.script.pop(0) if self.script else "ok").partition("+")
+        self.settles.append(nonce)
+        await asyncio.sleep(self.delay_s)
+        if mode == "ok" or paid:
+            self.paid.add(nonce)
+        good = {"success": True, "transaction": "0x" + nonce[2:], "network": offer["network"]}
+        match mode:
+            case "ok":
+                return web.json_response(good)
+            case "refuse":
+                return web.json_response({**good, "success": False, "transaction": "", "errorReason": self.reason})
+            case "refuse400":
+                return web.json_response({**good, "success": False, "errorReason": self.reason}, status=400)
+            case "pending":
+                return web.json_response({**good, "success": False, "errorReason": "settlement_pending"}, status=500)
+            case "error500":
+                return web.Response(status=500)
+            case "garbage":
+                return web.Response(body=b"\xff{")
+            case "html":
+                return web.Response(text="<html>", content_type="text/html", status=502)
+            case "empty_transaction":
+                return web.json_response({**good, "transaction": ""})
+            case "other_network":
+                return web.json_response({**good, "network": "eip155:1"})
+            case "other_payer":
+                return web.json_response({**good, "payer": "0x" + "99" * 20})
+            case "redirect":
+                return web.Response(status=302, headers={"Location": self.url + "/canary"})
+            case "huge":
+                return web.Response(body=b" " * 100_000 + json.dumps(good).encode())
+            case "hang":
+                await asyncio.sleep(30)
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async def look_up(self, request: web.Request) -> web.Response:
+        network, chain, _, payer, nonce = request.match_info["id"].split(":")
+        status = self.evidence or ("settled" if nonce in self.paid else "unused")
+        found = {"status": status, "network": f"{network}:{chain}", "payer": payer}
+        if status == "settled":
+            found |= {"transaction": "0x" + nonce[2:], "payTo": PAY_TO, "amount": "1000"}
+        return web.json_response(found, status=503 if status == "unknown" else 200)
+
+    async def supported(self, request: web.Request) -> web.Response:
+        return web.json_response({"kinds": []})
+
+    async def canary(self, request: web.Request) -> web.Response:
+        raise AssertionError("a redirect was followed")
+
+
+@pytest.fixture
+def facilitator() -> Iterator[FacilitatorDouble]:
+    """The double, over real HTTP, in a thread of its own."""
+    double = FacilitatorDouble()
+    loop = asyncio.new_event_loop()
+    started = threading.Event()
+
+    async def serve() -> web.AppRunner:
+        app = web.Application()
+        app.router.add_post("/settle", double.settle)
+        app.router.add_get("/settlements/{id}", double.look_up)
+        app.router.add_get("/supported", double.supported)
+        app.router.add_get("/canary", double.canary)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        double.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        started.set()
+        return runner
+
+    def run() -> None:
+        runner = loop.run_until_complete(serve())
+        loop.run_forever()
+        loop.run_until_complete(runner.cleanup())
+        loop.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert started.wait(5)
+    yield double
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+
+
+@pytest.fixture
+def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -> Settings:
+    """One Redis for both roles, and the double as facilitator."""
+    key = tmp_path / "key"
+    key.write_text(secrets.token_hex(32))
+    return Settings(
+        base_url="http://shop.test",
+        ledger_url=clean_redis,
+        queue_url=clean_redis,
+        key_file=key,
+        evm_pay_to=PAY_TO,
+        evm_facilitator_url=facilitator.url,
+        settle_timeout_s=1.0,
+    )
+
+
+@pytest.fixture
+def app(settings: Settings) -> Litestar:
+    """The whole API."""
+    return create_app(settings)
+
+
+@pytest.fixture
+async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the running API."""
+    async with AsyncTestClient(app, base_url="http://shop.test") as client:
+        yield client
+
+
+@pytest.fixture
+def worker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dramatiq.Worker]:
+    """A stock Dramatiq worker of the fast pool."""
+    monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)
+    monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
+    monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
+    broker = create_broker()
+    worker = dramatiq.Worker(broker, queues={"fast"}, worker_threads=4, worker_timeout=100)
+    worker.start()
+    yield worker
+    worker.stop()
+    broker.close()
+
+
+class Payer:
+    """Signs payments, right or wrong."""
+
+    def __init__(self) -> None:
+        self.key = PrivateKey()
+        self.address = evm.address_of(self.key.public_key)
+
+    def payment(self, *, price: str = "0.001", resource: str | None = None, **fields: str) -> dict[str, Any]:
+        """A v2 payment for our offer at that price."""
+        offer = evm.offers(EVM_USDC["eip155:8453"], Price.of(price), PAY_TO)[0]
+        content: dict[str, Any] = {
+            "x402Version": 2,
+            "accepted": {
+                "scheme": offer.scheme,
+                "network": offer.network,
+                "amount": offer.amount,
+                "asset": offer.asset,
+                "payTo": offer.pay_to,
+                "maxTimeoutSeconds": offer.max_timeout_seconds,
+                "extra": dict(offer.extra),
+            },
+            "payload": self.signed(offer, **fields),
+        }
+        if resource is not None:
+            content["resource"] = {"url": resource}
+        return content
+
+    def signed(self, offer: Offer, **fields: str) -> dict[str, Any]:
+        """The scheme's payload."""
+        authorization = {
+            "from": self.address,
+            "to": offer.pay_to,
+            "value": offer.amount,
+            "validAfter": "0",
+            "validBefore": str(int(time.time()) + 60),
+            "nonce": "0x" + secrets.token_hex(32),
+            **fields,
+        }
+        digest = evm.transfer_digest(
+            offer,
+            authorization["from"],
+            authorization["to"],
+            int(authorization["value"]),
+            int(authorization["validAfter"]),
+            int(authorization["validBefore"]),
+            bytes.fromhex(authorization["nonce"][2:]),
+        )
+        raw = self.key.sign_recoverable(digest, hasher=None)
+        return {"signature": "0x" + raw[:64].hex() + format(raw[64] + 27, "02x"), "authorization": authorization}
+
+
+@pytest.fixture
+def payer() -> Payer:
+    """A payer of its own for every test."""
+    return Payer()
+
+
+def header(payment: Any) -> str:
+    """A payment as header text."""
+    return base64.b64encode(json.dumps(payment).encode()).decode()
+
+
+@pytest.fixture
+def as_header() -> Any:
+    """`header`, for test modules, which cannot import each other."""
+    return header

@@ -1,0 +1,160 @@
+"""The bazaar extension and /bazaar.json, read by the official SDK as a facilitator and as a buyer would."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from x402.extensions.bazaar import (
+    extract_discovery_info,
+    validate_and_extract,
+    validate_discovery_extension_spec,
+    with_bazaar,
+)
+from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync
+from x402.schemas import PaymentRequired, PaymentRequirements
+
+from api.discovery import bazaar
+from api.discovery.listing import Listing
+from api.discovery.resource import resource
+from jobs.catalogue import CATALOGUE
+from shared.endpoint import Endpoint
+from shared.x402.wire import Challenge
+
+LAST_UPDATED = 1_763_600_000
+
+
+@pytest.fixture(params=["made-up", *(endpoint.name for endpoint in CATALOGUE if endpoint.listed)])
+def endpoint(request: pytest.FixtureRequest, endpoint_of: Callable[..., Endpoint]) -> Endpoint:
+    """The made-up endpoint, then each that is sold publicly."""
+    known = {sold.name: sold for sold in CATALOGUE}
+    return known.get(request.param) or endpoint_of(request.param)
+
+
+def test_info_validates_against_its_own_schema(endpoint: Endpoint) -> None:
+    """A facilitator rejects an extension whose info is not an instance of its schema (draft 2020-12)."""
+    extension = bazaar.extension(endpoint)
+    Draft202012Validator.check_schema(extension["schema"])
+    Draft202012Validator(extension["schema"]).validate(extension["info"])
+
+
+def test_the_schema_can_refuse(endpoint: Endpoint) -> None:
+    """The schema is not empty words: another method, body type or key, or no body, is refused."""
+    extension = bazaar.extension(endpoint)
+    validator = Draft202012Validator(extension["schema"])
+    for change in ({"method": "GET"}, {"bodyType": "text"}, {"type": "mcp"}, {"other": 1}, {"body": 7}, {"body": None}):
+        info = copy.deepcopy(extension["info"])
+        info["input"] |= change
+        assert not validator.is_valid(info), change
+    info = copy.deepcopy(extension["info"])
+    del info["input"]["body"]
+    assert not validator.is_valid(info)
+
+
+def test_the_sdk_accepts_the_extension(endpoint: Endpoint) -> None:
+    """The official facilitator code finds the extension valid, by protocol and by schema, and reads the example back."""
+    extension = json.loads(msgspec.json.encode(bazaar.extension(endpoint)))
+    assert validate_discovery_extension_spec(extension).errors == []
+    found = validate_and_extract(extension)
+    assert found.errors == []
+    assert found.info is not None
+    assert found.info.input.body == endpoint.example.request
+    assert found.info.output is not None
+    assert found.info.output.example == endpoint.example.response
+
+
+def test_a_facilitator_indexes_a_paid_call(endpoint: Endpoint, listing_of: Callable[[Endpoint], Listing]) -> None:
+    """From a payment that echoes our challenge, the official facilitator code catalogues the call as we describe it."""
+    listing = listing_of(endpoint)
+    challenge = json.loads(
+        msgspec.json.encode(
+            Challenge(
+                error="payment_required",
+                resource=resource(listing),
+                accepts=listing.offers,
+                extensions={bazaar.KEY: bazaar.extension(endpoint)},
+            )
+        )
+    )
+    parsed = PaymentRequired.model_validate(challenge)
+    payment = {
+        "x402Version": 2,
+        "accepted": challenge["accepts"][0],
+        "payload": {},
+        "resource": challenge["resource"],
+        "extensions": challenge["extensions"],
+    }
+    found = extract_discovery_info(payment, parsed.accepts[0])
+    assert found is not None
+    assert found.resource_url == listing.url
+    assert found.method == "POST"
+    assert found.description == endpoint.summary
+    assert found.mime_type == "application/json"
+    assert found.service_name == "Coinslot"
+    assert found.tags == [endpoint.category.value]
+
+
+def test_schemas_are_where_indexers_look(endpoint_of: Callable[..., Endpoint]) -> None:
+    """x402scan reads the request schema below input.body and the response schema below output.example."""
+    schema = bazaar.extension(endpoint_of())["schema"]["properties"]
+    assert "maxItems" in schema["input"]["properties"]["body"]["properties"]
+    assert "findings" in schema["output"]["properties"]["example"]["properties"]
+
+
+def test_the_answer_is_only_outlined(endpoint_of: Callable[..., Endpoint]) -> None:
+    """The header has room for all that a caller needs to ask, and of the answer for the names and types."""
+    schema = bazaar.extension(endpoint_of())["schema"]["properties"]
+    assert "What to look at." in json.dumps(schema["input"])
+    assert schema["output"]["properties"]["example"]["properties"]["findings"] == {"type": "array"}
+
+
+def test_an_unlisted_endpoint_has_no_extension(endpoint_of: Callable[..., Endpoint]) -> None:
+    """A facilitator would index what carries the extension, so an unlisted endpoint is refused it."""
+    with pytest.raises(ValueError, match="unlisted"):
+        bazaar.extension(endpoint_of(listed=False))
+
+
+def test_an_example_that_does_not_fit_shows(endpoint_of: Callable[..., Endpoint]) -> None:
+    """The checks above can fail: an info with a wrong body is found invalid by the SDK too."""
+    extension = bazaar.extension(endpoint_of())
+    extension["info"]["input"]["body"] = {}
+    assert not validate_and_extract(extension).valid
+
+
+def test_a_buyer_reads_the_catalogue_with_the_sdk(shop: tuple[Listing, ...]) -> None:
+    """The official client lists /bazaar.json like any facilitator's catalogue, and every offer parses."""
+    document = msgspec.json.encode(bazaar.catalogue_document(shop, LAST_UPDATED))
+    answering = httpx.MockTransport(lambda request: httpx.Response(200, content=document))
+    with httpx.Client(transport=answering) as http:
+        client = HTTPFacilitatorClientSync(FacilitatorConfig(url="https://coinslot.example", http_client=http))
+        listed = with_bazaar(client).extensions.bazaar.list_resources()
+    assert listed.x402_version == 2
+    assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (28, 0, 28)
+    assert len(listed.items) == 28
+    for item, listing in zip(listed.items, [listing for listing in shop if listing.endpoint.listed], strict=True):
+        assert (item.resource, item.type, item.x402_version) == (listing.url, "http", 2)
+        assert (item.description, item.mime_type) == (listing.endpoint.summary, "application/json")
+        assert (item.service_name, item.tags) == ("Coinslot", [listing.endpoint.category.value])
+        assert item.last_updated == LAST_UPDATED
+        offers = [PaymentRequirements.model_validate(offer) for offer in item.accepts or []]
+        assert [offer.amount for offer in offers] == [offer.amount for offer in listing.offers]
+        assert validate_and_extract((item.extensions or {})["bazaar"]).valid
+
+
+def test_the_item_has_the_fields_of_the_specification(shop: tuple[Listing, ...]) -> None:
+    """An item of /discovery/resources has resource, type, x402Version, accepts and lastUpdated."""
+    item: dict[str, Any] = bazaar.catalogue_document(shop, LAST_UPDATED)["items"][0]
+    assert {"resource", "type", "x402Version", "accepts", "lastUpdated"} <= set(item)
+    assert isinstance(item["lastUpdated"], int)
+
+
+def test_an_empty_shop_has_an_empty_catalogue() -> None:
+    """Nothing on sale is a valid catalogue."""
+    document = bazaar.catalogue_document((), LAST_UPDATED)
+    assert document == {"x402Version": 2, "items": [], "pagination": {"limit": 0, "offset": 0, "total": 0}}

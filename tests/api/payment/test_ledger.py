@@ -1,0 +1,196 @@
+"""The ledger's transitions, on a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import secrets
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+import redis.asyncio
+
+from api.payment.ledger import Claim, Ledger, Verdict
+from shared import outcome
+from shared.answers import AnswerStore, record_key
+from shared.connections import connect, connect_async
+from shared.outcome import Failed, Ok
+from shared.x402.wire import Settlement
+
+pytestmark = pytest.mark.anyio
+
+RECEIPT = Settlement(success=True, transaction="0xabc", network="eip155:8453", payer="0x1", amount="1000")
+
+
+@pytest.fixture
+async def client(redis_url: str) -> AsyncIterator[redis.asyncio.Redis]:
+    client = connect_async(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def ledger(client: redis.asyncio.Redis) -> Ledger:
+    return Ledger(client)
+
+
+@pytest.fixture
+def answers(redis_url: str) -> AnswerStore:
+    return AnswerStore(connect(redis_url))
+
+
+def a_claim(**changes: object) -> Claim:
+    claim = Claim(
+        payment_id=secrets.token_hex(8),
+        fingerprint="f1",
+        endpoint="echo",
+        payer="0x1",
+        offer=b"{}",
+        settle_lease_ms=10_000,
+        run_lease_ms=10_000,
+    )
+    return dataclasses.replace(claim, **changes)
+
+
+async def test_find_does_not_claim(ledger: Ledger, client: redis.asyncio.Redis) -> None:
+    """Looking for an unknown payment writes nothing."""
+    claim = a_claim()
+    assert (await ledger.find(claim)).verdict is Verdict.ABSENT
+    assert not await client.exists(record_key(claim.payment_id))
+
+
+async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
+    """Of 200 simultaneous claims one settles and the others wait."""
+    claim = a_claim()
+    entries = await asyncio.gather(*(ledger.claim(claim) for _ in range(200)))
+    verdicts = sorted(entry.verdict for entry in entries)
+    assert verdicts == [Verdict.SETTLE] + [Verdict.WAIT] * 199
+
+
+async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: AnswerStore) -> None:
+    """A payment belongs to the first request that presented it, whatever became of it."""
+    claim = a_claim()
+    other = dataclasses.replace(claim, fingerprint="f2")
+    await ledger.claim(claim)
+    assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
+    await ledger.settled(claim, RECEIPT)
+    assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
+    answers.done(claim.payment_id, Ok(b"{}"))
+    assert (await ledger.find(other)).verdict is Verdict.CONFLICT
+
+
+async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: AnswerStore) -> None:
+    """After DONE every copy of the request gets the stored bytes."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    receipt = await ledger.settled(claim, RECEIPT)
+    assert msgspec.json.decode(receipt, type=Settlement) == RECEIPT
+    answers.done(claim.payment_id, Ok(b'{"ok":true}'))
+    entry = await ledger.claim(claim)
+    assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, receipt)
+    assert outcome.decode(entry.answer) == Ok(b'{"ok":true}')
+
+
+async def test_the_first_result_wins(ledger: Ledger, answers: AnswerStore) -> None:
+    """A job that ran twice answers twice the same."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.settled(claim, RECEIPT)
+    first = answers.done(claim.payment_id, Ok(b"1"))
+    assert answers.done(claim.payment_id, Ok(b"2")) == first
+    assert answers.done(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
+
+
+async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: AnswerStore) -> None:
+    """The same request runs the job again, without another settlement."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.settled(claim, RECEIPT)
+    answers.done(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
+    entry = await ledger.claim(claim)
+    assert entry.verdict is Verdict.RUN
+    assert msgspec.json.decode(entry.receipt, type=Settlement) == RECEIPT
+    assert (await ledger.claim(claim)).verdict is Verdict.WAIT
+
+
+async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: AnswerStore) -> None:
+    """A failure that will not change is stored like an answer."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.settled(claim, RECEIPT)
+    answers.done(claim.payment_id, Failed("upstream_failed", "no", reason="captions_disabled"))
+    assert (await ledger.claim(claim)).verdict is Verdict.ANSWER
+
+
+async def test_a_driver_that_vanished_is_replaced(ledger: Ledger) -> None:
+    """When the lease runs out the next copy settles again, counted as another attempt; once settled it runs."""
+    claim = a_claim(settle_lease_ms=1, run_lease_ms=1)
+    assert (await ledger.claim(claim)).attempts == 1
+    await asyncio.sleep(0.01)
+    entry = await ledger.claim(claim)
+    assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 2)
+    await ledger.settled(claim, RECEIPT)
+    await asyncio.sleep(0.01)
+    assert (await ledger.find(claim)).verdict is Verdict.RUN
+
+
+async def test_a_refusal_counts_for_the_only_attempt(ledger: Ledger) -> None:
+    """The one and only settle call was refused: rejected, with the reason, for good."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    assert await ledger.rejected(claim, "insufficient_funds")
+    entry = await ledger.claim(claim)
+    assert (entry.verdict, entry.reason) == (Verdict.REJECTED, "insufficient_funds")
+
+
+async def test_a_refusal_after_doubt_does_not_count(ledger: Ledger) -> None:
+    """The second attempt's refusal may only mean that the first one paid: evidence has to say."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.unknown(claim)
+    assert (await ledger.claim(claim)).attempts == 2
+    assert not await ledger.rejected(claim, "expired")
+    assert await ledger.rejected(claim, "expired", by_evidence=True)
+
+
+async def test_proof_overrules_a_rejection(ledger: Ledger) -> None:
+    """Evidence only moves forward: SETTLED may follow REJECTED, never the reverse."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.rejected(claim, "insufficient_funds")
+    await ledger.settled(claim, RECEIPT)
+    assert not await ledger.rejected(claim, "insufficient_funds", by_evidence=True)
+    assert (await ledger.find(claim)).verdict is Verdict.WAIT
+
+
+async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> None:
+    """A first attempt that never left is forgotten; a later one leaves the doubt of the earlier."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    assert await ledger.abandon(claim)
+    assert (await ledger.find(claim)).verdict is Verdict.ABSENT
+    await ledger.claim(claim)
+    await ledger.unknown(claim)
+    await ledger.claim(claim)
+    assert not await ledger.abandon(claim)
+    assert (await ledger.find(claim)).verdict is Verdict.SETTLE
+
+
+async def test_an_answer_that_expired_is_not_sold_again(
+    ledger: Ledger, answers: AnswerStore, client: redis.asyncio.Redis
+) -> None:
+    """The record outlives the answer, so the payment stays used."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.settled(claim, RECEIPT)
+    answers.done(claim.payment_id, Ok(b"1"))
+    await client.delete(f"coinslot:answer:{claim.payment_id}")
+    assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
+
+
+async def test_records_expire_after_their_use(ledger: Ledger, client: redis.asyncio.Redis) -> None:
+    """Thirty days, which is far beyond the longest authorization that is accepted."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    assert 29 * 86400 < await client.ttl(record_key(claim.payment_id)) <= 30 * 86400

@@ -1,0 +1,432 @@
+"""One paid call over the real API, ledger, queue and worker; only the facilitator is a double."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+import redis
+
+PATH = "/v1/cdp/echo"
+AsHeader = Callable[[Any], str]
+
+pytestmark = pytest.mark.anyio
+
+
+def decoded(value: str) -> Any:
+    return json.loads(base64.b64decode(value))
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"{", b"\xff", b'{"message": 5}', b"x" * 3_000_000], ids=len)
+async def test_unpaid_is_402_whatever_the_body(shop: httpx.AsyncClient, clean_redis: str, body: bytes) -> None:
+    """The challenge in body and header, equal, not cached, and nothing written."""
+    answer = await shop.post(PATH, content=body)
+    assert answer.status_code == 402
+    assert decoded(answer.headers["payment-required"]) == answer.json()
+    challenge = answer.json()
+    assert (challenge["x402Version"], challenge["error"]) == (2, "payment_required")
+    assert challenge["resource"]["url"] == "http://shop.test" + PATH
+    assert challenge["accepts"][0] == {
+        "scheme": "exact",
+        "network": "eip155:8453",
+        "amount": "1000",
+        "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+        "payTo": "0x1111111111111111111111111111111111111111",
+        "maxTimeoutSeconds": 60,
+        "extra": {"name": "USD Coin", "version": "2", "paymentFlow": "upfront"},
+    }
+    assert "no-store" in answer.headers["cache-control"]
+    assert redis.Redis.from_url(clean_redis).keys("coinslot:payment:*") == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_get_and_head_show_the_price(shop: httpx.AsyncClient, method: str) -> None:
+    """Scanners probe with what they like; HEAD has no body."""
+    answer = await shop.request(method, PATH)
+    assert answer.status_code == 402
+    assert decoded(answer.headers["payment-required"])["x402Version"] == 2
+    assert bool(answer.content) is (method == "GET")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+async def test_other_methods_are_405(shop: httpx.AsyncClient, method: str) -> None:
+    """With Allow, as a problem document."""
+    answer = await shop.request(method, PATH)
+    assert (answer.status_code, answer.headers["allow"], answer.json()["code"]) == (405, "POST", "method_not_allowed")
+
+
+async def test_paying_with_get_is_405_and_settles_nothing(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """A GET carries no body to answer."""
+    answer = await shop.get(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, facilitator.settles) == (405, [])
+
+
+async def test_a_paid_call_is_answered_with_its_receipt(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader
+) -> None:
+    """200, the answer of the worker, and the settlement in PAYMENT-RESPONSE."""
+    payment = payer.payment()
+    answer = await shop.post(PATH, json={"message": "hi"}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+    assert answer.status_code == 200
+    assert answer.json() == {"ok": True, "service": "coinslot", "youSent": "hi"}
+    receipt = decoded(answer.headers["payment-response"])
+    assert receipt["success"] is True
+    assert (receipt["payer"], receipt["amount"], receipt["network"]) == (payer.address, "1000", "eip155:8453")
+    assert "x-payment-response" not in answer.headers
+    assert "private" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_the_flat_shape_pays_in_either_header(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, version: int
+) -> None:
+    """What an older client sends; its receipt comes in X-PAYMENT-RESPONSE too."""
+    for name in ("X-PAYMENT", "PAYMENT-SIGNATURE"):
+        flat = {"x402Version": version, "scheme": "exact", "network": "base", "payload": payer.payment()["payload"]}
+        answer = await shop.post(PATH, headers={name: as_header(flat)})
+        assert answer.status_code == 200
+        assert ("x-payment-response" in answer.headers) is (name == "X-PAYMENT")
+
+
+WRONG: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
+    ("no_matching_offer", lambda p: p["accepted"].update(network="eip155:1")),
+    ("no_matching_offer", lambda p: p["accepted"].update(network="EIP155:8453")),
+    ("no_matching_offer", lambda p: p["accepted"].update(asset="0x" + "22" * 20)),
+    ("no_matching_offer", lambda p: p["accepted"].update(amount="999")),
+    ("no_matching_offer", lambda p: p["accepted"].update(amount="1001")),
+    ("no_matching_offer", lambda p: p["accepted"].update(amount="1_000")),
+    ("no_matching_offer", lambda p: p["accepted"].update(payTo="0x" + "22" * 20)),
+    ("no_matching_offer", lambda p: p["accepted"].update(scheme="upto")),
+    ("no_matching_offer", lambda p: p["accepted"].update(maxTimeoutSeconds=600)),
+    ("no_matching_offer", lambda p: p["accepted"]["extra"].update(name="USDC")),
+    ("no_matching_offer", lambda p: p["accepted"]["extra"].pop("paymentFlow")),
+    ("resource_mismatch", lambda p: p.update(resource={"url": "http://shop.test/v1/cdp/faker"})),
+    ("resource_mismatch", lambda p: p.update(resource={"url": 5})),
+    ("invalid_x402_version", lambda p: p.update(x402Version=1)),
+    ("invalid_x402_version", lambda p: p.update(x402Version=99)),
+    ("invalid_payload", lambda p: p["payload"]["authorization"].update(value="1_000")),
+    ("invalid_payload", lambda p: p.update(payload={})),
+    ("invalid_exact_evm_payload_signature", lambda p: p["payload"].update(signature="0x" + "11" * 65)),
+]
+
+
+@pytest.mark.parametrize(("reason", "change"), WRONG, ids=range(len(WRONG)))
+async def test_every_wrong_property_is_refused_with_a_fresh_challenge(
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    reason: str,
+    change: Callable[[dict[str, Any]], None],
+) -> None:
+    """402 with the reason and the whole challenge, and the facilitator is never called."""
+    payment = payer.payment()
+    change(payment)
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+    assert (answer.status_code, answer.json()["error"]) == (402, reason)
+    assert decoded(answer.headers["payment-required"]) == answer.json()
+    assert facilitator.settles == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"validBefore": "1000"}, "invalid_exact_evm_payload_authorization_valid_before"),
+        ({"validBefore": "99999999999"}, "invalid_exact_evm_payload_authorization_valid_before"),
+        ({"validAfter": "99999999998"}, "invalid_exact_evm_payload_authorization_valid_after"),
+        ({"value": "999"}, "invalid_exact_evm_payload_authorization_value_mismatch"),
+        ({"value": "1001"}, "invalid_exact_evm_payload_authorization_value_mismatch"),
+        ({"to": "0x" + "22" * 20}, "invalid_exact_evm_payload_recipient_mismatch"),
+    ],
+)
+async def test_a_well_signed_wrong_payment_is_refused(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, fields: dict[str, str], reason: str
+) -> None:
+    """What was signed must be what was offered, whatever `accepted` says."""
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment(**fields))})
+    assert (answer.status_code, answer.json()["error"], facilitator.settles) == (402, reason, [])
+
+
+@pytest.mark.parametrize("value", ["", "x", "e30=", "bnVsbA==", "A" * 20_000, "=" * 8])
+async def test_a_garbage_header_is_402_with_a_reason(shop: httpx.AsyncClient, value: str) -> None:
+    """Never 5xx and never served."""
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": value})
+    assert (answer.status_code, answer.json()["error"]) == (402, "invalid_payload")
+
+
+async def test_two_payments_are_ambiguous(shop: httpx.AsyncClient, payer: Any, as_header: AsHeader) -> None:
+    """Two headers that differ could be read differently by a proxy and by us."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "X-PAYMENT": as_header(payer.payment())}
+    answer = await shop.post(PATH, headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (402, "ambiguous_payment")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "code"),
+    [
+        (b"{", "application/json", 400, "invalid_json"),
+        (b"[]", "application/json", 400, "invalid_body"),
+        (b'{"message":5}', "application/json", 400, "invalid_body"),
+        (json.dumps({"message": "x" * 501}).encode(), "application/json", 400, "invalid_body"),
+        (b'{"message":"\xff"}', "application/json", 400, "invalid_json"),
+        (b'{"message":"\\ud800"}', "application/json", 400, "invalid_json"),
+        (b'{"x":' + b"[" * 50_000, "application/json", 400, "invalid_json"),
+        (b"message=hi", "application/x-www-form-urlencoded", 415, "unsupported_media_type"),
+        (b" " * 100_000, "application/json", 413, "too_large"),
+    ],
+    ids=range(9),
+)
+async def test_an_invalid_body_is_refused_and_not_charged(
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    body: bytes,
+    content_type: str,
+    status: int,
+    code: str,
+) -> None:
+    """As a problem document that says so; the payment stays usable."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "Content-Type": content_type}
+    answer = await shop.post(PATH, content=body, headers=headers)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert (problem["code"], problem["charged"], problem["status"]) == (code, False, status)
+    assert problem["requestId"] == answer.headers["x-request-id"]
+    assert facilitator.settles == []
+
+
+async def test_a_payment_refused_for_its_body_can_be_used_afterwards(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader
+) -> None:
+    """Nothing was claimed by the 400."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    assert (await shop.post(PATH, json={"message": 5}, headers=headers)).status_code == 400
+    assert (await shop.post(PATH, json={"message": "5"}, headers=headers)).status_code == 200
+
+
+async def test_the_same_request_again_gets_the_stored_answer(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """Byte for byte, with the receipt, and one settlement; spaces and key order do not make another request."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "Content-Type": "application/json"}
+    first = await shop.post(PATH, content=b'{"message":"a","x":1}', headers=headers)
+    for body in (b'{"message":"a","x":1}', b'{ "x": 1, "message": "\\u0061" }'):
+        again = await shop.post(PATH, content=body, headers=headers)
+        assert (again.status_code, again.content) == (200, first.content)
+        assert again.headers["payment-response"] == first.headers["payment-response"]
+    assert len(facilitator.settles) == 1
+
+
+async def test_another_request_with_the_same_payment_is_402(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """One value changed, another query, invalid JSON: the payment is used."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "Content-Type": "application/json"}
+    assert (await shop.post(PATH, content=b'{"message":"a"}', headers=headers)).status_code == 200
+    for path, body in ((PATH, b'{"message":"b"}'), (PATH, b""), (PATH, b"{"), (PATH + "?a=1", b'{"message":"a"}')):
+        answer = await shop.post(path, content=body, headers=headers)
+        assert (answer.status_code, answer.json()["error"]) == (402, "payment_already_used")
+    assert len(facilitator.settles) == 1
+
+
+async def test_an_expired_payment_still_fetches_its_answer(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The window is for settling, not for collecting what is paid."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    first = await shop.post(PATH, json={}, headers=headers)
+    real = time.time
+    monkeypatch.setattr("api.pipeline.time.time", lambda: real() + 3600)
+    assert (await shop.post(PATH, json={}, headers=headers)).content == first.content
+
+
+async def test_twenty_copies_settle_and_run_once(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """Twenty identical answers, one settlement."""
+    facilitator.delay_s = 0.1
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answers = await asyncio.gather(*(shop.post(PATH, json={"message": "a"}, headers=headers) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({(answer.content, answer.headers["payment-response"]) for answer in answers}) == 1
+    assert len(facilitator.settles) == 1
+
+
+async def test_one_payment_with_different_bodies_serves_one(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """At the same moment: one 200, the others are told that the payment is used."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answers = await asyncio.gather(*(shop.post(PATH, json={"message": str(n)}, headers=headers) for n in range(10)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [402] * 9
+    assert len(facilitator.settles) == 1
+
+
+@pytest.mark.parametrize("mode", ["refuse", "refuse400"])
+async def test_a_refused_settlement_is_402_with_the_failed_receipt(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, mode: str
+) -> None:
+    """With a fresh challenge; the same payment again is refused without another settle call."""
+    facilitator.script = [mode]
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answer = await shop.post(PATH, headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (402, "insufficient_funds")
+    assert decoded(answer.headers["payment-response"])["success"] is False
+    assert decoded(answer.headers["payment-required"]) == answer.json()
+    assert (await shop.post(PATH, headers=headers)).status_code == 402
+    assert len(facilitator.settles) == 1
+
+
+UNDECIDED = [
+    "pending",
+    "error500",
+    "garbage",
+    "html",
+    "empty_transaction",
+    "other_network",
+    "other_payer",
+    "redirect",
+    "huge",
+    "reset",
+]
+
+
+@pytest.mark.parametrize("mode", UNDECIDED)
+async def test_an_undecided_settlement_is_503_and_the_same_payment_ends_well(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader, mode: str
+) -> None:
+    """Never 402, because clients then pay twice; the repeated request settles and is served."""
+    facilitator.script = [mode]
+    facilitator.evidence = "unknown"
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answer = await shop.post(PATH, headers=headers)
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["charged"]) == (503, "settlement_unknown", "unknown")
+    assert problem["retryWithSamePayment"] is True
+    assert answer.headers["retry-after"] == str(problem["retryAfterSeconds"])
+    assert (await shop.post(PATH, headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("mode", ["pending+paid", "error500+paid", "reset+paid", "hang+paid", "refuse+paid"])
+async def test_evidence_proves_a_payment_whose_answer_was_lost(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader, mode: str
+) -> None:
+    """The money moved: at the latest the repeated request is served, and it was settled once."""
+    facilitator.script = ["reset", mode] if mode == "refuse+paid" else [mode]
+    if mode == "refuse+paid":
+        facilitator.evidence = "unknown"
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answer = await shop.post(PATH, headers=headers)
+    if mode == "refuse+paid":
+        assert answer.status_code == 503
+        facilitator.evidence = None
+        answer = await shop.post(PATH, headers=headers)
+    assert answer.status_code == 200
+    assert decoded(answer.headers["payment-response"])["transaction"].startswith("0x")
+    assert len(facilitator.paid) == 1
+
+
+async def test_evidence_of_another_transfer_does_not_pay(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """The nonce is used up without paying us: refused by evidence."""
+    facilitator.script, facilitator.evidence = ["error500"], "void"
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["error"]) == (402, "settlement_failed")
+
+
+async def test_no_facilitator_is_503_and_nothing_is_remembered(
+    shop: httpx.AsyncClient,
+    payer: Any,
+    settings: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    app: Any,
+    clean_redis: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The settle call never left, so the payment is as good as new."""
+    monkeypatch.setattr("api.payment.facilitator.Facilitator.url", "http://127.0.0.1:1", raising=False)
+    for rail_facilitator in _facilitators(app):
+        rail_facilitator.url = "http://127.0.0.1:1"
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["charged"]) == (503, False)
+    assert redis.Redis.from_url(clean_redis).keys("coinslot:payment:*") == []
+
+
+def _facilitators(app: Any) -> list[Any]:
+    handlers = [route.route_handler.fn for route in app.routes if hasattr(route, "route_handler")]
+    return [rail.facilitator for handler in handlers if hasattr(handler, "_till") for _, rail in handler._till._priced]
+
+
+async def test_no_worker_is_504_and_the_answer_is_collected_later(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, request: pytest.FixtureRequest
+) -> None:
+    """Paid and late: the receipt is there, and the same payment runs it when a worker is back."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answer = await shop.post(PATH, headers=headers)
+    problem = answer.json()
+    assert (answer.status_code, problem["charged"], problem["retryWithSamePayment"]) == (504, True, True)
+    assert decoded(answer.headers["payment-response"])["success"] is True
+    request.getfixturevalue("worker")
+    answer = await shop.post(PATH, headers=headers)
+    assert (answer.status_code, len(facilitator.settles)) == (200, 1)
+
+
+async def test_request_ids_are_kept_or_made(shop: httpx.AsyncClient) -> None:
+    """A short plain id comes back; anything else is replaced."""
+    assert (await shop.post(PATH, headers={"X-Request-Id": "abc-1"})).headers["x-request-id"] == "abc-1"
+    for bad in ("", "a b", "x" * 65, "<script>"):
+        assert (await shop.post(PATH, headers={"X-Request-Id": bad})).headers["x-request-id"] != bad
+
+
+async def test_browsers_may_read_the_payment_headers(shop: httpx.AsyncClient) -> None:
+    """Any origin; the preflight allows what clients send, the answer exposes what they read."""
+    preflight = await shop.options(
+        PATH,
+        headers={
+            "Origin": "https://agent.example",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "content-type, payment-signature, access-control-expose-headers",
+        },
+    )
+    assert preflight.status_code in (200, 204)
+    allowed = preflight.headers["access-control-allow-headers"].lower()
+    assert "payment-signature" in allowed
+    assert "x-payment" in allowed
+    answer = await shop.post(PATH, headers={"Origin": "https://agent.example"})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    exposed = answer.headers["access-control-expose-headers"].lower()
+    for name in ("payment-required", "payment-response", "x-payment-response", "www-authenticate"):
+        assert name in exposed
+
+
+@pytest.mark.parametrize("path", ["/v1/cdp/nothing", "/V1/CDP/ECHO", "/v1/cdp/%65cho2", "/nothing"])
+async def test_unknown_paths_are_404_problems(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, path: str
+) -> None:
+    """No other spelling of a path sells or uses up a payment."""
+    answer = await shop.post(path, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["code"], facilitator.settles) == (404, "not_found", [])
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_full_pool_refuses_before_charging(
+    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 with Retry-After, and nothing settled."""
+    monkeypatch.setattr("api.dispatch.Dispatcher.has_room", lambda self, pool: False)
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "pool_full", False)
+    assert (answer.headers["retry-after"], facilitator.settles) == ("1", [])

@@ -1,0 +1,52 @@
+"""Which tests may open sockets: those of the parts that talk to something, and only to this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import pytest_socket
+import redis
+
+from compose.sandbox.redis_server import start_redis
+
+TESTS = Path(__file__).parent
+UNIT = ("shared", "jobs", "contract")
+"""Folders whose tests are calculations: no socket at all."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def sockets(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Unit tests cannot open a socket; all others reach loopback only."""
+    folder = Path(str(request.path)).relative_to(TESTS).parts[0]
+    if folder in UNIT:
+        pytest_socket.disable_socket(allow_unix_socket=True)
+    else:
+        pytest_socket.socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+    yield
+    pytest_socket.enable_socket()
+    pytest_socket._remove_restrictions()
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The event loop of tests marked anyio."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Redis, for the ledger and the queue alike."""
+    pytest_socket.enable_socket()
+    server = start_redis("queue", tmp_path_factory.mktemp("redis"))
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+def clean_redis(redis_url: str) -> Iterator[str]:
+    """The same Redis, empty."""
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+    yield redis_url

@@ -1,0 +1,75 @@
+"""The whole service, started the way a user starts it, on a folder and ports of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running service.
+
+    Attributes:
+        base_url: of the API.
+        sandbox: the content of var/sandbox.json.
+        var: its folder.
+        pid: of the supervisor.
+    """
+
+    base_url: str
+    sandbox: dict[str, Any]
+    var: Path
+    pid: int
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """`python -m compose.serve` until the tests are done; then Ctrl-C, which must end it well."""
+    var = tmp_path_factory.mktemp("var")
+    port = free_port()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
+    environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "compose.serve"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    watchdog = threading.Timer(120, process.kill)
+    watchdog.start()
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("stop"):
+            break
+    watchdog.cancel()
+    log = var / "service.log"
+    assert process.poll() is None, "".join(lines) + (log.read_text() if log.exists() else "")
+    yield Service(
+        base_url=f"http://127.0.0.1:{port}",
+        sandbox=json.loads((var / "sandbox.json").read_text()),
+        var=var,
+        pid=process.pid,
+    )
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0, log.read_text()

@@ -1,0 +1,34 @@
+"""One call of one handler: body bytes in, outcome out. Runs in a worker thread, or in a child for hostile CPU work."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+
+import msgspec
+
+from jobs.ports import Context
+from shared.endpoint import Endpoint
+from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
+
+log = logging.getLogger(__name__)
+
+
+def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
+    """The request of a body that the API has validated already. Raises msgspec.DecodeError otherwise."""
+    return msgspec.json.decode(body or b"{}", type=endpoint.request)
+
+
+def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
+    """Run the handler. Raises nothing but MemoryError, which only the process that runs it can judge."""
+    try:
+        return Ok(msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
+    except JobFailure as failure:
+        return failed(failure)
+    except MemoryError:
+        raise
+    except Exception as error:
+        # The exception's text may hold the caller's data: its type and place must do.
+        place = "".join(traceback.format_tb(error.__traceback__)[-3:])
+        log.error("%s failed with %s\n%s", endpoint.name, type(error).__name__, place)
+        return Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
