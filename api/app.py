@@ -122,12 +122,8 @@ def _document_routes(tills: Sequence[Till], settings: Settings) -> list[BaseRout
         return document
 
     listings = [till.listing for till in tills]
-    return [
-        route(path, body)
-        for path, body in documents(
-            listings, settings.base_url, last_updated=int(datetime.fromisoformat(UPDATED).timestamp())
-        ).items()
-    ]
+    updated = int(datetime.fromisoformat(UPDATED).timestamp())
+    return [route(path, body) for path, body in documents(listings, settings.base_url, last_updated=updated).items()]
 
 
 def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

@@ -12,9 +12,10 @@ import msgspec
 from litestar.types import Receive, Scope, Send
 from redis.exceptions import RedisError
 
+from api.body import RequestBody
 from api.dispatch import Dispatcher, Late
 from api.errors import Charged, Problem
-from api.http import Answer, problem_answer, read_body, request_id, respond
+from api.http import Answer, problem_answer, request_id, respond
 from api.payment.facilitator import Declined, NotSent, Unsettled
 from api.payment.fingerprint import Fingerprinter
 from api.payment.headers import Presented, decode_payment, find_payment
@@ -73,8 +74,9 @@ class PaidCall:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Nothing escapes: an unexpected failure is logged with the request's id."""
         call_id = request_id(scope)
+        body = RequestBody(scope, receive)
         try:
-            answer = await self._answer(scope, receive)
+            answer = await self._answer(scope, body)
         except Refused as refused:
             answer = self._till.refuse(refused.reason)
         except Problem as problem:
@@ -88,9 +90,10 @@ class PaidCall:
                 retry_same_payment=True,
             )
             answer = problem_answer(unexpected, instance=self._endpoint.path, request_id=call_id)
+        await body.discard()
         await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+    async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
         method = scope.get("method")
         if method not in ("POST", "GET", "HEAD"):
             raise Problem(code="method_not_allowed", detail="Use POST.", headers=((b"allow", b"POST"),))
@@ -106,7 +109,7 @@ class PaidCall:
         offer, rail, payment = self._till.match(decode_payment(presented.value))
         authorization = rail.check(offer, payment.payload)
 
-        body = await read_body(scope, receive, limit=self._endpoint.max_body_bytes)
+        body = await request_body.read(limit=self._endpoint.max_body_bytes)
         checked = _Checked(
             presented, offer, rail, payment, authorization, self._claim(authorization, offer, scope, body), body
         )

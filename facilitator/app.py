@@ -6,6 +6,7 @@ POST /verify, POST /settle, GET /supported as the x402 v2 specification has them
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,6 +20,7 @@ from shared.x402 import evm
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
 MAX_BODY_BYTES = 64 * 1024
+RECURSION_LIMIT = 1_000
 
 
 def create_app(settings: Settings | None = None) -> Litestar:
@@ -27,6 +29,8 @@ def create_app(settings: Settings | None = None) -> Litestar:
     Raises:
         InvalidSetting: a setting is missing or has the wrong form.
     """
+    # web3's libraries raise Python's limit to 100,000 calls, at which deeply nested JSON overflows the C stack.
+    sys.setrecursionlimit(RECURSION_LIMIT)
     settings = settings or Settings.from_env(os.environ)
     if not settings.evm_rpc_url:
         raise InvalidSetting("COINSLOT_EVM_RPC_URL must name a JSON-RPC node to settle through")

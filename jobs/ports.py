@@ -1,4 +1,4 @@
-"""The outside world as the jobs see it. Each port is a Protocol of at most three methods; workers/adapters has the real ones."""
+"""The outside world as the jobs see it. Each port is a Protocol of at most three methods; the real ones: workers/adapters."""
 
 from __future__ import annotations
 

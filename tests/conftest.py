@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from compose.sandbox.redis_server import start_redis
 TESTS = Path(__file__).parent
 UNIT = ("shared", "jobs", "contract")
 """Folders whose tests are calculations: no socket at all."""
+
+
+def pytest_collection_finish() -> None:
+    """Libraries that tests import (web3) raise the recursion limit to where nested JSON overflows the C stack. Ours do not."""
+    sys.setrecursionlimit(1_000)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -45,8 +51,8 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def clean_redis(redis_url: str) -> Iterator[str]:
+def clean_redis(redis_url: str) -> str:
     """The same Redis, empty."""
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
-    yield redis_url
+    return redis_url

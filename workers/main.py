@@ -23,6 +23,16 @@ from workers.children import ChildPool
 PR_SET_PDEATHSIG = 1
 
 
+class OfItsOwnGroup(Middleware):
+    """Supervisors signal a whole process group, and Dramatiq's master signals its workers: of two SIGTERMs the second ends a
+    worker at once, with its jobs undone. In a group of its own it hears only its master, and it ends when that one does."""
+
+    def after_process_boot(self, broker: Broker) -> None:
+        """Dramatiq's signal, in worker processes of its command line only."""
+        os.setpgid(0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class ChildrenOfTheWorker(Middleware):
     """Starts the children of a worker whose queues need them before its first job, and ends them after its last."""
 
@@ -42,11 +52,12 @@ class ChildrenOfTheWorker(Middleware):
 
 def create_broker() -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which of them this process serves."""
-    _leave_the_group()
     settings = Settings.from_env(os.environ)
     children = ChildPool()
     # Every middleware there is. Dramatiq's default ones cost 14 us a message, and its time limit cannot stop C code.
-    broker = StreamBroker(settings.queue_url, middleware=[Retries(max_retries=0), ChildrenOfTheWorker(children)])
+    broker = StreamBroker(
+        settings.queue_url, middleware=[OfItsOwnGroup(), Retries(max_retries=0), ChildrenOfTheWorker(children)]
+    )
     kitchen = Kitchen(
         answers=AnswerStore(connect(settings.ledger_url)),
         queue=broker.client,
@@ -56,11 +67,3 @@ def create_broker() -> StreamBroker:
     declare_actors(broker, CATALOGUE, kitchen)
     dramatiq.set_broker(broker)
     return broker
-
-
-def _leave_the_group() -> None:
-    """Supervisors signal a whole process group, and Dramatiq's master signals its workers: of two SIGTERMs the second ends a
-    worker at once, with its jobs undone. In a group of its own it hears only its master, and it ends when that one does."""
-    if os.getpid() != os.getsid(0):
-        os.setpgid(0, 0)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

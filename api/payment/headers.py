@@ -18,7 +18,7 @@ from shared.x402.wire import X402_VERSION, FlatPayment, Payment
 PAYMENT_SIGNATURE = b"payment-signature"
 X_PAYMENT = b"x-payment"
 MAX_HEADER_BYTES = 16 * 1024
-MAX_DEPTH = 16
+MAX_DEPTH = 64
 
 T = TypeVar("T")
 Headers = Iterable[tuple[bytes, bytes]]
@@ -59,7 +59,7 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
     A flat payment's network comes back as CAIP-2.
 
     Raises:
-        Refused: ``invalid_payload`` for anything but padded standard base64 of a UTF-8 JSON object of at most 16 KB, 16
+        Refused: ``invalid_payload`` for anything but padded standard base64 of a UTF-8 JSON object of at most 16 KB, 64
             levels and no repeated key; ``invalid_x402_version``; ``invalid_network``.
     """
     content = _decode_json(value)

@@ -15,7 +15,7 @@ from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
 from shared.x402.refusal import Refused
-from shared.x402.wire import Challenge, FlatPayment, Offer, Payment, Settlement
+from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
 
 MAX_CHALLENGE_HEADER_BYTES = 8 * 1024
 """Node refuses more than 16 KB of headers altogether, some proxies 8 KB."""
@@ -70,7 +70,7 @@ class Till:
         else:
             for offer, rail in self._priced:
                 if presented.scheme == offer.scheme and presented.network == offer.network:
-                    return offer, rail, Payment(x402_version=2, accepted=offer, payload=presented.payload)
+                    return offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload)
         raise Refused("no_matching_offer")
 
     def declined(self, reason: str, settlement: Settlement) -> Answer:

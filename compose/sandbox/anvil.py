@@ -17,17 +17,23 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-OPTIONS = (
+from compose.sandbox.rpc import Rpc
+
+_OPTIONS = (
     *("--host", "127.0.0.1", "--no-cors", "--silent", "--accounts", "0"),
     # What Base speaks: EIP-7702 is in it, so an account with a key may have code.
     *("--hardfork", "prague"),
     # A block for every transaction at once, and one every 2 s as on Base. Without the latter the newest block, and with it
     # the time that eth_call sees, stays behind the clock: a fresh authorization would be "not yet valid".
     *("--mixed-mining", "--block-time", "2"),
-    # Otherwise it writes the state of every block to the home folder, some 4 MB each.
-    "--prune-history",
+    # The states of old blocks go to the disk, up to 3,600 of them, unless told otherwise. The newest few must stay
+    # (--prune-history would drop them too): "latest" is looked up first and read afterwards, and may be old by then.
+    *("--max-persisted-states", "1"),
+    # No --state: with a block every 2 s the file would grow by some 75 MB a day. Every start is a fresh chain.
 )
-"""No --state: with a block every 2 s the file would grow by some 75 MB a day. Every start is a fresh chain."""
+# The contract that remembers the last 8,191 block hashes (EIP-2935).
+_BLOCK_HASHES = "0x0000F90827F1C53a10cb7A02335B175320002935"
+_STOP = "0x00"
 
 
 def find_anvil(folders: Iterable[Path]) -> Path | None:
@@ -47,3 +53,16 @@ def find_anvil(folders: Iterable[Path]) -> Path | None:
             return binary
     on_path = shutil.which("anvil")
     return Path(on_path) if on_path else None
+
+
+def command(binary: Path, port: int, chain_id: int, var: Path) -> list[str]:
+    """The command line of the sandbox's node."""
+    states = var.resolve() / "sandbox" / "anvil"
+    place = ("--port", str(port), "--chain-id", str(chain_id), "--cache-path", str(states))
+    return [str(binary.resolve()), *place, *_OPTIONS]
+
+
+def forget_block_hashes(rpc: Rpc) -> None:
+    """Stop the one part of the state that grows with every block: a copy of it is kept per block, and after some hours each
+    copy is 4 MB. Nothing in the sandbox asks for old block hashes."""
+    rpc("anvil_setCode", _BLOCK_HASHES, _STOP)

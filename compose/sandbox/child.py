@@ -106,10 +106,19 @@ def _spawner() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "sandbox-spawner")
 
 
-def free_port() -> int:
-    """A port of 127.0.0.1 that was free a moment ago. Somebody else may take it before the server binds it; the server
-    then ends and `wait_ready` says so."""
+def claim_port(port: int) -> int:
+    """A port of 127.0.0.1 that is free at this moment: `port` itself, or any when it is 0.
+
+    Asked before a server is started, because a stranger on its port would answer in its place.
+
+    Raises:
+        StartFailed: somebody listens on `port`.
+    """
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise StartFailed(f"port {port} of 127.0.0.1 can not be used: {error.strerror}") from error
+        claimed: int = probe.getsockname()[1]
+        return claimed

@@ -77,7 +77,7 @@ def _write(source: Path, compiled: dict[str, Any], version: str, into: Path) -> 
 
 
 def _run(command: list[str], stdin: bytes = b"") -> bytes:
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False)  # noqa: S603 - no argument is foreign
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
     if done.returncode:
         raise CompileFailed(done.stderr.decode(errors="replace"))
     return done.stdout

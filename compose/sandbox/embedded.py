@@ -75,6 +75,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         settings = Settings.from_env({**given, **made})
         if sandbox is not None:
             _write_sandbox_file(var / "sandbox.json", settings, sandbox)
+        # For one process by hand: `set -a; . var/sandbox.env; python -m api`.
+        _private_file(var / "sandbox.env", "\n".join(f"{name}={value}" for name, value in sorted(made.items())))
         yield Embedded(
             settings=settings,
             environment=made,

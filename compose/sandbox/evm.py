@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from compose.sandbox import artefact
-from compose.sandbox.anvil import OPTIONS, find_anvil
-from compose.sandbox.child import Child, StartFailed, free_port, spawn
+from compose.sandbox import anvil, artefact
+from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.rpc import Rpc
 from compose.sandbox.wallets import Wallets, load_wallets
 from shared.x402.evm import keccak256
@@ -83,14 +82,17 @@ def start_chain(var: Path, *, prefer: Kind | None = None, port: int = 0) -> Chai
     Raises:
         StartFailed: anvil was asked for and is not installed, or the node did not come up.
     """
-    anvil = None if prefer == "pyevm" else find_anvil([var / "node"])
-    if prefer == "anvil" and anvil is None:
+    binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node"])
+    if prefer == "anvil" and binary is None:
         raise StartFailed("anvil is not installed: see compose/sandbox/anvil.py for the command")
-    port = port or free_port()
-    child = spawn("chain", _anvil(anvil, port) if anvil else _pyevm(load_wallets(var), port), var)
-    chain = Chain("anvil" if anvil else "pyevm", f"http://127.0.0.1:{port}", CHAIN_ID, child)
+    port = claim_port(port)
+    command = anvil.command(binary, port, CHAIN_ID, var) if binary else _pyevm(load_wallets(var), port)
+    child = spawn("chain", command, var)
+    chain = Chain("anvil" if binary else "pyevm", f"http://127.0.0.1:{port}", CHAIN_ID, child)
     rpc = Rpc(chain.rpc_url)
     child.wait_ready(lambda: bool(rpc("eth_chainId") == hex(CHAIN_ID)))
+    if binary:
+        anvil.forget_block_hashes(rpc)
     return chain
 
 
@@ -117,10 +119,6 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
         settler=wallets.settler,
         pay_to=wallets.pay_to,
     )
-
-
-def _anvil(binary: Path, port: int) -> list[str]:
-    return [str(binary.resolve()), "--port", str(port), "--chain-id", str(CHAIN_ID), *OPTIONS]
 
 
 def _pyevm(wallets: Wallets, port: int) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -60,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not news; a traceback still goes to the log."""
+        """Requests are not news. What fails inside prints its traceback, which goes to the log."""
 
     def _answer(self, body: bytes) -> bytes:
         try:
@@ -81,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         except RpcError as error:
             return _error(identity, error.code, error.message, error.data)
         except Exception as error:
-            self.log_error("%s failed: %r", request["method"], error)
+            traceback.print_exc()
             return _error(identity, _INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         return {"jsonrpc": "2.0", "id": identity, "result": result}
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from eth.abc import BlockAPI, LogAPI, SignedTransactionAPI
-from eth.vm.forks.byzantium.constants import EIP658_TRANSACTION_STATUS_CODE_SUCCESS
-from eth_typing import Address, Hash32
-from eth_utils.address import to_checksum_address
+from eth.abc import BlockAPI, LogAPI
+from eth_typing import Hash32
 
-from compose.sandbox.pyevm_node import CHAIN_ID, GAS_LIMIT, Message, Mined, Node
+from compose.sandbox.pyevm_node import CHAIN_ID, Mined, Node
+from compose.sandbox.pyevm_wire import (
+    block_json,
+    from_hex,
+    log_json,
+    receipt_json,
+    to_address,
+    to_hex,
+    to_message,
+    transaction_json,
+)
 from compose.sandbox.rpc import RpcError
 
 METHOD_NOT_FOUND = -32601
@@ -52,12 +60,12 @@ def _head(node: Node) -> int:
 def _get_block_by_number(node: Node, block: str, full: bool = False) -> Any:
     number = _number_of(node, block)
     number = _head(node) if number is None else number
-    return _block(node, node.blocks[number], full) if 0 <= number <= _head(node) else None
+    return block_json(node, node.blocks[number], full) if 0 <= number <= _head(node) else None
 
 
 def _get_block_by_hash(node: Node, block_hash: str, full: bool = False) -> Any:
-    wanted = _bytes(block_hash)
-    return next((_block(node, block, full) for block in node.blocks if block.hash == wanted), None)
+    wanted = from_hex(block_hash)
+    return next((block_json(node, block, full) for block in node.blocks if block.hash == wanted), None)
 
 
 def _fee_history(node: Node, count: str | int, newest: str, percentiles: Sequence[float] | None = None) -> Any:
@@ -78,53 +86,53 @@ def _fee_history(node: Node, count: str | int, newest: str, percentiles: Sequenc
 
 
 def _get_balance(node: Node, account: str, block: str | None = None) -> str:
-    return hex(node.state(_number_of(node, block)).get_balance(_address(account)))
+    return hex(node.state(_number_of(node, block)).get_balance(to_address(account)))
 
 
 def _get_code(node: Node, account: str, block: str | None = None) -> str:
-    return _hex(node.state(_number_of(node, block)).get_code(_address(account)))
+    return to_hex(node.state(_number_of(node, block)).get_code(to_address(account)))
 
 
 def _get_storage_at(node: Node, account: str, slot: str, block: str | None = None) -> str:
-    value = node.state(_number_of(node, block)).get_storage(_address(account), int(slot, 16))
-    return _hex(value.to_bytes(32, "big"))
+    value = node.state(_number_of(node, block)).get_storage(to_address(account), int(slot, 16))
+    return to_hex(value.to_bytes(32, "big"))
 
 
 def _get_transaction_count(node: Node, account: str, block: str | None = None) -> str:
-    return hex(node.nonce(_address(account), _number_of(node, block)))
+    return hex(node.nonce(to_address(account), _number_of(node, block)))
 
 
 def _call(node: Node, call: dict[str, Any], block: str | None = None) -> str:
-    return _hex(node.call(_message(call), _number_of(node, block)))
+    return to_hex(node.call(to_message(call), _number_of(node, block)))
 
 
 def _estimate_gas(node: Node, call: dict[str, Any], block: str | None = None) -> str:
-    return hex(node.estimate(_message(call), _number_of(node, block)))
+    return hex(node.estimate(to_message(call), _number_of(node, block)))
 
 
 # What is asked of transactions.
 
 
 def _send_raw_transaction(node: Node, raw: str) -> str:
-    return _hex(node.send(_bytes(raw)))
+    return to_hex(node.send(from_hex(raw)))
 
 
 def _get_transaction_by_hash(node: Node, transaction_hash: str) -> Any:
-    wanted = Hash32(_bytes(transaction_hash))
+    wanted = Hash32(from_hex(transaction_hash))
     if mined := node.mined(wanted):
-        return _transaction(mined.transaction, mined)
+        return transaction_json(mined.transaction, mined)
     waiting = node.waiting(wanted)
-    return _transaction(waiting, None) if waiting else None
+    return transaction_json(waiting, None) if waiting else None
 
 
 def _get_transaction_receipt(node: Node, transaction_hash: str) -> Any:
-    mined = node.mined(Hash32(_bytes(transaction_hash)))
-    return _receipt(mined) if mined else None
+    mined = node.mined(Hash32(from_hex(transaction_hash)))
+    return receipt_json(mined) if mined else None
 
 
 def _get_logs(node: Node, wanted: dict[str, Any]) -> list[Any]:
     if "blockHash" in wanted:
-        block_hash = _bytes(wanted["blockHash"])
+        block_hash = from_hex(wanted["blockHash"])
         blocks = [block for block in node.blocks if block.hash == block_hash]
         if not blocks:
             raise RpcError(-32000, "unknown block")
@@ -132,10 +140,10 @@ def _get_logs(node: Node, wanted: dict[str, Any]) -> list[Any]:
         first, last = (_number_of(node, wanted.get(end)) for end in ("fromBlock", "toBlock"))
         blocks = node.blocks[_head(node) if first is None else first : None if last is None else last + 1]
     addresses = wanted.get("address") or []
-    addresses = {_address(one) for one in ([addresses] if isinstance(addresses, str) else addresses)}
+    addresses = {to_address(one) for one in ([addresses] if isinstance(addresses, str) else addresses)}
     topics = [_alternatives(topic) for topic in wanted.get("topics") or []]
     return [
-        _log(mined, index, log)
+        log_json(mined, index, log)
         for mined, index, log in _logs_of(node, blocks)
         if (not addresses or log.address in addresses) and _topics_match(log, topics)
     ]
@@ -158,136 +166,6 @@ def _topics_match(log: LogAPI, wanted: Sequence[set[int]]) -> bool:
     if len(wanted) > len(log.topics):
         return False
     return all(not values or topic in values for topic, values in zip(log.topics, wanted, strict=False))
-
-
-# How things are written.
-
-
-def _hex(value: bytes) -> str:
-    return "0x" + value.hex()
-
-
-def _word(value: int) -> str:
-    return _hex(value.to_bytes(32, "big"))
-
-
-def _bytes(value: str) -> bytes:
-    if not value.startswith("0x"):
-        raise ValueError("hex must start with 0x")
-    return bytes.fromhex(value[2:])
-
-
-def _address(value: str) -> Address:
-    address = _bytes(value)
-    if len(address) != 20:
-        raise ValueError("an address has 20 bytes")
-    return Address(address)
-
-
-def _message(call: dict[str, Any]) -> Message:
-    data = call.get("input") or call.get("data") or "0x"
-    return Message(
-        sender=_address(call.get("from") or "0x" + "00" * 20),
-        to=_address(call["to"]) if call.get("to") else Address(b""),
-        data=_bytes(data),
-        value=int(call.get("value") or "0x0", 16),
-        gas=min(int(call.get("gas") or hex(GAS_LIMIT), 16), GAS_LIMIT),
-    )
-
-
-def _block(node: Node, block: BlockAPI, full: bool) -> dict[str, Any]:
-    header = block.header
-    mined = [one for transaction in block.transactions if (one := node.mined(transaction.hash))]
-    return {
-        "hash": _hex(header.hash),
-        "parentHash": _hex(header.parent_hash),
-        "number": hex(header.block_number),
-        "timestamp": hex(header.timestamp),
-        "baseFeePerGas": hex(header.base_fee_per_gas or 0),
-        "gasLimit": hex(header.gas_limit),
-        "gasUsed": hex(header.gas_used),
-        "miner": to_checksum_address(header.coinbase),
-        "difficulty": hex(header.difficulty),
-        "totalDifficulty": "0x0",
-        "extraData": _hex(header.extra_data),
-        "mixHash": _hex(header.mix_hash),
-        "nonce": _hex(header.nonce),
-        "sha3Uncles": _hex(header.uncles_hash),
-        "uncles": [],
-        "logsBloom": _hex(header.bloom.to_bytes(256, "big")),
-        "stateRoot": _hex(header.state_root),
-        "transactionsRoot": _hex(header.transaction_root),
-        "receiptsRoot": _hex(header.receipt_root),
-        "size": hex(sum(len(one.transaction.encode()) for one in mined) + 600),
-        "transactions": [_transaction(one.transaction, one) if full else _hex(one.transaction.hash) for one in mined],
-    }
-
-
-def _transaction(transaction: SignedTransactionAPI, mined: Mined | None) -> dict[str, Any]:
-    kind = transaction.type_id
-    written: dict[str, Any] = {
-        "hash": _hex(transaction.hash),
-        "type": hex(kind or 0),
-        "chainId": hex(CHAIN_ID),
-        "nonce": hex(transaction.nonce),
-        "from": to_checksum_address(transaction.sender),
-        "to": to_checksum_address(transaction.to) if transaction.to else None,
-        "value": hex(transaction.value),
-        "gas": hex(transaction.gas),
-        "gasPrice": hex(mined.gas_price if mined else transaction.max_fee_per_gas),
-        "input": _hex(transaction.data),
-        "r": hex(transaction.r),
-        "s": hex(transaction.s),
-        "v": hex(transaction.y_parity if kind else transaction.y_parity + 2 * CHAIN_ID + 35),
-        "blockHash": _hex(mined.block.hash) if mined else None,
-        "blockNumber": hex(mined.block.number) if mined else None,
-        "transactionIndex": "0x0" if mined else None,
-    }
-    if kind:
-        written |= {
-            "maxFeePerGas": hex(transaction.max_fee_per_gas),
-            "maxPriorityFeePerGas": hex(transaction.max_priority_fee_per_gas),
-            "yParity": hex(transaction.y_parity),
-            "accessList": [
-                {"address": to_checksum_address(account), "storageKeys": [_word(slot) for slot in slots]}
-                for account, slots in transaction.access_list
-            ],
-        }
-    return written
-
-
-def _receipt(mined: Mined) -> dict[str, Any]:
-    transaction, receipt = mined.transaction, mined.receipt
-    return {
-        "transactionHash": _hex(transaction.hash),
-        "transactionIndex": "0x0",
-        "type": hex(transaction.type_id or 0),
-        "blockHash": _hex(mined.block.hash),
-        "blockNumber": hex(mined.block.number),
-        "from": to_checksum_address(transaction.sender),
-        "to": to_checksum_address(transaction.to) if transaction.to else None,
-        "contractAddress": to_checksum_address(mined.created) if mined.created else None,
-        "status": hex(receipt.state_root == EIP658_TRANSACTION_STATUS_CODE_SUCCESS),
-        "gasUsed": hex(receipt.gas_used),
-        "cumulativeGasUsed": hex(receipt.gas_used),
-        "effectiveGasPrice": hex(mined.gas_price),
-        "logsBloom": _hex(receipt.bloom.to_bytes(256, "big")),
-        "logs": [_log(mined, index, log) for index, log in enumerate(receipt.logs)],
-    }
-
-
-def _log(mined: Mined, index: int, log: LogAPI) -> dict[str, Any]:
-    return {
-        "address": to_checksum_address(log.address),
-        "topics": [_word(topic) for topic in log.topics],
-        "data": _hex(log.data),
-        "blockHash": _hex(mined.block.hash),
-        "blockNumber": hex(mined.block.number),
-        "transactionHash": _hex(mined.transaction.hash),
-        "transactionIndex": "0x0",
-        "logIndex": hex(index),
-        "removed": False,
-    }
 
 
 _METHODS: dict[str, Callable[..., Any]] = {

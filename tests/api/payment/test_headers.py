@@ -136,10 +136,12 @@ JSON = st.recursive(
 @given(st.sampled_from(["x402Version", "accepted", "payload", "resource", "extensions"]), JSON)
 def test_any_field_may_hold_anything(key: str, value: Any) -> None:
     """A field of any JSON value gives a payment or a refusal."""
+    refusals: list[str] = []
     try:
         assert isinstance(decode_payment(encoded({**V2, key: value})), Payment)
     except Refused as refused:
-        assert refused.reason in ("invalid_payload", "invalid_x402_version")
+        refusals.append(refused.reason)
+    assert set(refusals) <= {"invalid_payload", "invalid_x402_version"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""A request's body: read with a limit, or read and forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from litestar.types import Receive, Scope
+
+from api.errors import Problem
+
+READ_TIMEOUT_S = 10.0
+DISCARD_BYTES = 16 * 1024 * 1024
+
+
+class RequestBody:
+    """The body of one request, read at most once."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self._headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._receive = receive
+        self._is_over = b"content-length" not in self._headers and b"transfer-encoding" not in self._headers
+
+    async def read(self, *, limit: int) -> bytes:
+        """The whole body.
+
+        Args:
+            limit: most bytes that are taken.
+
+        Raises:
+            Problem: `too_large`, `unsupported_media_type`, or `invalid_body` when it does not arrive in 10 s.
+        """
+        too_large = Problem(code="too_large", detail=f"The body may have at most {limit} bytes.")
+        declared = self._headers.get(b"content-length", b"0")
+        if declared.isdigit() and int(declared[:20]) > limit:
+            raise too_large
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(READ_TIMEOUT_S):
+                while not self._is_over:
+                    chunk = await self._next()
+                    size += len(chunk)
+                    if size > limit:
+                        raise too_large
+                    chunks.append(chunk)
+        except TimeoutError:
+            raise Problem(code="invalid_body", detail="The body did not arrive in time.") from None
+        if size and not _is_json(self._headers.get(b"content-type")):
+            raise Problem(code="unsupported_media_type", detail="Send the body as application/json.")
+        return b"".join(chunks)
+
+    async def discard(self) -> None:
+        """Read and forget what is left: a client whose upload is cut off never sees the answer.
+
+        Gives up, quietly, after `DISCARD_BYTES` or 10 s.
+        """
+        size = 0
+        with contextlib.suppress(Problem, TimeoutError):
+            async with asyncio.timeout(READ_TIMEOUT_S):
+                while not self._is_over and size <= DISCARD_BYTES:
+                    size += len(await self._next())
+
+    async def _next(self) -> bytes:
+        event: Any = await self._receive()
+        if event["type"] == "http.disconnect":
+            self._is_over = True
+            raise Problem(code="invalid_body", detail="The connection was closed before the body was complete.")
+        self._is_over = not event.get("more_body", False)
+        chunk: bytes = event.get("body", b"")
+        return chunk
+
+
+def _is_json(content_type: bytes | None) -> bool:
+    if content_type is None:
+        return True
+    media_type = content_type.split(b";")[0].strip().lower()
+    return media_type == b"application/json" or (
+        media_type.startswith(b"application/") and media_type.endswith(b"+json")
+    )

@@ -1,0 +1,70 @@
+"""What a call brings back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from client.errors import UnreadableAnswer
+from client.exchange import Reply
+from client.payment import SignedPayment
+from client.problem import request_id_of
+from client.receipt import receipt_of
+from shared.money import Price
+from shared.x402.wire import Offer, Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A 200.
+
+    Attributes:
+        body: the decoded JSON.
+        raw: the bytes as they came. Numbers in it are exact; in `body` a fraction is a float.
+        price: what was paid, in whole units of the asset; None for a free call.
+        offer: what was paid; None for a free call.
+        receipt: the server's word about the settlement; None for a free call, or when it sent none.
+        request_id: name it when something is wrong.
+    """
+
+    body: Any
+    raw: bytes
+    price: Price | None
+    offer: Offer | None
+    receipt: Settlement | None
+    request_id: str
+
+
+def answer_of(reply: Reply, *, payment: SignedPayment | None, request_id: str) -> Answer:
+    """Read a 200.
+
+    Args:
+        payment: what it was paid with; None for a free call, whose receipt would mean nothing.
+        request_id: the one that we sent, for a server that names none.
+
+    Raises:
+        UnreadableAnswer: the body is not JSON.
+    """
+    receipt = None if payment is None else receipt_of(reply)
+    shown_id = request_id_of(reply) or request_id
+    try:
+        body = msgspec.json.decode(reply.body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise UnreadableAnswer(
+            "the answer is not JSON",
+            raw=reply.body,
+            charged=payment is not None and (True if receipt is not None and receipt.success else "unknown"),
+            payment=payment,
+            status=reply.status,
+            request_id=shown_id,
+        ) from None
+    return Answer(
+        body=body,
+        raw=reply.body,
+        price=None if payment is None else payment.price,
+        offer=None if payment is None else payment.offer,
+        receipt=receipt,
+        request_id=shown_id,
+    )

@@ -1,0 +1,32 @@
+"""The unpaid request: it brings the price, or the answer of a call that is free."""
+
+from __future__ import annotations
+
+import time
+
+from client import challenge
+from client.answer import Answer, answer_of
+from client.challenge import Asked
+from client.errors import Unreachable
+from client.exchange import ConnectionLost, Exchange
+from client.problem import failure
+
+
+def ask(exchange: Exchange, url: str, body: bytes | None, *, request_id: str) -> Asked | Answer:
+    """POST without a payment. A challenge is read, but not yet checked against `url` or anybody's purse.
+
+    Raises:
+        ChallengeRefused: the 402 cannot be understood.
+        UnreadableAnswer: the call is free, and its answer is not JSON.
+        CallFailed: any other status. Nothing was charged.
+        Unreachable: no answer came.
+    """
+    try:
+        reply = exchange.post(url, body, {"x-request-id": request_id})
+    except ConnectionLost as lost:
+        raise Unreachable(f"{url}: {lost}") from None
+    if reply.status == 402:
+        return challenge.read(reply)
+    if reply.status == 200:
+        return answer_of(reply, payment=None, request_id=request_id)
+    raise failure(reply, url=url, request_id=request_id, payment=None, now=time.time())

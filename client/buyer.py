@@ -1,0 +1,113 @@
+"""A call, from the price to the answer."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+from types import TracebackType
+
+import msgspec
+
+from client import payment as payments
+from client.address import call_url, checked_base
+from client.answer import Answer
+from client.asking import ask
+from client.challenge import Asked
+from client.delivery import Patience, deliver
+from client.errors import InvalidCall
+from client.exchange import Exchange
+from client.payment import SignedPayment
+from client.wallet import Wallet
+
+
+class Buyer:
+    """Buys calls of one shop. A context manager; not for use by two threads at once.
+
+    Args:
+        base_url: the shop's address, as its challenges name it.
+        wallet: what pays.
+        max_price: most that one call may cost, in dollars. None: whatever is asked.
+        timeout_s: longest wait for one HTTP answer. The API answers within 28 s.
+        patience: how long a payment without an answer is sent again.
+        on_signed: told of every payment before it is sent, so that it can be kept whatever happens next.
+
+    Raises:
+        InvalidCall: the address has the wrong form.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        wallet: Wallet,
+        *,
+        max_price: Decimal | None,
+        timeout_s: float = 35.0,
+        patience: Patience | None = None,
+        on_signed: Callable[[SignedPayment], None] | None = None,
+    ) -> None:
+        self._base_url = checked_base(base_url)
+        self._wallet = wallet
+        self._max_price = max_price
+        self._patience = patience or Patience()
+        self._on_signed = on_signed
+        self._exchange = Exchange(self._base_url, timeout_s=timeout_s)
+
+    def call(self, name: str, body: object = None) -> Answer:
+        """Buy one call. At most one payment is signed, and it is for the one challenge that was asked for here.
+
+        Args:
+            name: ``echo``, ``chain/chain-id``.
+            body: bytes are sent as they are, None sends no body, everything else is sent as JSON.
+
+        Raises:
+            CoinslotError: every branch of the tree in client/errors.py but WalletUnusable.
+        """
+        url, content, request_id = call_url(self._base_url, name), _content(body), uuid.uuid4().hex
+        asked = ask(self._exchange, url, content, request_id=request_id)
+        if isinstance(asked, Answer):
+            return asked
+        payment = self._pay(asked, url, content)
+        if self._on_signed is not None:
+            self._on_signed(payment)
+        return deliver(self._exchange, payment, request_id=request_id, patience=self._patience)
+
+    def resume(self, payment: SignedPayment) -> Answer:
+        """Send a payment again whose outcome is unknown. Raises what `deliver` raises."""
+        return deliver(self._exchange, payment, request_id=uuid.uuid4().hex, patience=self._patience, in_doubt=True)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._exchange.close()
+
+    def __enter__(self) -> Buyer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _pay(self, asked: Asked, url: str, content: bytes | None) -> SignedPayment:
+        """Sign, after every check. Raises Refused."""
+        asked.check_resource(url)
+        choice = self._wallet.choose(asked.challenge.accepts, max_price=self._max_price)
+        header = payments.encode(
+            choice.offer,
+            choice.signer.sign(choice.offer, now=int(time.time())),
+            resource=asked.document["resource"],
+            extensions=asked.document.get("extensions", {}),
+        )
+        return SignedPayment(
+            url=url, body=content, header=header, offer=choice.offer, price=choice.price, asset=choice.signer.asset
+        )
+
+
+def _content(body: object) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise InvalidCall("the body cannot be written as JSON") from None

@@ -1,0 +1,125 @@
+"""The paid request: sent again, byte for byte, until an answer comes or patience ends. It never signs anything.
+
+| what comes                                                     | what follows                                     |
+|----------------------------------------------------------------|--------------------------------------------------|
+| 200                                                            | the answer                                       |
+| 402                                                            | PaymentRejected. A second payment is never made  |
+| 5xx with `retryWithSamePayment`                                | wait (Retry-After), send the same again          |
+| 502, 503, 504 without a problem document: a proxy spoke        | as if the connection had broken                  |
+| no answer: refused, broken, timed out                          | wait, send the same again                        |
+| anything else                                                  | CallFailed                                       |
+
+Once an attempt may have been charged and got no definite answer, a later refusal is no proof that it was not charged:
+`charged` is then "unknown", and the payment is worth keeping.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from client import challenge
+from client.answer import Answer, answer_of
+from client.errors import CallFailed, ChallengeRefused, CoinslotError, OutcomeUnknown, PaymentRejected, Unreachable
+from client.exchange import ConnectionLost, Exchange, Reply
+from client.payment import HEADER, SignedPayment
+from client.problem import MAX_DETAIL_CHARS, failure, request_id_of
+from client.receipt import receipt_of
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the same payment is sent again.
+
+    Attributes:
+        budget_s: no attempt begins later than this after the first. An authorization lives 60 s by default.
+        first_pause_s, longest_pause_s: between attempts, doubling, when the server names no time.
+        clock, sleep: replaced in tests.
+    """
+
+    budget_s: float = 30.0
+    first_pause_s: float = 0.5
+    longest_pause_s: float = 4.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+def deliver(
+    exchange: Exchange, payment: SignedPayment, *, request_id: str, patience: Patience, in_doubt: bool = False
+) -> Answer:
+    """Send the payment until it brings an answer.
+
+    Args:
+        in_doubt: it was sent before, and that attempt may have been charged.
+
+    Raises:
+        PaymentRejected: the server answered 402.
+        UnreadableAnswer: it answered 200 with something else than JSON.
+        OutcomeUnknown: it may have been charged and no answer came.
+        CallFailed: it answered with another failure.
+        Unreachable: no attempt reached the server, so nothing was charged.
+    """
+    started, pause = patience.clock(), patience.first_pause_s
+    while True:
+        try:
+            return _attempt(exchange, payment, request_id=request_id, in_doubt=in_doubt)
+        except CoinslotError as error:
+            wait = max(pause, error.retry_after_s or 0.0)
+            if not error.repeatable or patience.clock() - started + wait > patience.budget_s:
+                raise
+            in_doubt = in_doubt or error.charged is not False
+        patience.sleep(wait)
+        pause = min(pause * 2, patience.longest_pause_s)
+
+
+def _attempt(exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> Answer:
+    try:
+        reply = exchange.post(payment.url, payment.body, {HEADER: payment.header, "x-request-id": request_id})
+    except ConnectionLost as lost:
+        raise _lost(lost, payment, request_id=request_id, in_doubt=in_doubt) from None
+    if reply.status == 200:
+        return answer_of(reply, payment=payment, request_id=request_id)
+    if reply.status == 402:
+        raise _rejected(reply, payment, request_id=request_id, in_doubt=in_doubt)
+    raise failure(reply, url=payment.url, request_id=request_id, payment=payment, now=time.time(), in_doubt=in_doubt)
+
+
+def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> CallFailed | Unreachable:
+    if lost.sent or in_doubt:
+        return OutcomeUnknown(
+            f"the payment was sent, but {lost}",
+            charged="unknown",
+            repeatable=True,
+            payment=payment,
+            request_id=request_id,
+        )
+    return Unreachable(f"{payment.url}: {lost}", repeatable=True, payment=payment)
+
+
+def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> PaymentRejected:
+    """A 402 means "not charged", unless its receipt or an earlier attempt says otherwise."""
+    receipt = receipt_of(reply)
+    reason = (receipt.error_reason if receipt else None) or _stated_reason(reply)
+    pending = receipt is not None and (receipt.success or bool(receipt.transaction))
+    hint = ""
+    if "valid_before" in reason or "valid_after" in reason:
+        hint = "Check this computer's clock."
+    elif "insufficient" in reason:
+        hint = "The wallet needs more of the asset."
+    return PaymentRejected(
+        f"the server refused the payment: {reason}",
+        reason=reason,
+        hint=hint,
+        charged="unknown" if in_doubt or pending else False,
+        payment=payment,
+        status=reply.status,
+        request_id=request_id_of(reply) or request_id,
+    )
+
+
+def _stated_reason(reply: Reply) -> str:
+    try:
+        return challenge.read(reply).challenge.error[:MAX_DETAIL_CHARS] or "no reason given"
+    except ChallengeRefused:
+        return "no reason given"

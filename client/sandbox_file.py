@@ -1,0 +1,62 @@
+"""var/sandbox.json: what the local sandbox tells its buyers. Its wallet holds play money."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from client.errors import WalletUnusable
+
+ENVIRONMENT = "COINSLOT_SANDBOX_FILE"
+PLACE = Path("var", "sandbox.json")
+_KEY = re.compile(r"(0x)?[0-9a-fA-F]{64}", re.ASCII)
+
+
+class Evm(msgspec.Struct, frozen=True, rename="camel"):
+    """The local EVM ledger. `payer_key` is hex; `usdc` is the token's contract on `chain_id`."""
+
+    rpc_url: str
+    chain_id: int
+    usdc: str
+    payer_key: str
+    pay_to: str
+
+    def __repr__(self) -> str:
+        return f"Evm(chain {self.chain_id})"
+
+    @property
+    def key(self) -> bytes:
+        """The 32 bytes of `payer_key`. Raises WalletUnusable."""
+        if not _KEY.fullmatch(self.payer_key):
+            raise WalletUnusable("the sandbox file's evm.payerKey must be 64 hex digits")
+        return bytes.fromhex(self.payer_key.removeprefix("0x"))
+
+
+class Sandbox(msgspec.Struct, frozen=True, rename="camel"):
+    """The file. Other ledgers' members are ignored until there is a signer for them."""
+
+    base_url: str
+    evm: Evm
+
+
+def find(env: Mapping[str, str], folder: Path) -> Path | None:
+    """The file that COINSLOT_SANDBOX_FILE names, or the first var/sandbox.json from `folder` upward."""
+    if named := env.get(ENVIRONMENT, "").strip():
+        return Path(named)
+    absolute = folder.absolute()
+    return next((path for above in (absolute, *absolute.parents) if (path := above / PLACE).is_file()), None)
+
+
+def read(path: Path) -> Sandbox:
+    """Read it. Raises WalletUnusable, without the file's content."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Sandbox)
+    except OSError as error:
+        raise WalletUnusable(f"cannot read the sandbox file {path}: {error.strerror or type(error).__name__}") from None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise WalletUnusable(
+            f"the sandbox file {path} has another form than expected", hint="Start the sandbox anew: scripts/run."
+        ) from None

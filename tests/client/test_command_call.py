@@ -1,0 +1,193 @@
+"""`coinslot call`: what it prints, and the code that it ends with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from client.errors import Charged
+from client.evm_signer import EvmSigner
+
+if TYPE_CHECKING:
+    from tests.client.conftest import Canned, Command, Shop
+
+
+TRANSACTION = "0x" + "ab" * 32
+ANSWER = '{\n  "ok": true,\n  "youSent": "hi"\n}\n'
+
+
+@pytest.fixture(autouse=True)
+def paid_from_the_sandbox(sandbox: Path) -> Path:
+    """Unless a test gives a key of its own, the sandbox pays."""
+    return sandbox
+
+
+def test_the_answer_goes_to_stdout_and_the_receipt_to_stderr(command: Command, shop: Shop, key: bytes) -> None:
+    """So the output can be piped, and the payer still sees what was paid."""
+    run = command("call", "echo", '{"message": "hi"}')
+    assert (run.code, run.out) == (0, ANSWER)
+    for part in ("0.001 USDC", "eip155:8453", EvmSigner(key).address, TRANSACTION, "req-1"):
+        assert part in run.err
+    assert run.err.count("\n") == 1
+    assert shop.seen[1].body == b'{"message": "hi"}'
+
+
+def test_json_of_an_answer(command: Command, key: bytes) -> None:
+    """One object with everything, and nothing on standard error."""
+    run = command("call", "echo", "--json")
+    assert (run.code, run.err, run.out.count("\n")) == (0, "", 1)
+    assert run.json == {
+        "ok": True,
+        "status": 200,
+        "price": {"amount": "0.001", "asset": "USDC", "network": "eip155:8453"},
+        "receipt": {
+            "success": True,
+            "transaction": TRANSACTION,
+            "network": "eip155:8453",
+            "payer": EvmSigner(key).address,
+        },
+        "answer": {"ok": True, "youSent": "hi"},
+        "requestId": "req-1",
+    }
+
+
+def test_json_of_a_failure(command: Command, shop: Shop) -> None:
+    """The same members for every failure; the server's own document is among them."""
+    shop.paid = [shop.problem(429, retry_after=7, reason="burst")]
+    run = command("call", "echo", "--json")
+    assert (run.code, run.err) == (5, "")
+    problem = run.json.pop("problem")
+    assert (problem["code"], problem["reason"]) == ("some_code", "burst")
+    shown = run.json
+    shown.pop("problem")
+    assert shown == {
+        "ok": False,
+        "status": 429,
+        "error": "rate_limited",
+        "detail": "it failed",
+        "hint": None,
+        "charged": False,
+        "price": {"amount": "0.001", "asset": "USDC", "network": "eip155:8453"},
+        "requestId": "req-1",
+        "retryAfterSeconds": 7.0,
+        "resume": None,
+    }
+
+
+def test_a_free_answer(command: Command, shop: Shop, canned: type[Canned]) -> None:
+    """No price and no receipt."""
+    shop.unpaid = [canned(200, b'{"free": true}')]
+    assert "free" in command("call", "echo").err
+    shown = command("call", "echo", "--json").json
+    assert (shown["price"], shown["receipt"], shown["answer"]) == (None, None, {"free": True})
+
+
+def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Shop, canned: type[Canned]) -> None:
+    """Printing does not round, and does not unescape."""
+    raw = '{"n": 123456789012345678901234567890, "f": 1.10, "e": 1e5, "s": "\\u00e9 é 日本 😀"}'
+    shop.unpaid = [canned(200, raw.encode())]
+    human = command("call", "echo").out
+    for part in ("123456789012345678901234567890", "1.10", "1e5", "\\u00e9 é 日本 😀"):
+        assert part in human
+    machine = command("call", "echo", "--json")
+    assert machine.out.isascii()
+    assert '"n":123456789012345678901234567890,"f":1.10,"e":1e5' in machine.out
+    assert machine.json["answer"]["s"] == "é é 日本 😀"
+
+
+def test_an_answer_cannot_steer_the_terminal(command: Command, shop: Shop, canned: type[Canned]) -> None:
+    """Control characters and invisible marks are escaped, and the output stays the same JSON."""
+    text = "a\x7f\x9b31m\u202eb\u200bc"
+    shop.unpaid = [canned(200, json.dumps({"t": text}, ensure_ascii=False).encode())]
+    out = command("call", "echo").out
+    assert json.loads(out) == {"t": text}
+    assert out.replace("\n", "").isprintable()
+
+
+def test_a_servers_words_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
+    """Neither can an error."""
+    shop.unpaid = [shop.problem(500, detail="\x1b[2J\nCoins: all yours\u202e")]
+    run = command("call", "echo")
+    assert run.err.count("\n") == 1
+    assert run.err.strip().isprintable()
+
+
+def test_a_rejected_payment_is_exit_4(command: Command, shop: Shop) -> None:
+    """One paid request, the server's reason, and what to do."""
+    shop.paid = [lambda seen: shop.demand({**shop.challenge(), "error": "invalid_exact_evm_insufficient_balance"})]
+    run = command("call", "echo")
+    assert (run.code, run.out, len(shop.payments)) == (4, "", 1)
+    assert "invalid_exact_evm_insufficient_balance" in run.err
+    assert "Nothing was spent. The wallet needs more" in run.err
+
+
+def test_an_untrustworthy_challenge_is_exit_3(command: Command, shop: Shop) -> None:
+    """Whether it is garbage or asks for another token."""
+    shop.unpaid = [shop.demand(shop.challenge(), header="garbage")]
+    assert command("call", "echo").code == 3
+    shop.unpaid = [shop.demand(shop.challenge(asset="0x" + "11" * 20))]
+    assert command("call", "echo").code == 3
+    assert shop.payments == []
+
+
+@pytest.mark.parametrize(
+    ("charged", "sentence"),
+    [
+        (False, "Nothing was spent."),
+        (True, "0.001 USDC was spent."),
+        ("unknown", "It is not known whether 0.001 USDC was spent."),
+    ],
+)
+def test_a_failed_call_says_whether_it_was_charged(
+    command: Command, shop: Shop, charged: Charged, sentence: str
+) -> None:
+    """Exit 5, in so many words."""
+    shop.paid = [shop.problem(502, charged=charged, detail="the upstream failed")]
+    run = command("call", "echo")
+    assert (run.code, run.out) == (5, "")
+    assert run.err.startswith("coinslot: the upstream failed. " + sentence)
+
+
+def test_an_unreachable_shop_is_exit_6(command: Command) -> None:
+    """Nothing was paid."""
+    run = command("call", "echo", "--url", "http://127.0.0.1:9")
+    assert run.code == 6
+    assert "Nothing was spent." in run.err
+
+
+def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop, canned: type[Canned]) -> None:
+    """404 makes the command look the name up in the catalogue."""
+    shop.unpaid = [shop.problem(404)]
+    items = [{"resource": f"{shop.base_url}/v1/cdp/{name}"} for name in ("chain/chain-id", "echo", "whois")]
+    shop.documents["/bazaar.json"] = canned(200, json.dumps({"items": items}).encode())
+    assert "Did you mean chain/chain-id?" in command("call", "chain/chainid").err
+    assert "coinslot catalogue" in command("call", "zzzzzzz").err
+    shop.documents.clear()
+    assert command("call", "ecko").code == 5
+
+
+def test_show_challenge_prints_and_does_not_pay(
+    command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch, sandbox: Path
+) -> None:
+    """The 402 as it came, without a wallet."""
+    sandbox.unlink()
+    monkeypatch.setenv("COINSLOT_URL", shop.base_url)
+    run = command("call", "echo", "--show-challenge")
+    assert (run.code, json.loads(run.out)) == (0, shop.challenge())
+    assert command("call", "echo", "--show-challenge", "--json").json == {
+        "ok": True,
+        "status": 402,
+        "challenge": shop.challenge(),
+    }
+    assert shop.payments == []
+
+
+def test_show_challenge_says_when_it_would_not_be_paid(command: Command, shop: Shop) -> None:
+    """A challenge for another address is shown, with a remark."""
+    shop.unpaid = [shop.demand({**shop.challenge(), "resource": {"url": "https://other.example/v1/cdp/echo"}})]
+    run = command("call", "echo", "--show-challenge")
+    assert run.code == 0
+    assert "would not be paid" in run.err

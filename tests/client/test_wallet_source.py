@@ -1,0 +1,147 @@
+"""Where the command finds its key, and what it says when there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from client.evm_signer import EvmSigner
+
+if TYPE_CHECKING:
+    from tests.client.conftest import Command
+
+
+def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path, key: bytes) -> None:
+    """Address, network and where it came from."""
+    run = command("wallet", "--key-file", str(key_file), "--json")
+    assert run.json == {
+        "ok": True,
+        "address": EvmSigner(key).address,
+        "network": "eip155:8453",
+        "asset": "USDC",
+        "rail": "base",
+        "source": "key file",
+        "path": str(key_file),
+    }
+    assert run.err == ""
+    assert EvmSigner(key).address in command("wallet", "--key-file", str(key_file)).out
+
+
+def test_the_order_of_sources(
+    command: Command, key_file: Path, sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--key-file, then COINSLOT_WALLET_KEY_FILE, then the sandbox file."""
+    other = tmp_path / "other.key"
+    other.write_text("22" * 32)
+    other.chmod(0o600)
+    third = command("wallet", "--json").json
+    monkeypatch.setenv("COINSLOT_WALLET_KEY_FILE", str(other))
+    second = command("wallet", "--json").json
+    first = command("wallet", "--json", "--key-file", str(key_file)).json
+    assert (third["source"], third["path"]) == ("sandbox", str(sandbox))
+    assert (second["source"], second["path"]) == ("key file", str(other))
+    assert (first["source"], first["path"]) == ("key file", str(key_file))
+
+
+def test_the_sandbox_file_is_found_upward(
+    command: Command, sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a folder below, and wherever COINSLOT_SANDBOX_FILE says."""
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert command("wallet", "--json").json["path"] == str(sandbox)
+    moved = sandbox.rename(tmp_path / "elsewhere.json")
+    assert command("wallet").code == 2
+    monkeypatch.setenv("COINSLOT_SANDBOX_FILE", str(moved))
+    assert command("wallet", "--json").json["path"] == str(moved)
+
+
+def test_without_a_wallet_the_command_says_what_to_do(command: Command) -> None:
+    """Three ways out, in one line."""
+    run = command("wallet")
+    assert (run.code, run.out) == (2, "")
+    for way in ("--key-file", "COINSLOT_WALLET_KEY_FILE", "scripts/run"):
+        assert way in run.err
+    assert run.err.count("\n") == 1
+
+
+def test_a_key_file_that_others_can_read_is_used_with_a_warning(command: Command, key_file: Path) -> None:
+    """The warning names the file and the remedy."""
+    key_file.chmod(0o644)
+    run = command("wallet", "--key-file", str(key_file))
+    assert run.code == 0
+    assert f"chmod 600 {key_file}" in run.err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"c0ffee", b"secret-canary words", b"c0ffee01" * 8 + b"00", b"zz" * 32, b"\xff\xfe\x00", b"00" * 32],
+)
+def test_a_malformed_key_file_is_refused_without_its_content(command: Command, key_file: Path, content: bytes) -> None:
+    """Whatever is in it stays in it."""
+    key_file.write_bytes(content)
+    run = command("wallet", "--key-file", str(key_file), "--json")
+    assert (run.code, run.json["error"]) == (2, "wallet_unusable")
+    assert "canary" not in run.out + run.err
+    assert "c0ffee" not in run.out + run.err
+
+
+def test_a_key_file_that_is_not_there(command: Command, tmp_path: Path) -> None:
+    """A missing file and a folder are told as such."""
+    assert command("wallet", "--key-file", str(tmp_path / "none")).code == 2
+    assert command("wallet", "--key-file", str(tmp_path)).code == 2
+
+
+def test_a_key_in_the_place_of_a_file_name_is_not_repeated(
+    command: Command, key: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither as an option's value nor in the environment is a key accepted or printed."""
+    for text in (key.hex(), "0x" + key.hex()):
+        run = command("wallet", "--key-file", text)
+        assert run.code == 2
+        assert "looks like a key" in run.err
+        monkeypatch.setenv("COINSLOT_WALLET_KEY_FILE", text)
+        assert command("wallet", "--json").code == 2
+    phrase = "abandon ability able about above absent absorb abstract absurd abuse access accident"
+    assert "abandon" not in command("wallet", "--key-file", phrase).err
+
+
+def test_no_option_takes_a_key(command: Command, key: bytes) -> None:
+    """A guessed option or a key as the call's name is refused without printing it."""
+    assert command("call", "echo", "--key", key.hex()).code == 2
+    assert command("call", "0x" + key.hex()).code == 2
+    assert command("call", "echo", "{}", key.hex()).code == 2
+    assert command("call", key.hex(), "--json").code == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"chainId": 31337},
+        {"usdc": "0x036CbD53842c5426634e7929541eC2318f3dCF7e"},
+        {"payerKey": "c0ffee"},
+        {"payerKey": "00" * 32},
+        {"chainId": "8453"},
+    ],
+)
+def test_a_sandbox_with_an_unknown_token_or_a_bad_key_is_refused(
+    command: Command, sandbox: Path, change: dict[str, Any]
+) -> None:
+    """Its USDC must be the known contract of a known network."""
+    document = json.loads(sandbox.read_text())
+    document["evm"].update(change)
+    sandbox.write_text(json.dumps(document))
+    assert (command("wallet").code, command("call", "echo").code) == (2, 2)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"baseUrl": 1}'])
+def test_a_malformed_sandbox_file_is_refused(command: Command, sandbox: Path, content: str) -> None:
+    """It is told by its name."""
+    sandbox.write_text(content)
+    run = command("wallet")
+    assert run.code == 2
+    assert str(sandbox) in run.err

@@ -1,0 +1,271 @@
+"""The sandbox's USDC behaves as Circle's does, on both chains."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any
+
+import pytest
+from eth_abi import decode
+from eth_account import Account
+
+DOMAIN_SEPARATOR = "02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f"
+TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+USED_TOPIC = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+CANCELED_TOPIC = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
+N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+ZERO = "0x" + "00" * 20
+FORMS = ["parts", "bytes"]
+
+
+def _topic(account: str) -> str:
+    return "0x" + account[2:].lower().rjust(64, "0")
+
+
+def _used(desk: Any, nonce: bytes, account: str = "") -> bool:
+    return bool(int.from_bytes(desk.read("authorizationState(address,bytes32)", account or desk.sandbox.payer, nonce)))
+
+
+def test_domain_separator_is_that_of_base_usdc(desk: Any) -> None:
+    """The domain is the real one, so a signature made for the sandbox is a signature for Base's USDC."""
+    assert desk.sandbox.usdc == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+    assert desk.read("DOMAIN_SEPARATOR()").hex() == DOMAIN_SEPARATOR
+
+
+def test_metadata_is_that_of_usdc(desk: Any) -> None:
+    """Name, version, symbol and decimals are what the EIP-712 domain and a wallet expect."""
+    texts = [decode(["string"], desk.read(f"{view}()"))[0] for view in ("name", "version", "symbol", "currency")]
+
+    assert texts == ["USD Coin", "2", "USDC", "USD"]
+    assert int.from_bytes(desk.read("decimals()")) == 6
+    assert desk.read("TRANSFER_WITH_AUTHORIZATION_TYPEHASH()").hex() == (
+        "7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267"
+    )
+    assert desk.read("CANCEL_AUTHORIZATION_TYPEHASH()").hex() == (
+        "158b0a9edf7a828aad02f63cd515c68ef2f50ba807396f6d12842833a1597429"
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_signed_authorization_settles(desk: Any, form: str) -> None:
+    """Given a payer's EIP-712 signature, when anybody sends it in either form, then the money moves and the nonce is used."""
+    authorization = desk.authorization(value=1234)
+    payer, pay_to = desk.balance(desk.sandbox.payer), desk.balance(desk.sandbox.pay_to)
+    assert not _used(desk, authorization["nonce"])
+
+    receipt = desk.send(desk.payment(form, authorization))
+
+    assert receipt["status"] == "0x1"
+    assert desk.balance(desk.sandbox.payer) == payer - 1234
+    assert desk.balance(desk.sandbox.pay_to) == pay_to + 1234
+    assert _used(desk, authorization["nonce"])
+
+
+def test_a_settlement_leaves_its_two_logs(desk: Any) -> None:
+    """AuthorizationUsed and Transfer can be found by eth_getLogs, by payer and nonce, as a facilitator's evidence."""
+    authorization = desk.authorization(value=77)
+    receipt = desk.send(desk.payment("bytes", authorization))
+    payer, pay_to = _topic(desk.sandbox.payer), _topic(desk.sandbox.pay_to)
+    where = {"address": desk.sandbox.usdc, "fromBlock": "0x1", "toBlock": "latest"}
+
+    (used,) = desk.rpc("eth_getLogs", where | {"topics": [USED_TOPIC, payer, "0x" + authorization["nonce"].hex()]})
+    transfers = desk.rpc("eth_getLogs", where | {"topics": [[TRANSFER_TOPIC], payer, pay_to]})
+
+    assert used["transactionHash"] == receipt["transactionHash"]
+    assert used["data"] == "0x"
+    (transfer,) = [log for log in transfers if log["transactionHash"] == receipt["transactionHash"]]
+    assert int(transfer["data"], 16) == 77
+    assert [log["logIndex"] for log in receipt["logs"]] == ["0x0", "0x1"]
+    assert [used, transfer] == [{k: v for k, v in log.items() if k in used} for log in receipt["logs"]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_replay_is_refused(desk: Any, form: str) -> None:
+    """One authorization pays once, in whichever form it comes back."""
+    authorization = desk.authorization()
+    desk.send(desk.payment("parts", authorization))
+
+    assert desk.refusal(desk.payment(form, authorization)) == "FiatTokenV2: authorization is used or canceled"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_another_signer_is_refused(desk: Any, form: str) -> None:
+    """A signature by a key that is not the payer's does not move the payer's money."""
+    authorization = desk.authorization()
+    signed = desk.sign(authorization, key="0x" + secrets.token_hex(32))
+    data = {
+        "parts": desk.by_parts(authorization, signed.v, signed.r, signed.s),
+        "bytes": desk.by_bytes(authorization, signed.signature),
+    }[form]
+
+    assert desk.refusal(data) == "FiatTokenV2: invalid signature"
+    assert desk.refusal(data, "eth_estimateGas") == "FiatTokenV2: invalid signature"
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [
+        {"to": "0x" + "11" * 20},
+        {"value": 999},
+        {"validAfter": 1},
+        {"validBefore": 2**255},
+        {"nonce": b"\1" * 32},
+    ],
+    ids=lambda altered: next(iter(altered)),
+)
+def test_an_altered_field_is_refused(desk: Any, altered: dict[str, Any]) -> None:
+    """What was signed is what is paid: no field can be changed by who sends it."""
+    authorization = desk.authorization()
+    signed = desk.sign(authorization)
+
+    data = desk.by_bytes(authorization | altered, signed.signature)
+
+    assert desk.refusal(data) == "FiatTokenV2: invalid signature"
+
+
+def test_an_expired_authorization_is_refused(desk: Any) -> None:
+    """validBefore is exclusive and compared with the real clock."""
+    authorization = desk.authorization(validBefore=int(time.time()) - 5)
+
+    assert desk.refusal(desk.payment("parts", authorization)) == "FiatTokenV2: authorization is expired"
+
+
+def test_an_early_authorization_is_refused(desk: Any) -> None:
+    """validAfter is exclusive and compared with the real clock."""
+    authorization = desk.authorization(validAfter=int(time.time()) + 60)
+
+    assert desk.refusal(desk.payment("bytes", authorization)) == "FiatTokenV2: authorization is not yet valid"
+
+
+def test_an_idle_chain_keeps_the_time(desk: Any) -> None:
+    """After a pause without transactions a call on the newest block still sees the time of now, give or take a block."""
+    time.sleep(5)
+    now = int(time.time())
+
+    fresh = desk.authorization(validAfter=now - 3, validBefore=now + 30)
+    desk.rpc("eth_call", {"to": desk.sandbox.usdc, "data": desk.payment("bytes", fresh)}, "latest")
+    assert desk.send(desk.payment("bytes", fresh))["status"] == "0x1"
+    stale = desk.authorization(validBefore=now - 3)
+    assert desk.refusal(desk.payment("bytes", stale)) == "FiatTokenV2: authorization is expired"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("mend", "reason"),
+    [
+        (lambda v, r, s: (55 - v, r, N - s), "ECRecover: invalid signature 's' value"),
+        (lambda v, r, s: (29, r, s), "ECRecover: invalid signature 'v' value"),
+        (lambda v, r, s: (v - 27, r, s), "ECRecover: invalid signature 'v' value"),
+        (lambda v, r, s: (v, 0, s), "ECRecover: invalid signature"),
+    ],
+    ids=["high s", "v of 29", "v of 0 or 1", "r of 0"],
+)
+def test_a_malformed_signature_is_refused(desk: Any, form: str, mend: Any, reason: str) -> None:
+    """The malleable twin of a good signature, and parity values other than 27 and 28, are not signatures."""
+    authorization = desk.authorization()
+    signed = desk.sign(authorization)
+    v, r, s = mend(signed.v, signed.r, signed.s)
+    packed = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([v])
+
+    data = desk.by_parts(authorization, v, r, s) if form == "parts" else desk.by_bytes(authorization, packed)
+
+    assert desk.refusal(data) == reason
+
+
+def test_a_signature_of_another_length_is_refused(desk: Any) -> None:
+    """An account without code signs with 65 bytes."""
+    authorization = desk.authorization()
+    signature = bytes(desk.sign(authorization).signature)
+
+    assert desk.refusal(desk.by_bytes(authorization, signature[:64])) == "ECRecover: invalid signature length"
+    assert desk.refusal(desk.by_bytes(authorization, signature + b"\0")) == "ECRecover: invalid signature length"
+
+
+def test_an_overdraft_is_refused(desk: Any) -> None:
+    """Nobody pays more than there is, and the nonce stays usable."""
+    authorization = desk.authorization(value=desk.balance(desk.sandbox.payer) + 1)
+
+    assert desk.refusal(desk.payment("bytes", authorization)) == "ERC20: transfer amount exceeds balance"
+    assert not _used(desk, authorization["nonce"])
+
+
+def test_the_zero_address_gets_nothing(desk: Any, call: Any) -> None:
+    """A payment to nobody is refused in every way money can move."""
+    to_nobody = "ERC20: transfer to the zero address"
+
+    assert desk.refusal(desk.payment("bytes", desk.authorization(to=ZERO))) == to_nobody
+    assert desk.refusal(call("transfer(address,uint256)", ZERO, 0)) == to_nobody
+    assert desk.refusal(call("mint(address,uint256)", ZERO, 1)) == "FiatToken: mint to the zero address"
+    assert desk.refusal(call("approve(address,uint256)", ZERO, 1)) == "ERC20: approve to the zero address"
+
+
+def test_a_revert_is_mined_and_shows_in_the_receipt(desk: Any) -> None:
+    """Sent without a simulation, a refused payment costs gas, moves nothing and has status 0."""
+    authorization = desk.authorization(validBefore=int(time.time()) - 5)
+    before = desk.balance(desk.sandbox.pay_to)
+
+    receipt = desk.send(desk.payment("bytes", authorization), gas=200_000)
+
+    assert receipt["status"] == "0x0"
+    assert receipt["logs"] == []
+    assert desk.balance(desk.sandbox.pay_to) == before
+
+
+def test_a_cancelled_authorization_can_not_be_settled(desk: Any, call: Any) -> None:
+    """The payer can spend a nonce without paying: cancelAuthorization, selector 0x5a049a70."""
+    authorization = desk.authorization()
+    cancel = {"authorizer": desk.sandbox.payer, "nonce": authorization["nonce"]}
+    fields = [{"name": "authorizer", "type": "address"}, {"name": "nonce", "type": "bytes32"}]
+    signed = desk.sign(cancel, types={"CancelAuthorization": fields})
+    parts = (signed.v, signed.r.to_bytes(32, "big"), signed.s.to_bytes(32, "big"))
+    data = call("cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)", *cancel.values(), *parts)
+    assert data.startswith("0x5a049a70")
+
+    receipt = desk.send(data)
+
+    assert [log["topics"][0] for log in receipt["logs"]] == [CANCELED_TOPIC]
+    assert _used(desk, authorization["nonce"])
+    assert desk.refusal(desk.payment("bytes", authorization)) == "FiatTokenV2: authorization is used or canceled"
+    assert desk.refusal(data) == "FiatTokenV2: authorization is used or canceled"
+
+
+def test_a_transfer_signature_does_not_cancel(desk: Any, call: Any) -> None:
+    """Only the payer's signature over the cancellation itself cancels."""
+    authorization = desk.authorization()
+    signed = desk.sign(authorization)
+    parts = (signed.v, signed.r.to_bytes(32, "big"), signed.s.to_bytes(32, "big"))
+
+    data = call(
+        "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)",
+        desk.sandbox.payer,
+        authorization["nonce"],
+        *parts,
+    )
+
+    assert desk.refusal(data) == "FiatTokenV2: invalid signature"
+
+
+def test_the_plain_erc20_calls_work(desk: Any, call: Any) -> None:
+    """transfer, approve, allowance and transferFrom keep the books, and the supply is what was minted."""
+    settler, pay_to = desk.sandbox.settler, desk.sandbox.pay_to
+    supply = int.from_bytes(desk.read("totalSupply()"))
+    desk.send(call("mint(address,uint256)", settler, 100))
+    held, got = desk.balance(settler), desk.balance(pay_to)
+
+    desk.send(call("transfer(address,uint256)", pay_to, 30))
+    approved = desk.send(call("approve(address,uint256)", settler, 50))
+    desk.send(call("transferFrom(address,address,uint256)", settler, pay_to, 20))
+
+    assert int.from_bytes(desk.read("totalSupply()")) == supply + 100
+    assert (desk.balance(settler), desk.balance(pay_to)) == (held - 50, got + 50)
+    assert int.from_bytes(desk.read("allowance(address,address)", settler, settler)) == 30
+    assert [int(log["data"], 16) for log in approved["logs"]] == [50]
+    too_much = call("transferFrom(address,address,uint256)", settler, pay_to, 31)
+    assert desk.refusal(too_much) == "ERC20: transfer amount exceeds allowance"
+    assert desk.refusal(call("transfer(address,uint256)", pay_to, held + 1)) == "ERC20: transfer amount exceeds balance"
+
+
+def test_an_unknown_account_has_nothing(desk: Any) -> None:
+    """The code is placed without any storage: nobody starts with a balance."""
+    assert desk.balance(Account.create().address) == 0
