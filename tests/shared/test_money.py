@@ -38,7 +38,7 @@ def test_excess_precision_is_an_error() -> None:
 )
 def test_anything_but_a_plain_positive_decimal_is_refused(text: str) -> None:
     """Signs, exponents, spaces, separators, other digits, zero and non-numbers are not prices."""
-    with pytest.raises(ValueError, match="decimal|positive"):
+    with pytest.raises(ValueError, match=r"decimal|positive"):
         Price.of(text)
 
 
