@@ -78,15 +78,19 @@ class ReplyReader:
         self._waiting.pop(message_id, None)
 
     async def _read(self) -> None:
+        is_connected = True
         while True:
             try:
                 popped: Any = await self._queue.blmpop(
                     _READ_TIMEOUT_S, 1, self.address, direction="LEFT", count=_READ_COUNT
                 )
             except RedisError as error:
-                log.warning("reply reader lost its connection: %s", type(error).__name__)
+                if is_connected:
+                    log.warning("the queue cannot be reached: %s", type(error).__name__)
+                is_connected = False
                 await asyncio.sleep(_RECONNECT_DELAY_S)
                 continue
+            is_connected = True
             for raw in popped[1] if popped else ():
                 self._deliver(raw)
 

@@ -1,0 +1,61 @@
+"""The documents fail a test when they drift from the code."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from api.discovery.table import markdown
+from jobs.catalogue import CATALOGUE
+from shared.endpoint import Pool
+from shared.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def test_the_readmes_endpoint_table_is_the_catalogues() -> None:
+    """`python -m api.discovery.table` prints what stands between the markers."""
+    found = re.search(r"<!-- endpoints -->\n(.*?)<!-- /endpoints -->", text("README.md"), re.DOTALL)
+    assert found is not None
+    assert found.group(1) == markdown(CATALOGUE)
+
+
+def test_every_setting_is_documented() -> None:
+    """With its name and its default."""
+    operations = text("docs/operations.md")
+    for setting in dataclasses.fields(Settings):
+        assert f"`{PREFIX}{setting.name.upper()}`" in operations
+
+
+def test_no_unknown_setting_is_documented() -> None:
+    """What a document names, something reads."""
+    sources = "\n".join(
+        path.read_text()
+        for folder in ("shared", "client", "compose", "api", "workers", "facilitator")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    known = {PREFIX + setting.name.upper() for setting in dataclasses.fields(Settings)}
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for name in set(re.findall(r"COINSLOT_[A-Z_]+[A-Z]", document.read_text())):
+            assert name in known or name in sources, f"{document.name} names {name}"
+
+
+@pytest.mark.parametrize("document", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+def test_links_between_documents_lead_somewhere(document: str) -> None:
+    """Every relative link names a file that is there."""
+    folder = (ROOT / document).parent
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text(document)):
+        assert (folder / target).exists(), f"{document} links to {target}"
+
+
+def test_the_procfile_has_one_line_per_pool() -> None:
+    """Each worker line serves exactly its pool's queue."""
+    queues = re.findall(r"^worker-(\w+):.* --queues (\w+) ", text("Procfile"), re.MULTILINE)
+    assert queues == [(pool.value, pool.value) for pool in Pool]

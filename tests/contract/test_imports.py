@@ -1,0 +1,31 @@
+"""What the API process loads, asked of a fresh interpreter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = (
+    "playwright",
+    "web3",
+    "eth_account",
+    "trafilatura",
+    "lxml",
+    "xrpl",
+    "stellar_sdk",
+    "solana",
+    "faker",
+    "jsonschema_rs",
+    "x402",
+)
+
+
+def test_the_shop_front_loads_no_browser_chain_or_extraction_library() -> None:
+    """It must start fast and stay small: heavy libraries are imported where they are used."""
+    program = "import json, sys, api.app; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, check=True
+    )
+    assert set(json.loads(answer.stdout)).isdisjoint(HEAVY)
