@@ -23,7 +23,7 @@ def main() -> None:
         interface=Interfaces.ASGI,
         http=HTTPModes.http1,
         websockets=False,
-        # 32 KB of request head is 431 beyond it; granian's default takes 420 KB.
+        # A request head well above 32 KB is 431; granian takes 420 KB by default.
         http1_settings=HTTP1Settings(header_read_timeout=5_000, max_buffer_size=32 * 1024),
         workers_kill_timeout=40,
     ).serve()

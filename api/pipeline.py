@@ -81,15 +81,17 @@ class PaidCall:
             answer = self._till.refuse(refused.reason)
         except Problem as problem:
             answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
+        except RedisError as error:
+            # After the claim: the payment may have been settled and its record not written. The same payment finds out.
+            log.error("request %s to %s lost the ledger: %s", call_id, self._endpoint.path, type(error).__name__)
+            lost = _again(
+                "unavailable", "The ledger cannot be reached. Do not pay again.", charged="unknown", after_s=2
+            )
+            answer = problem_answer(lost, instance=self._endpoint.path, request_id=call_id)
         except Exception:
             log.exception("request %s to %s failed", call_id, self._endpoint.path)
-            unexpected = Problem(
-                code="internal_error",
-                detail="Repeat the request with the same payment.",
-                charged="unknown",
-                retry_same_payment=True,
-            )
-            answer = problem_answer(unexpected, instance=self._endpoint.path, request_id=call_id)
+            failed = _again("internal_error", "Do not pay again.", charged="unknown", after_s=2)
+            answer = problem_answer(failed, instance=self._endpoint.path, request_id=call_id)
         await body.discard()
         await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
 
@@ -125,14 +127,9 @@ class PaidCall:
                     raise refusal
         except RedisError as error:
             log.error("ledger: %s", type(error).__name__)
-            # A script that timed out may have run. The same payment again finds out.
-            raise Problem(
-                code="unavailable",
-                detail="The ledger cannot be reached. Nothing was charged by this request.",
-                charged=False,
-                retry_same_payment=True,
-                retry_after_s=2,
-            ) from None
+            # A script that timed out may have run all the same, so it is this payment that is to be repeated.
+            detail = "The ledger cannot be reached. Nothing was charged by this request."
+            raise _again("unavailable", detail, charged=False, after_s=2) from None
         return await self._drive(checked, entry)
 
     async def _refusal(self, checked: _Checked) -> Refused | Problem | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compose.sandbox import anvil, artefact
-from compose.sandbox.child import Child, StartFailed, claim_port, spawn
+from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
 from compose.sandbox.rpc import Rpc
 from compose.sandbox.wallets import Wallets, load_wallets
 from shared.x402.evm import keccak256
@@ -82,7 +82,7 @@ def start_chain(var: Path, *, prefer: Kind | None = None, port: int = 0) -> Chai
     Raises:
         StartFailed: anvil was asked for and is not installed, or the node did not come up.
     """
-    binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node"])
+    binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node", ROOT / "var" / "node"])
     if prefer == "anvil" and binary is None:
         raise StartFailed("anvil is not installed: see compose/sandbox/anvil.py for the command")
     port = claim_port(port)

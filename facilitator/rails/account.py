@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from typing import Any
 
 from eth_account.signers.local import LocalAccount
@@ -16,6 +18,7 @@ log = logging.getLogger(__name__)
 
 GAS_MARGIN = 1.25
 """A balance that appears or empties between estimate and execution changes the gas by up to 20,000 of about 75,000."""
+FEES_AGE_S = 2.0
 _TIP_CEILING = Wei(10**9)
 
 
@@ -32,6 +35,8 @@ class SettlerAccount:
         self._chain_id = chain_id
         self._lock = asyncio.Lock()
         self._next: int | None = None
+        self._priced = Wei(0), Wei(0)
+        self._priced_at = -math.inf
 
     @property
     def address(self) -> str:
@@ -74,7 +79,10 @@ class SettlerAccount:
             return signed.hash
 
     async def _fees(self) -> tuple[Wei, Wei]:
-        """EIP-1559: twice the base fee outlasts six full blocks."""
-        block = await self._web3.eth.get_block("latest")
-        tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
-        return Wei(2 * block["baseFeePerGas"] + tip), tip
+        """EIP-1559 fees, at most a block old: twice the base fee outlasts six full blocks."""
+        if time.monotonic() - self._priced_at > FEES_AGE_S:
+            block = await self._web3.eth.get_block("latest")
+            tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
+            self._priced = Wei(2 * block["baseFeePerGas"] + tip), tip
+            self._priced_at = time.monotonic()
+        return self._priced

