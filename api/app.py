@@ -24,10 +24,10 @@ from api.payment.rails import configured_rails
 from api.payment.till import Till
 from api.pipeline import PaidCall, Services
 from api.readiness import Readiness
+from api.replies import ReplyReader
+from api.resp import Redis
 from jobs.catalogue import CATALOGUE, UPDATED
-from shared.connections import connect_async
 from shared.endpoint import Endpoint
-from shared.replies import ReplyReader
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
 
@@ -71,9 +71,10 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         Till(endpoint, rails, settings.base_url) for endpoint in catalogue if configured.intersection(endpoint.rails)
     )
 
-    ledger_redis = connect_async(settings.ledger_url)
-    queue_redis = connect_async(settings.queue_url)
-    replies_redis = connect_async(settings.queue_url, blocking=True)
+    ledger_redis = Redis(settings.ledger_url)
+    queue_redis = Redis(settings.queue_url)
+    # The reader blocks in Redis, which would hold up every other command on its connection.
+    replies_redis = Redis(settings.queue_url, timeout_s=None)
     replies = ReplyReader(replies_redis)
     services = Services(
         ledger=Ledger(ledger_redis),
@@ -95,7 +96,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             for rail in rails:
                 await rail.facilitator.stop()
             for client in (ledger_redis, queue_redis, replies_redis):
-                await client.aclose()
+                client.close()
 
     return Litestar(
         route_handlers=[

@@ -7,14 +7,13 @@ import logging
 import time
 from collections import Counter
 
-import redis.asyncio
-
+from api.replies import ReplyReader
+from api.resp import Redis
 from shared import outcome
 from shared.broker import FIELD, stream_key
 from shared.endpoint import Endpoint, Pool
 from shared.message import Arguments, new_message
 from shared.outcome import Outcome
-from shared.replies import ReplyReader
 from shared.sealing import Sealer
 
 log = logging.getLogger(__name__)
@@ -42,7 +41,7 @@ class Dispatcher:
         replies: this process's reply reader.
     """
 
-    def __init__(self, queue: redis.asyncio.Redis, replies: ReplyReader, sealer: Sealer) -> None:
+    def __init__(self, queue: Redis, replies: ReplyReader, sealer: Sealer) -> None:
         self._queue = queue
         self._replies = replies
         self._sealer = sealer
@@ -57,7 +56,7 @@ class Dispatcher:
 
         Raises:
             Late: after the endpoint's deadline.
-            redis.RedisError: the job could not be queued, as far as is known.
+            RedisLost, RedisRefused: the job could not be queued, as far as is known.
         """
         message = new_message(
             endpoint,
@@ -70,7 +69,7 @@ class Dispatcher:
         self._waiting[endpoint.pool] += 1
         try:
             async with asyncio.timeout(endpoint.deadline_s):
-                await self._queue.xadd(stream_key(endpoint.pool), {FIELD: message.encode()})
+                await self._queue.call("XADD", stream_key(endpoint.pool), "*", FIELD, message.encode())
                 return outcome.decode(await reply)
         except TimeoutError:
             log.warning("late: endpoint=%s job=%s", endpoint.name, message.message_id)

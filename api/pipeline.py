@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import msgspec
 from litestar.types import Receive, Scope, Send
-from redis.exceptions import RedisError
 
 from api.body import RequestBody
 from api.dispatch import Dispatcher, Late
@@ -22,6 +21,7 @@ from api.payment.headers import Presented, decode_payment, find_payment
 from api.payment.ledger import Claim, Entry, Ledger, Verdict
 from api.payment.rails import ConfiguredRail
 from api.payment.till import Till
+from api.resp import RedisLost, RedisRefused
 from shared import outcome
 from shared.endpoint import Endpoint, InvalidField
 from shared.message import Arguments
@@ -81,7 +81,7 @@ class PaidCall:
             answer = self._till.refuse(refused.reason)
         except Problem as problem:
             answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
-        except RedisError as error:
+        except (RedisLost, RedisRefused) as error:
             # After the claim: the payment may have been settled and its record not written. The same payment finds out.
             log.error("request %s to %s lost the ledger: %s", call_id, self._endpoint.path, type(error).__name__)
             lost = _again(
@@ -125,7 +125,7 @@ class PaidCall:
                 entry = await self._services.ledger.find(checked.claim)
                 if entry.verdict is Verdict.ABSENT:
                     raise refusal
-        except RedisError as error:
+        except (RedisLost, RedisRefused) as error:
             log.error("ledger: %s", type(error).__name__)
             # A script that timed out may have run all the same, so it is this payment that is to be repeated.
             detail = "The ledger cannot be reached. Nothing was charged by this request."
@@ -258,7 +258,7 @@ class PaidCall:
             raise self._with_receipt(
                 _again("deadline_exceeded", "The answer took too long.", charged=True, after_s=3), checked, receipt
             ) from None
-        except RedisError as error:
+        except (RedisLost, RedisRefused) as error:
             log.error("queue: %s", type(error).__name__)
             await self._services.ledger.release(checked.claim)
             raise self._with_receipt(

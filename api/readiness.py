@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
-import redis.asyncio
 from litestar import Response, get
 from litestar.handlers import BaseRouteHandler
-from redis.exceptions import RedisError
 
 from api.payment.rails import ConfiguredRail
+from api.resp import Redis, RedisLost, RedisRefused
 from shared.broker import GROUP, LEASE_MS, stream_key
 from shared.endpoint import Endpoint
 
@@ -25,8 +24,8 @@ class Readiness:
 
     def __init__(
         self,
-        ledger: redis.asyncio.Redis,
-        queue: redis.asyncio.Redis,
+        ledger: Redis,
+        queue: Redis,
         rails: Sequence[ConfiguredRail],
         catalogue: Sequence[Endpoint],
     ) -> None:
@@ -62,14 +61,15 @@ class Readiness:
 
     async def _has_worker(self, stream: str) -> bool:
         try:
-            consumers = await self._queue.xinfo_consumers(stream, GROUP)
-        except RedisError:
+            consumers = await self._queue.call("XINFO", "CONSUMERS", stream, GROUP)
+        except (RedisLost, RedisRefused):
             return False
-        return any(consumer["idle"] < LEASE_MS for consumer in consumers)
+        # Each is a flat list of names and values.
+        return any(dict(zip(flat[::2], flat[1::2], strict=True))[b"idle"] < LEASE_MS for flat in consumers)
 
 
-async def _answers(client: redis.asyncio.Redis) -> bool:
+async def _answers(redis: Redis) -> bool:
     try:
-        return bool(await client.ping())
-    except RedisError:
+        return bool(await redis.call("PING") == b"PONG")
+    except (RedisLost, RedisRefused):
         return False

@@ -6,8 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import redis
-import redis.asyncio
-from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -24,13 +22,6 @@ def connect(url: str, *, blocking: bool = False) -> redis.Redis:
     """
     return redis.Redis.from_pool(
         redis.BlockingConnectionPool.from_url(url, retry=Retry(NoBackoff(), 0), **_options(blocking))
-    )
-
-
-def connect_async(url: str, *, blocking: bool = False) -> redis.asyncio.Redis:
-    """A client for the event loop. See `connect`."""
-    return redis.asyncio.Redis.from_pool(
-        redis.asyncio.BlockingConnectionPool.from_url(url, retry=AsyncRetry(NoBackoff(), 0), **_options(blocking))
     )
 
 

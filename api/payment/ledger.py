@@ -16,8 +16,8 @@ import enum
 from dataclasses import dataclass
 
 import msgspec
-import redis.asyncio
 
+from api.resp import Redis, Script
 from shared.answers import answer_key, record_key
 from shared.x402.wire import Settlement
 
@@ -140,15 +140,15 @@ class Claim:
 
 
 class Ledger:
-    """The API's side of the ledger. Every method is one round trip and one script; all raise redis.RedisError."""
+    """The API's side of the ledger. Every method is one round trip and one script; all raise RedisLost and RedisRefused."""
 
-    def __init__(self, client: redis.asyncio.Redis) -> None:
-        self._look_up = client.register_script(_CLAIM)
-        self._settled = client.register_script(_SETTLED)
-        self._rejected = client.register_script(_REJECTED)
-        self._unknown = client.register_script(_UNKNOWN)
-        self._abandon = client.register_script(_ABANDON)
-        self._release = client.register_script(_RELEASE)
+    def __init__(self, redis: Redis) -> None:
+        self._look_up = Script(redis, _CLAIM)
+        self._settled = Script(redis, _SETTLED)
+        self._rejected = Script(redis, _REJECTED)
+        self._unknown = Script(redis, _UNKNOWN)
+        self._abandon = Script(redis, _ABANDON)
+        self._release = Script(redis, _RELEASE)
 
     async def find(self, claim: Claim) -> Entry:
         """Look a payment up without claiming it when it is absent."""
@@ -161,42 +161,37 @@ class Ledger:
     async def settled(self, claim: Claim, receipt: Settlement) -> bytes:
         """Proof of payment: allowed from every state but DONE. Returns the receipt as it was stored."""
         encoded = msgspec.json.encode(receipt)
-        await self._settled(keys=[record_key(claim.payment_id)], args=[encoded, claim.run_lease_ms])
+        await self._settled((record_key(claim.payment_id),), encoded, claim.run_lease_ms)
         return encoded
 
     async def rejected(self, claim: Claim, reason: str, *, by_evidence: bool = False) -> bool:
         """A definite refusal. False when it does not count, because an earlier attempt may have paid."""
-        return bool(
-            await self._rejected(
-                keys=[record_key(claim.payment_id)], args=[reason, "evidence" if by_evidence else "answer"]
-            )
-        )
+        weight = "evidence" if by_evidence else "answer"
+        return bool(await self._rejected((record_key(claim.payment_id),), reason, weight))
 
     async def unknown(self, claim: Claim) -> None:
         """The settle call's outcome is not known. The next copy of the request drives it again."""
-        await self._unknown(keys=[record_key(claim.payment_id)])
+        await self._unknown((record_key(claim.payment_id),))
 
     async def abandon(self, claim: Claim) -> bool:
         """The settle call was never sent. True when no attempt ever was, so the payment is forgotten."""
-        return bool(await self._abandon(keys=[record_key(claim.payment_id)]))
+        return bool(await self._abandon((record_key(claim.payment_id),)))
 
     async def release(self, claim: Claim) -> None:
         """The job could not be queued. The next copy of the request runs it."""
-        await self._release(keys=[record_key(claim.payment_id)])
+        await self._release((record_key(claim.payment_id),))
 
     async def _entry(self, claim: Claim, mode: str) -> Entry:
         verdict, *rest = await self._look_up(
-            keys=[record_key(claim.payment_id), answer_key(claim.payment_id)],
-            args=[
-                claim.fingerprint,
-                mode,
-                claim.settle_lease_ms,
-                claim.run_lease_ms,
-                claim.endpoint,
-                claim.payer,
-                claim.offer,
-                RECORD_TTL_S,
-            ],
+            (record_key(claim.payment_id), answer_key(claim.payment_id)),
+            claim.fingerprint,
+            mode,
+            claim.settle_lease_ms,
+            claim.run_lease_ms,
+            claim.endpoint,
+            claim.payer,
+            claim.offer,
+            RECORD_TTL_S,
         )
         match Verdict(verdict.decode()):
             case Verdict.SETTLE:

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
-import redis.asyncio
 
 from api.payment.ledger import Claim, Ledger, Verdict
+from api.resp import Redis
 from shared import outcome
 from shared.answers import AnswerStore, record_key
-from shared.connections import connect, connect_async
+from shared.connections import connect
 from shared.outcome import Failed, Ok
 from shared.x402.wire import Settlement
 
@@ -24,14 +24,14 @@ RECEIPT = Settlement(success=True, transaction="0xabc", network="eip155:8453", p
 
 
 @pytest.fixture
-async def client(redis_url: str) -> AsyncIterator[redis.asyncio.Redis]:
-    client = connect_async(redis_url)
+async def client(redis_url: str) -> AsyncIterator[Redis]:
+    client = Redis(redis_url)
     yield client
-    await client.aclose()
+    client.close()
 
 
 @pytest.fixture
-def ledger(client: redis.asyncio.Redis) -> Ledger:
+def ledger(client: Redis) -> Ledger:
     return Ledger(client)
 
 
@@ -53,11 +53,11 @@ def a_claim(**changes: object) -> Claim:
     return dataclasses.replace(claim, **changes)
 
 
-async def test_find_does_not_claim(ledger: Ledger, client: redis.asyncio.Redis) -> None:
+async def test_find_does_not_claim(ledger: Ledger, client: Redis) -> None:
     """Looking for an unknown payment writes nothing."""
     claim = a_claim()
     assert (await ledger.find(claim)).verdict is Verdict.ABSENT
-    assert not await client.exists(record_key(claim.payment_id))
+    assert not await client.call("EXISTS", record_key(claim.payment_id))
 
 
 async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
@@ -177,20 +177,18 @@ async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> No
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
-async def test_an_answer_that_expired_is_not_sold_again(
-    ledger: Ledger, answers: AnswerStore, client: redis.asyncio.Redis
-) -> None:
+async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: AnswerStore, client: Redis) -> None:
     """The record outlives the answer, so the payment stays used."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim, RECEIPT)
     answers.done(claim.payment_id, Ok(b"1"))
-    await client.delete(f"coinslot:answer:{claim.payment_id}")
+    await client.call("DEL", f"coinslot:answer:{claim.payment_id}")
     assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
 
 
-async def test_records_expire_after_their_use(ledger: Ledger, client: redis.asyncio.Redis) -> None:
+async def test_records_expire_after_their_use(ledger: Ledger, client: Redis) -> None:
     """Thirty days, which is far beyond the longest authorization that is accepted."""
     claim = a_claim()
     await ledger.claim(claim)
-    assert 29 * 86400 < await client.ttl(record_key(claim.payment_id)) <= 30 * 86400
+    assert 29 * 86400 < await client.call("TTL", record_key(claim.payment_id)) <= 30 * 86400

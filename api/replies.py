@@ -1,0 +1,79 @@
+"""The reading end of the reply channel (shared/replies.py): futures by message id."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+
+import msgspec
+
+from api.resp import Redis, RedisLost, RedisRefused
+from shared.replies import read_reply
+
+log = logging.getLogger(__name__)
+
+READ_TIMEOUT_S = 1
+READ_COUNT = 100
+RECONNECT_DELAY_S = 0.1
+
+
+class ReplyReader:
+    """Waits for the replies of one API process.
+
+    Args:
+        queue: a connection without a time limit, because the reader blocks.
+    """
+
+    def __init__(self, queue: Redis) -> None:
+        self._queue = queue
+        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self.address = f"coinslot:replies:{uuid.uuid4().hex}"
+
+    def start(self) -> None:
+        """Begin reading, on the running event loop."""
+        self._task = asyncio.create_task(self._read(), name="reply-reader")
+
+    async def stop(self) -> None:
+        """Stop reading. Whoever still waits is cancelled."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        for future in self._waiting.values():
+            future.cancel()
+
+    def expect(self, message_id: str) -> asyncio.Future[bytes]:
+        """A future of the encoded outcome. Ask before the message is enqueued, and `forget` it afterwards."""
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[message_id] = future
+        return future
+
+    def forget(self, message_id: str) -> None:
+        """Nobody waits any more. A late reply is dropped: the ledger keeps the answer."""
+        self._waiting.pop(message_id, None)
+
+    async def _read(self) -> None:
+        is_connected = True
+        while True:
+            try:
+                popped = await self._queue.call("BLMPOP", READ_TIMEOUT_S, 1, self.address, "LEFT", "COUNT", READ_COUNT)
+            except (RedisLost, RedisRefused) as error:
+                if is_connected:
+                    log.warning("no replies can be read: %s", error)
+                is_connected = False
+                await asyncio.sleep(RECONNECT_DELAY_S)
+                continue
+            is_connected = True
+            for raw in popped[1] if popped else ():
+                self._deliver(raw)
+
+    def _deliver(self, raw: bytes) -> None:
+        try:
+            reply = read_reply(raw)
+        except msgspec.DecodeError:
+            log.exception("dropped a reply that cannot be read")
+            return
+        future = self._waiting.pop(reply.message_id, None)
+        if future is not None and not future.done():
+            future.set_result(reply.outcome)
