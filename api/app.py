@@ -24,8 +24,8 @@ from api.payment.rails import configured_rails
 from api.payment.till import Till
 from api.pipeline import PaidCall, Services
 from api.readiness import Readiness
-from api.replies import ReplyReader
-from api.resp import Redis
+from api.replies import READ_TIMEOUT_S, ReplyReader
+from api.resp import COMMAND_TIMEOUT_S, Redis
 from jobs.catalogue import CATALOGUE, UPDATED
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
@@ -74,7 +74,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     ledger_redis = Redis(settings.ledger_url)
     queue_redis = Redis(settings.queue_url)
     # The reader blocks in Redis, which would hold up every other command on its connection.
-    replies_redis = Redis(settings.queue_url, timeout_s=None)
+    replies_redis = Redis(settings.queue_url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies = ReplyReader(replies_redis)
     services = Services(
         ledger=Ledger(ledger_redis),

@@ -11,6 +11,7 @@ from litestar.types import Receive, Scope
 from api.errors import Problem
 
 READ_TIMEOUT_S = 10.0
+DISCARD_TIMEOUT_S = 2.0
 DISCARD_BYTES = 16 * 1024 * 1024
 
 
@@ -46,6 +47,7 @@ class RequestBody:
                         raise too_large
                     chunks.append(chunk)
         except TimeoutError:
+            self._is_over = True
             raise Problem(code="invalid_body", detail="The body did not arrive in time.") from None
         if size and not _is_json(self._headers.get(b"content-type")):
             raise Problem(code="unsupported_media_type", detail="Send the body as application/json.")
@@ -54,11 +56,11 @@ class RequestBody:
     async def discard(self) -> None:
         """Read and forget what is left: a client whose upload is cut off never sees the answer.
 
-        Gives up, quietly, after `DISCARD_BYTES` or 10 s.
+        Gives up, quietly, after `DISCARD_BYTES` or 2 s.
         """
         size = 0
         with contextlib.suppress(Problem, TimeoutError):
-            async with asyncio.timeout(READ_TIMEOUT_S):
+            async with asyncio.timeout(DISCARD_TIMEOUT_S):
                 while not self._is_over and size <= DISCARD_BYTES:
                     size += len(await self._next())
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 from api.replies import ReplyReader
 from api.resp import Redis
@@ -45,11 +47,22 @@ class Dispatcher:
         self._queue = queue
         self._replies = replies
         self._sealer = sealer
-        self._waiting: Counter[Pool] = Counter()
+        self._taken: Counter[Pool] = Counter()
 
-    def has_room(self, pool: Pool) -> bool:
-        """Whether another call of this pool may be charged."""
-        return self._waiting[pool] < ROOM[pool]
+    @contextlib.contextmanager
+    def seat(self, pool: Pool) -> Iterator[bool]:
+        """A place among the calls that wait for a pool, from before the payment is claimed until the call is answered.
+
+        Gives False when there is none: then nothing new may be charged.
+        """
+        if self._taken[pool] >= ROOM[pool]:
+            yield False
+            return
+        self._taken[pool] += 1
+        try:
+            yield True
+        finally:
+            self._taken[pool] -= 1
 
     async def run(self, endpoint: Endpoint, arguments: Arguments) -> Outcome:
         """Run one call on its pool.
@@ -66,7 +79,6 @@ class Dispatcher:
             sealer=self._sealer,
         )
         reply = self._replies.expect(message.message_id)
-        self._waiting[endpoint.pool] += 1
         try:
             async with asyncio.timeout(endpoint.deadline_s):
                 await self._queue.call("XADD", stream_key(endpoint.pool), "*", FIELD, message.encode())
@@ -75,5 +87,4 @@ class Dispatcher:
             log.warning("late: endpoint=%s job=%s", endpoint.name, message.message_id)
             raise Late from None
         finally:
-            self._waiting[endpoint.pool] -= 1
             self._replies.forget(message.message_id)

@@ -48,7 +48,7 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(eq=False, kw_only=True)  # not frozen: Python itself sets attributes of an exception on its way
 class Problem(Exception):
     """A failure on its way to the caller.
 
@@ -99,3 +99,8 @@ class Problem(Exception):
                 "retryWithSamePayment": self.retry_same_payment,
             }
         )
+
+
+def again(code: str, detail: str, *, charged: Charged, after_s: int) -> Problem:
+    """A failure that the same request with the same payment gets over."""
+    return Problem(code=code, detail=detail, charged=charged, retry_same_payment=True, retry_after_s=after_s)

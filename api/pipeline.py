@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
+import contextlib
 import logging
 import time
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from litestar.types import Receive, Scope, Send
 
 from api.body import RequestBody
 from api.dispatch import Dispatcher, Late
-from api.errors import Charged, Problem
+from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
-from api.payment.facilitator import Declined, NotSent, Unsettled
+from api.payment.facilitator import EVIDENCE_TIMEOUT_S, Unsettled
 from api.payment.fingerprint import Fingerprinter
-from api.payment.headers import Presented, decode_payment, find_payment
+from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Claim, Entry, Ledger, Verdict
-from api.payment.rails import ConfiguredRail
+from api.payment.settle import Checked, settle, with_receipt
 from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
 from shared import outcome
@@ -28,15 +28,16 @@ from shared.message import Arguments
 from shared.outcome import Failed
 from shared.x402.evm import Authorization
 from shared.x402.refusal import Refused
-from shared.x402.wire import Evidence, Offer, Payment, Settlement
+from shared.x402.wire import Offer
 
 log = logging.getLogger(__name__)
 
-SETTLE_LEASE_MARGIN_S = 2.0
-RUN_LEASE_MARGIN_S = 3.0
+LEASE_MARGIN_S = 3.0
+"""A driver's lease outlives all that it may wait for by this much."""
 DUPLICATE_WAIT_S = 25.0
 """How long a copy of a call waits for the one that drives it. Common HTTP clients give up after 30 s."""
-DUPLICATE_POLL_S = 0.02
+FIRST_POLL_S = 0.02
+LONGEST_POLL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +48,6 @@ class Services:
     dispatcher: Dispatcher
     fingerprint: Fingerprinter
     settle_timeout_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """A payment that passed every check that needs no network, with the request that it pays."""
-
-    presented: Presented
-    offer: Offer
-    rail: ConfiguredRail
-    payment: Payment
-    authorization: Authorization
-    claim: Claim
-    body: bytes
 
 
 class PaidCall:
@@ -81,17 +69,10 @@ class PaidCall:
             answer = self._till.refuse(refused.reason)
         except Problem as problem:
             answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
-        except (RedisLost, RedisRefused) as error:
-            # After the claim: the payment may have been settled and its record not written. The same payment finds out.
-            log.error("request %s to %s lost the ledger: %s", call_id, self._endpoint.path, type(error).__name__)
-            lost = _again(
-                "unavailable", "The ledger cannot be reached. Do not pay again.", charged="unknown", after_s=2
-            )
-            answer = problem_answer(lost, instance=self._endpoint.path, request_id=call_id)
         except Exception:
             log.exception("request %s to %s failed", call_id, self._endpoint.path)
-            failed = _again("internal_error", "Do not pay again.", charged="unknown", after_s=2)
-            answer = problem_answer(failed, instance=self._endpoint.path, request_id=call_id)
+            unexpected = again("internal_error", "Do not pay again.", charged="unknown", after_s=2)
+            answer = problem_answer(unexpected, instance=self._endpoint.path, request_id=call_id)
         await body.discard()
         await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
 
@@ -112,44 +93,51 @@ class PaidCall:
         authorization = rail.check(offer, payment.payload)
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
-        checked = _Checked(
-            presented, offer, rail, payment, authorization, self._claim(authorization, offer, scope, body), body
-        )
+        claim = self._claim(authorization, offer, scope, body)
+        checked = Checked(presented, offer, rail, payment, authorization, claim, body)
 
-        # 4 to 8. What would refuse a new payment does not refuse one that is known already: its answer is kept.
-        refusal = await self._refusal(checked)
-        try:
-            if refusal is None:
-                entry = await self._services.ledger.claim(checked.claim)
-            else:
-                entry = await self._services.ledger.find(checked.claim)
-                if entry.verdict is Verdict.ABSENT:
-                    raise refusal
-        except (RedisLost, RedisRefused) as error:
-            log.error("ledger: %s", type(error).__name__)
-            # A script that timed out may have run all the same, so it is this payment that is to be repeated.
-            detail = "The ledger cannot be reached. Nothing was charged by this request."
-            raise _again("unavailable", detail, charged=False, after_s=2) from None
-        return await self._drive(checked, entry)
+        # 4 to 8. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
+        with self._services.dispatcher.seat(self._endpoint.pool) as has_seat:
+            refusal = await self._refusal(checked, has_seat=has_seat)
+            try:
+                entry = await self._enter(checked, refusal)
+            except (RedisLost, RedisRefused) as error:
+                log.error("ledger: %s", error)
+                # A script whose answer was lost may have run, so it is this payment that is to be repeated.
+                detail = "The ledger cannot be reached. Nothing was charged by this request."
+                raise again("unavailable", detail, charged="unknown", after_s=2) from None
+            return await self._drive(checked, entry)
 
-    async def _refusal(self, checked: _Checked) -> Refused | Problem | None:
+    async def _enter(self, checked: Checked, refusal: Refused | Problem | None) -> Entry:
+        """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""
+        ledger, claim = self._services.ledger, checked.claim
+        if refusal is None:
+            return await ledger.claim(claim)
+        # Out of its window it can still be driven: it may have been settled in time. Without a seat it cannot.
+        is_drivable = isinstance(refusal, Refused)
+        entry = await (ledger.find(claim) if is_drivable else ledger.peek(claim))
+        if entry.verdict in (Verdict.ABSENT, Verdict.IDLE):
+            raise refusal
+        return entry
+
+    async def _refusal(self, checked: Checked, *, has_seat: bool) -> Refused | Problem | None:
         """Why a new payment would be refused, uncharged, in the order of the checks."""
-        if reason := checked.authorization.window_refusal(int(time.time())):
-            return Refused(reason)
         if problem := self._invalid(checked.body):
             return problem
-        if not self._services.dispatcher.has_room(self._endpoint.pool):
-            return Problem(code="pool_full", detail="Too many calls of this kind are waiting.", retry_after_s=1)
+        if not has_seat:
+            return again("pool_full", "Too many calls of this kind are waiting.", charged=False, after_s=1)
+        if reason := checked.authorization.window_refusal(int(time.time())):
+            return Refused(reason)
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)
         return None
 
-    async def _refused_by_facilitator(self, checked: _Checked) -> Refused | Problem | None:
+    async def _refused_by_facilitator(self, checked: Checked) -> Refused | Problem | None:
         """A contract wallet's signature is the chain's to judge."""
         try:
             verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
         except Unsettled:
-            return Problem(code="unavailable", detail="The payment cannot be verified now.", retry_after_s=5)
+            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
         if verification.is_valid:
             return None
         return Refused(verification.invalid_reason or "invalid_exact_evm_payload_signature")
@@ -165,23 +153,28 @@ class PaidCall:
         return None
 
     def _claim(self, authorization: Authorization, offer: Offer, scope: Scope, body: bytes) -> Claim:
+        # Everything in a payment id is public on the chain. What proves that the caller is the payer is the signature: where
+        # we could not check it, only the very same one belongs to the same request.
+        proof = b"" if authorization.signature_checked else authorization.signature
+        settle_s = self._services.settle_timeout_s + EVIDENCE_TIMEOUT_S + LEASE_MARGIN_S
         return Claim(
             payment_id=authorization.payment_id,
-            fingerprint=self._services.fingerprint(self._endpoint.name, scope["query_string"], body),
+            fingerprint=self._services.fingerprint(self._endpoint.name, scope["query_string"], body, proof),
             endpoint=self._endpoint.name,
             payer=authorization.payer,
             offer=msgspec.json.encode(offer),
-            settle_lease_ms=int((self._services.settle_timeout_s + SETTLE_LEASE_MARGIN_S) * 1000),
-            run_lease_ms=int((self._endpoint.deadline_s + RUN_LEASE_MARGIN_S) * 1000),
+            settle_lease_ms=int(settle_s * 1000),
+            run_lease_ms=int((self._endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
         )
 
-    async def _drive(self, checked: _Checked, entry: Entry) -> Answer:
+    async def _drive(self, checked: Checked, entry: Entry) -> Answer:
         """From the ledger's verdict to the answer; a copy of a running call comes back here until it is answered."""
         give_up_at = time.monotonic() + DUPLICATE_WAIT_S
+        pause_s = FIRST_POLL_S
         while True:
             match entry.verdict:
                 case Verdict.SETTLE:
-                    receipt = await self._settle(checked, entry.attempts)
+                    receipt = await settle(checked, entry.attempts, self._services.ledger, self._till)
                     return receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
                 case Verdict.RUN:
                     return await self._run(checked, entry.receipt)
@@ -191,89 +184,50 @@ class PaidCall:
                     return self._till.refuse(entry.reason)
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._till.refuse("payment_already_used")
+                case Verdict.ABSENT:
+                    # The copy that drove it could not reach the facilitator and forgot it.
+                    raise again("unavailable", "The payment cannot be settled now.", charged=False, after_s=5)
             if time.monotonic() >= give_up_at:
-                raise _again("in_progress", "The same call is still being answered.", charged="unknown", after_s=2)
-            await asyncio.sleep(DUPLICATE_POLL_S)
-            entry = await self._services.ledger.find(checked.claim)
+                raise again("in_progress", "The same call is still being answered.", charged="unknown", after_s=2)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, LONGEST_POLL_S)
+            try:
+                entry = await self._services.ledger.find(checked.claim)
+            except (RedisLost, RedisRefused):
+                raise again("unavailable", "The ledger cannot be reached.", charged="unknown", after_s=2) from None
 
-    async def _settle(self, checked: _Checked, attempts: int) -> bytes | Answer:
-        """9. Settle; the stored receipt, or the 402 of a definite refusal. Unknown is never a 402: clients pay twice then."""
-        ledger, facilitator = self._services.ledger, checked.rail.facilitator
-        try:
-            settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
-        except NotSent:
-            forgotten = await ledger.abandon(checked.claim)
-            raise _again(
-                "unavailable",
-                "The payment cannot be settled now.",
-                charged=False if forgotten else "unknown",
-                after_s=5,
-            ) from None
-        except Declined as declined:
-            if await ledger.rejected(checked.claim, declined.settlement.error_reason or "settlement_failed"):
-                return self._till.declined(declined.settlement.error_reason or "settlement_failed", declined.settlement)
-            return await self._settled_by_evidence(checked, attempts)
-        except Unsettled as undecided:
-            log.warning("undecided settlement of %s: %s", checked.claim.payment_id, undecided)
-            return await self._settled_by_evidence(checked, attempts)
-        return await ledger.settled(checked.claim, settlement)
-
-    async def _settled_by_evidence(self, checked: _Checked, attempts: int) -> bytes | Answer:
-        """After any doubt only the chain decides."""
-        ledger, authorization = self._services.ledger, checked.authorization
-        try:
-            evidence = await checked.rail.facilitator.evidence(authorization.payment_id)
-        except Unsettled:
-            evidence = None
-        if evidence is not None and _proves(evidence, checked.offer):
-            settlement = Settlement(
-                success=True,
-                transaction=evidence.transaction,
-                network=checked.offer.network,
-                payer=authorization.payer,
-                amount=checked.offer.amount,
-            )
-            return await ledger.settled(checked.claim, settlement)
-        unusable = evidence is not None and (
-            evidence.status in ("void", "settled")
-            or (evidence.status == "unused" and time.time() > authorization.valid_before)
-        )
-        if unusable and await ledger.rejected(checked.claim, "settlement_failed", by_evidence=True):
-            return self._till.refuse("settlement_failed")
-        await ledger.unknown(checked.claim)
-        log.warning("unknown settlement of %s after %d attempts", authorization.payment_id, attempts)
-        raise _again(
-            "settlement_unknown",
-            "It is not known yet whether the payment went through. Do not pay again.",
-            charged="unknown",
-            after_s=2,
-        )
-
-    async def _run(self, checked: _Checked, receipt: bytes) -> Answer:
-        """10. The job. From here every answer carries the receipt."""
-        arguments = Arguments(payment_id=checked.claim.payment_id, payer=checked.authorization.payer, body=checked.body)
+    async def _run(self, checked: Checked, receipt: bytes) -> Answer:
+        """10. The job. From here every answer carries the receipt, whatever happens."""
+        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body)
+        problem: Problem
         try:
             result = await self._services.dispatcher.run(self._endpoint, arguments)
+            return self._answered(checked, receipt, outcome.encode(result))
+        except Problem:
+            raise
         except Late:
-            raise self._with_receipt(
-                _again("deadline_exceeded", "The answer took too long.", charged=True, after_s=3), checked, receipt
-            ) from None
+            # Its reply may have been lost on the way, with the answer in the ledger.
+            with contextlib.suppress(RedisLost, RedisRefused):
+                entry = await self._services.ledger.peek(checked.claim)
+                if entry.verdict is Verdict.ANSWER:
+                    return self._answered(checked, entry.receipt, entry.answer)
+            problem = again("deadline_exceeded", "The answer took too long.", charged=True, after_s=3)
         except (RedisLost, RedisRefused) as error:
-            log.error("queue: %s", type(error).__name__)
-            await self._services.ledger.release(checked.claim)
-            raise self._with_receipt(
-                _again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2),
-                checked,
-                receipt,
-            ) from None
-        return self._answered(checked, receipt, outcome.encode(result))
+            log.error("queue: %s", error)
+            with contextlib.suppress(RedisLost, RedisRefused):
+                await self._services.ledger.release(checked.claim)
+            problem = again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
+        except Exception:
+            log.exception("running %s failed", self._endpoint.name)
+            problem = again("internal_error", "The call was paid and failed here.", charged=True, after_s=2)
+        raise with_receipt(problem, checked, receipt, self._till)
 
-    def _answered(self, checked: _Checked, receipt: bytes, answer: bytes) -> Answer:
+    def _answered(self, checked: Checked, receipt: bytes, answer: bytes) -> Answer:
         """The same bytes for every copy of the request, now and for as long as the answer is kept."""
         result = outcome.decode(answer)
         if isinstance(result, Failed):
             problem = Problem(
-                code=result.code,
+                code=result.code if result.code in KINDS else "internal_error",
                 detail=result.detail,
                 reason=result.reason,
                 charged=True,
@@ -281,28 +235,9 @@ class PaidCall:
                 retry_same_payment=result.retryable,
                 retry_after_s=1 if result.retryable else None,
             )
-            raise self._with_receipt(problem, checked, receipt)
+            raise with_receipt(problem, checked, receipt, self._till)
         headers = ((b"content-type", b"application/json"),)
         return Answer(200, headers + self._till.receipt(receipt, older=checked.presented.older), result.body)
-
-    def _with_receipt(self, problem: Problem, checked: _Checked, receipt: bytes) -> Problem:
-        headers = self._till.receipt(receipt, older=checked.presented.older)
-        return dataclasses.replace(problem, headers=problem.headers + headers)
-
-
-def _again(code: str, detail: str, *, charged: Charged, after_s: int) -> Problem:
-    """A failure that the same request with the same payment gets over."""
-    return Problem(code=code, detail=detail, charged=charged, retry_same_payment=True, retry_after_s=after_s)
-
-
-def _proves(evidence: Evidence, offer: Offer) -> bool:
-    """Whether the chain shows a transfer of this offer. One nonce may have been signed for two recipients."""
-    return (
-        evidence.status == "settled"
-        and bool(evidence.transaction)
-        and (evidence.pay_to or "").lower() == offer.pay_to.lower()
-        and evidence.amount == offer.amount
-    )
 
 
 def _invalid_body(error: msgspec.ValidationError) -> Problem:

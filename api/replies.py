@@ -22,7 +22,7 @@ class ReplyReader:
     """Waits for the replies of one API process.
 
     Args:
-        queue: a connection without a time limit, because the reader blocks.
+        queue: a connection of its own, whose commands may take longer than READ_TIMEOUT_S.
     """
 
     def __init__(self, queue: Redis) -> None:

@@ -31,10 +31,10 @@ class Redis:
 
     Args:
         url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…`` or ``unix:///path[?db=n]``.
-        timeout_s: longest wait for one answer; None for a connection whose commands block in Redis.
+        timeout_s: longest wait for one answer. A connection that went silent is given up then.
     """
 
-    def __init__(self, url: str, *, timeout_s: float | None = COMMAND_TIMEOUT_S) -> None:
+    def __init__(self, url: str, *, timeout_s: float = COMMAND_TIMEOUT_S) -> None:
         self._url = url
         self._timeout_s = timeout_s
         self._wire: _Wire | None = None
@@ -51,8 +51,6 @@ class Redis:
         if wire is None or wire.is_lost:
             wire = await self._connect()
         reply = wire.send(command)
-        if self._timeout_s is None:
-            return await reply
         # wait_for makes a task for each call; a timer costs a tenth of that.
         timer = wire.loop.call_later(self._timeout_s, wire.fail, "no answer in time")
         try:

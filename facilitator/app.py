@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
-from litestar import Litestar, Response, get, post
+from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import NotFoundException
 
 from facilitator.rails.evm import EvmRail
@@ -75,7 +76,12 @@ def create_app(settings: Settings | None = None) -> Litestar:
     return Litestar(
         route_handlers=[verify, settle, supported, settlement, healthz],
         lifespan=[running],
+        exception_handlers={RecursionError: _too_deep},
         openapi_config=None,
         request_max_body_size=MAX_BODY_BYTES,
         logging_config=None,
     )
+
+
+def _too_deep(request: Request[Any, Any, Any], error: RecursionError) -> Response[dict[str, str]]:
+    return Response({"detail": "the JSON is nested too deeply"}, status_code=400)

@@ -135,7 +135,7 @@ class Endpoint:
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"endpoint name {self.name!r}: lower-case words joined by '-', optionally below chain/")
         if not 0 < self.deadline_s <= 25:
-            # The API waits at most 28 s, below the 30 s after which common HTTP clients give up.
+            # Common HTTP clients give up after 30 s. A caller that does repeats the request and collects the answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
         if not 0 < len(self.summary) <= 500:
             raise ValueError(f"{self.name}: summary must have 1 to 500 characters")

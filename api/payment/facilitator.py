@@ -8,6 +8,7 @@ Unsettled              no settlement that we know of
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -20,7 +21,9 @@ T = TypeVar("T")
 
 MAX_ANSWER_BYTES = 64 * 1024
 _VERIFY_TIMEOUT_S = 5.0
-_EVIDENCE_TIMEOUT_S = 5.0
+EVIDENCE_TIMEOUT_S = 5.0
+_OPEN_REASONS = ("settlement_pending", "unexpected_")
+_REASON = re.compile(r"[a-z0-9_]{1,80}", re.ASCII)
 
 
 class Unsettled(Exception):
@@ -35,12 +38,13 @@ class Declined(Unsettled):
     """The facilitator says no.
 
     Args:
-        settlement: its answer, with `error_reason`.
+        reason: in the specification's words; it goes into headers.
     """
 
-    def __init__(self, settlement: Settlement) -> None:
-        super().__init__(settlement.error_reason)
-        self.settlement = settlement
+    def __init__(self, reason: str, settlement: Settlement) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.settlement = msgspec.structs.replace(settlement, error_reason=reason, error_message=None)
 
 
 class Undecided(Unsettled):
@@ -81,24 +85,28 @@ class Facilitator:
         Raises:
             NotSent, Declined, Undecided.
         """
-        answer = await self._post("/settle", payment, offer, Settlement, timeout_s=self._settle_timeout_s)
+        status, answer = await self._post("/settle", payment, offer, Settlement, timeout_s=self._settle_timeout_s)
         if answer.success:
             same_payer = answer.payer is None or answer.payer.lower() == payer.lower()
-            if not answer.transaction or answer.network != offer.network or not same_payer:
+            same_amount = answer.amount in (None, offer.amount)
+            if not (answer.transaction and answer.network == offer.network and same_payer and same_amount):
                 raise Undecided("the facilitator's success does not describe this payment")
             return msgspec.structs.replace(answer, payer=payer, amount=offer.amount)
-        if not answer.error_reason or answer.error_reason.startswith(("settlement_pending", "unexpected_")):
-            raise Undecided(answer.error_reason or "no reason given")
-        raise Declined(answer)
+        reason = answer.error_reason or ""
+        # A facilitator in trouble, or one that names a transaction, has not decided, whatever it says.
+        if status >= 500 or answer.transaction or not reason or reason.startswith(_OPEN_REASONS):
+            raise Undecided(reason[:80] or "no reason given")
+        raise Declined(reason if _REASON.fullmatch(reason) else "settlement_failed", answer)
 
     async def verify(self, payment: Payment, offer: Offer) -> Verification:
         """Ask about a payment that cannot be checked offline. Raises Unsettled when there is no usable answer."""
-        return await self._post("/verify", payment, offer, Verification, timeout_s=_VERIFY_TIMEOUT_S)
+        _, answer = await self._post("/verify", payment, offer, Verification, timeout_s=_VERIFY_TIMEOUT_S)
+        return answer
 
     async def evidence(self, payment_id: str) -> Evidence:
         """What the chain says of a payment. Only our own facilitator answers this. Raises Unsettled without an answer."""
         status, body = await self._exchange(
-            "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=_EVIDENCE_TIMEOUT_S
+            "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=EVIDENCE_TIMEOUT_S
         )
         if status != 200:
             raise Undecided(f"no evidence: HTTP {status}")
@@ -112,11 +120,13 @@ class Facilitator:
             return False
         return status == 200
 
-    async def _post(self, path: str, payment: Payment, offer: Offer, kind: type[T], *, timeout_s: float) -> T:
+    async def _post(
+        self, path: str, payment: Payment, offer: Offer, kind: type[T], *, timeout_s: float
+    ) -> tuple[int, T]:
         call = FacilitatorCall(payment_payload=payment, payment_requirements=offer)
         # The JSON is read on every status: some facilitators send business failures with 4xx and 5xx.
-        _, body = await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
-        return _decode(body, kind)
+        status, body = await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
+        return status, _decode(body, kind)
 
     async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> tuple[int, bytes]:
         assert self._session is not None, "start() comes first"

@@ -19,10 +19,14 @@ class Fingerprinter:
     def __init__(self, master: bytes) -> None:
         self._key = derive(master, "fingerprints")
 
-    def __call__(self, endpoint_name: str, query: bytes, body: bytes) -> str:
-        """64 hex digits. JSON that is only written differently (spaces, key order, escapes) gives the same."""
+    def __call__(self, endpoint_name: str, query: bytes, body: bytes, proof: bytes) -> str:
+        """64 hex digits. JSON that is only written differently (spaces, key order, escapes) gives the same.
+
+        Args:
+            proof: what else has to be the same.
+        """
         digest = hashlib.blake2b(key=self._key, digest_size=32)
-        for part in (endpoint_name.encode(), query, _canonical(body)):
+        for part in (endpoint_name.encode(), query, _canonical(body), proof):
             digest.update(len(part).to_bytes(8, "big"))
             digest.update(part)
         return digest.hexdigest()

@@ -91,6 +91,7 @@ def _decode_json(value: bytes) -> dict[str, Any]:
         if base64.b64encode(raw) != value:
             raise Refused("invalid_payload")
         content = json.loads(raw.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_no_constant)
+        msgspec.json.encode(content)  # refuses lone surrogates, which could not be sent on to a facilitator
     except (binascii.Error, ValueError, RecursionError):
         raise Refused("invalid_payload") from None
     if not isinstance(content, dict) or _too_deep(content):

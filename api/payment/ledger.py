@@ -15,11 +15,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-import msgspec
-
 from api.resp import Redis, Script
 from shared.answers import answer_key, record_key
-from shared.x402.wire import Settlement
 
 RECORD_TTL_S = 30 * 24 * 3600
 """How long a used payment is remembered. Far beyond the longest authorization we accept."""
@@ -31,7 +28,7 @@ _LOOK_UP = (
     + """
 local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'state', 'lease', 'reason', 'receipt')
 if not record[1] then
-  if ARGV[2] == 'find' then return {'absent'} end
+  if ARGV[2] ~= 'claim' then return {'absent'} end
   redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'state', 'SETTLING', 'attempts', 1, 'created', now,
     'lease', now + ARGV[3], 'endpoint', ARGV[5], 'payer', ARGV[6], 'offer', ARGV[7])
   redis.call('EXPIRE', KEYS[1], ARGV[8])
@@ -46,6 +43,7 @@ if state == 'DONE' then
 end
 if state == 'REJECTED' then return {'rejected', record[4]} end
 if tonumber(record[3]) > now then return {'wait'} end
+if ARGV[2] == 'peek' then return {'idle'} end
 if state == 'SETTLED' then
   redis.call('HSET', KEYS[1], 'lease', now + ARGV[4])
   return {'run', record[5]}
@@ -56,6 +54,7 @@ return {'settle', tostring(redis.call('HINCRBY', KEYS[1], 'attempts', 1))}
 )
 # Without a flag Redis refuses the script when memory is full: then nothing is claimed and nothing charged.
 _CLAIM = "#!lua\n" + _LOOK_UP
+_FIND = "#!lua flags=allow-oom\n" + _LOOK_UP
 
 _SETTLED = (
     "#!lua flags=allow-oom\n"
@@ -69,18 +68,20 @@ return 1
 _REJECTED = """#!lua flags=allow-oom
 local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
 if record[1] ~= 'SETTLING' then return 0 end
+if record[2] ~= ARGV[3] then return 0 end
 if ARGV[2] ~= 'evidence' and record[2] ~= '1' then return 0 end
 redis.call('HSET', KEYS[1], 'state', 'REJECTED', 'reason', ARGV[1], 'lease', 0)
 return 1
 """
 _UNKNOWN = """#!lua flags=allow-oom
-if redis.call('HGET', KEYS[1], 'state') ~= 'SETTLING' then return 0 end
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
+if record[1] ~= 'SETTLING' or record[2] ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
 return 1
 """
 _ABANDON = """#!lua flags=allow-oom
 local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
-if record[1] ~= 'SETTLING' then return 0 end
+if record[1] ~= 'SETTLING' or record[2] ~= ARGV[1] then return 0 end
 if record[2] == '1' then return redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
 return 0
@@ -109,6 +110,8 @@ class Verdict(enum.StrEnum):
     """It was answered too long ago."""
     REJECTED = "rejected"
     """It could not be settled, for `reason`."""
+    IDLE = "idle"
+    """It is this request's, and nobody drives it. Only `peek` says so: the others make you the driver."""
     CONFLICT = "conflict"
     """It paid for another request."""
 
@@ -143,46 +146,55 @@ class Ledger:
     """The API's side of the ledger. Every method is one round trip and one script; all raise RedisLost and RedisRefused."""
 
     def __init__(self, redis: Redis) -> None:
-        self._look_up = Script(redis, _CLAIM)
+        self._claim = Script(redis, _CLAIM)
+        self._find = Script(redis, _FIND)
         self._settled = Script(redis, _SETTLED)
         self._rejected = Script(redis, _REJECTED)
         self._unknown = Script(redis, _UNKNOWN)
         self._abandon = Script(redis, _ABANDON)
         self._release = Script(redis, _RELEASE)
 
+    async def peek(self, claim: Claim) -> Entry:
+        """Look a payment up without becoming its driver."""
+        return await self._entry(self._find, claim, "peek")
+
     async def find(self, claim: Claim) -> Entry:
-        """Look a payment up without claiming it when it is absent."""
-        return await self._entry(claim, "find")
+        """Look a payment up, and become the driver of one that is known and has none."""
+        return await self._entry(self._find, claim, "find")
 
     async def claim(self, claim: Claim) -> Entry:
-        """Look a payment up and claim it when it is absent."""
-        return await self._entry(claim, "claim")
+        """Look a payment up, and become the driver of one that is absent or has none."""
+        return await self._entry(self._claim, claim, "claim")
 
-    async def settled(self, claim: Claim, receipt: Settlement) -> bytes:
-        """Proof of payment: allowed from every state but DONE. Returns the receipt as it was stored."""
-        encoded = msgspec.json.encode(receipt)
-        await self._settled((record_key(claim.payment_id),), encoded, claim.run_lease_ms)
-        return encoded
+    async def settled(self, claim: Claim, receipt: bytes) -> None:
+        """Proof of payment: allowed from every state but DONE.
 
-    async def rejected(self, claim: Claim, reason: str, *, by_evidence: bool = False) -> bool:
+        Args:
+            receipt: the settlement as JSON.
+        """
+        await self._settled((record_key(claim.payment_id),), receipt, claim.run_lease_ms)
+
+    # The next three are for the driver of one attempt: a later driver's record is not theirs to change.
+
+    async def rejected(self, claim: Claim, attempts: int, reason: str, *, by_evidence: bool = False) -> bool:
         """A definite refusal. False when it does not count, because an earlier attempt may have paid."""
         weight = "evidence" if by_evidence else "answer"
-        return bool(await self._rejected((record_key(claim.payment_id),), reason, weight))
+        return bool(await self._rejected((record_key(claim.payment_id),), reason, weight, attempts))
 
-    async def unknown(self, claim: Claim) -> None:
+    async def unknown(self, claim: Claim, attempts: int) -> None:
         """The settle call's outcome is not known. The next copy of the request drives it again."""
-        await self._unknown((record_key(claim.payment_id),))
+        await self._unknown((record_key(claim.payment_id),), attempts)
 
-    async def abandon(self, claim: Claim) -> bool:
+    async def abandon(self, claim: Claim, attempts: int) -> bool:
         """The settle call was never sent. True when no attempt ever was, so the payment is forgotten."""
-        return bool(await self._abandon((record_key(claim.payment_id),)))
+        return bool(await self._abandon((record_key(claim.payment_id),), attempts))
 
     async def release(self, claim: Claim) -> None:
         """The job could not be queued. The next copy of the request runs it."""
         await self._release((record_key(claim.payment_id),))
 
-    async def _entry(self, claim: Claim, mode: str) -> Entry:
-        verdict, *rest = await self._look_up(
+    async def _entry(self, script: Script, claim: Claim, mode: str) -> Entry:
+        verdict, *rest = await script(
             (record_key(claim.payment_id), answer_key(claim.payment_id)),
             claim.fingerprint,
             mode,

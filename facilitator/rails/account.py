@@ -11,7 +11,7 @@ from typing import Any
 from eth_account.signers.local import LocalAccount
 from hexbytes import HexBytes
 from web3 import AsyncWeb3
-from web3.exceptions import Web3RPCError
+from web3.exceptions import Web3Exception, Web3RPCError
 from web3.types import TxParams, Wei
 
 log = logging.getLogger(__name__)
@@ -20,6 +20,18 @@ GAS_MARGIN = 1.25
 """A balance that appears or empties between estimate and execution changes the gas by up to 20,000 of about 75,000."""
 FEES_AGE_S = 2.0
 _TIP_CEILING = Wei(10**9)
+
+
+class MaybeSent(Exception):
+    """The node did not answer: it may have taken the transaction.
+
+    Args:
+        transaction: its hash.
+    """
+
+    def __init__(self, transaction: HexBytes) -> None:
+        super().__init__(transaction.to_0x_hex())
+        self.transaction = transaction
 
 
 class SettlerAccount:
@@ -35,6 +47,7 @@ class SettlerAccount:
         self._chain_id = chain_id
         self._lock = asyncio.Lock()
         self._next: int | None = None
+        self._unconfirmed: dict[int, HexBytes] = {}
         self._priced = Wei(0), Wei(0)
         self._priced_at = -math.inf
 
@@ -47,7 +60,8 @@ class SettlerAccount:
         """Send one call without value. Returns the transaction's hash once a node has taken it.
 
         Raises:
-            Web3Exception, OSError, TimeoutError: it is not known whether the node has it.
+            Web3Exception: the node refused it; nothing was sent.
+            MaybeSent: nobody knows.
         """
         max_fee, tip = await self._fees()
         async with self._lock:
@@ -67,21 +81,52 @@ class SettlerAccount:
             signed = self._account.sign_transaction(transaction)  # type: ignore[arg-type]
             try:
                 await self._web3.eth.send_raw_transaction(signed.raw_transaction)
-            except Web3RPCError as error:
-                # Refused by the node, so the number is free again; ours may have been out of step.
+            except Web3RPCError as refused:
+                # The number is free again. Ours may have been out of step, so the node is asked the next time.
                 self._next = None
-                log.warning("the node refused transaction %s: %s", transaction["nonce"], error)
+                log.warning("the node refused transaction %s: %s", transaction["nonce"], refused)
                 raise
-            except BaseException:
+            except Exception:
+                self._unconfirmed[self._next] = signed.raw_transaction
                 self._next = None
-                raise
+                raise MaybeSent(signed.hash) from None
+            self._unconfirmed[self._next] = signed.raw_transaction
             self._next += 1
             return signed.hash
+
+    async def mend(self) -> None:
+        """After a receipt that did not come: a node that lost one transaction holds back all later ones.
+
+        What the node does not know is sent again, in order. Raises Web3Exception and what the connection raises.
+        """
+        async with self._lock:
+            confirmed = await self._web3.eth.get_transaction_count(self._account.address, "latest")
+            pending = await self._web3.eth.get_transaction_count(self._account.address, "pending")
+            self._unconfirmed = {number: raw for number, raw in self._unconfirmed.items() if number >= confirmed}
+            number = int(pending)
+            while number in self._unconfirmed:
+                log.warning("transaction %d was lost by the node and is sent again", number)
+                try:
+                    await self._web3.eth.send_raw_transaction(self._unconfirmed[number])
+                except Web3RPCError as refused:
+                    log.warning("transaction %d was refused: %s", number, refused)
+                    break
+                number += 1
+            self._next = int(max(number, pending))
+
+    def forget(self, transaction: HexBytes) -> None:
+        """A transaction is in a block."""
+        for number, raw in self._unconfirmed.items():
+            if self._web3.keccak(raw) == transaction:
+                del self._unconfirmed[number]
+                return
 
     async def _fees(self) -> tuple[Wei, Wei]:
         """EIP-1559 fees, at most a block old: twice the base fee outlasts six full blocks."""
         if time.monotonic() - self._priced_at > FEES_AGE_S:
             block = await self._web3.eth.get_block("latest")
+            if "baseFeePerGas" not in block:
+                raise Web3Exception("the chain has no base fee")
             tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
             self._priced = Wei(2 * block["baseFeePerGas"] + tip), tip
             self._priced_at = time.monotonic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shared.x402.evm import Authorization, keccak256
 
 AUTHORIZATION_USED = keccak256(b"AuthorizationUsed(address,bytes32)")
+AUTHORIZATION_CANCELED = keccak256(b"AuthorizationCanceled(address,bytes32)")
 TRANSFER = keccak256(b"Transfer(address,address,uint256)")
 
 _SETTLE_VRS = bytes.fromhex("e3ee160e")

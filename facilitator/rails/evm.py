@@ -1,59 +1,34 @@
-"""The EVM rail on the chain: settles EIP-3009 authorizations from our settler account, and finds the evidence of a payment.
-
-The rule of evidence (Circle's FiatTokenV2): a transferWithAuthorization emits AuthorizationUsed(authorizer, nonce) and, as
-the very next log, Transfer(from, to, value). Only that next log proves *this* payment: another Transfer in the same
-transaction may belong to another one. A used nonce alone proves nothing, because cancelAuthorization uses it up as well.
-"""
+"""The EVM rail on the chain: settles EIP-3009 authorizations from our settler account."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
-from typing import Any
 
 from eth_account import Account
 from hexbytes import HexBytes
 from web3 import AsyncHTTPProvider, AsyncWeb3
-from web3.exceptions import ContractLogicError, TransactionNotFound, Web3Exception
-from web3.types import FilterParams, LogReceipt, TxParams, TxReceipt, Wei
 
-from facilitator.rails.account import SettlerAccount
-from facilitator.rails.calldata import (
-    AUTHORIZATION_USED,
-    TRANSFER,
-    authorization_state,
-    balance_of,
-    is_valid_signature,
-    transfer_with_authorization,
-)
+from facilitator.rails.account import MaybeSent, SettlerAccount
+from facilitator.rails.calldata import transfer_with_authorization
+from facilitator.rails.token import NODE_ERRORS, TokenOnChain, proves_payment
 from shared.settings import InvalidSetting
 from shared.x402 import evm
 from shared.x402.evm import Authorization
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import Refused
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Offer, Settlement, Verification
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Settlement, Verification
 
 log = logging.getLogger(__name__)
 
 RPC_TIMEOUT_S = 4.0
-RECEIPT_TIMEOUT_S = 6.0
-"""Below the API's settle timeout, so that it hears `settlement_pending` with the transaction instead of nothing."""
-FIRST_POLL_S = 0.01
-LONGEST_POLL_S = 0.5
-LOOKBACK_BLOCKS = 9_000
-"""How far back evidence is looked for: five hours on Base. Many nodes refuse to search more than 10,000 blocks at once."""
+SETTLE_TIMEOUT_S = 6.0
+"""From the start of a settlement to giving up on its receipt. Below the API's settle timeout, so that with a node that answers
+it hears `settlement_pending` with the transaction instead of nothing."""
 
-_ERC1271_MAGIC = bytes.fromhex("1626ba7e")
-
-
-class Reverted(Exception):
-    """The chain would not execute the transfer. `reason` is the specification's."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+_Key = tuple[str, str, int]
+"""Payment id, recipient, value: a payer can sign two transfers with one nonce, and they are not each other's settlement."""
 
 
 class EvmRail:
@@ -72,9 +47,10 @@ class EvmRail:
         )
         # None of its middleware (names, validation, gas prices): each call passes through all of it for nothing.
         self._web3 = AsyncWeb3(provider, middleware=[])
+        self._chain = TokenOnChain(self._web3, token)
         self._account = SettlerAccount(self._web3, Account.from_key(settler_key), token.chain_id)
-        self._settling: dict[str, asyncio.Task[Settlement]] = {}
-        self._sent: dict[str, HexBytes] = {}
+        self._settling: dict[_Key, asyncio.Task[Settlement]] = {}
+        self._sent: dict[_Key, tuple[HexBytes, int]] = {}
 
     @property
     def kind(self) -> Kind:
@@ -101,13 +77,10 @@ class EvmRail:
         """Whether the payment would settle now. Changes nothing."""
         try:
             authorization = self._check(call)
-            if reason := authorization.window_refusal(int(time.time())):
-                raise Refused(reason)
-            await self._check_wallet(authorization)
-            await self._simulate(authorization)
-        except (Refused, Reverted) as refused:
+            await self._simulate(call, authorization)
+        except Refused as refused:
             return Verification(is_valid=False, invalid_reason=refused.reason, payer=_payer(call))
-        except (Web3Exception, OSError, TimeoutError) as error:
+        except NODE_ERRORS as error:
             return Verification(
                 is_valid=False, invalid_reason="unexpected_verify_error", invalid_message=type(error).__name__
             )
@@ -119,30 +92,18 @@ class EvmRail:
             authorization = self._check(call)
         except Refused as refused:
             return self._failed(refused.reason, _payer(call))
-        running = self._settling.get(authorization.payment_id)
+        key = _key(authorization)
+        running = self._settling.get(key)
         if running is None:
             # A task of its own: whoever asked may hang up, and the settlement still ends well.
-            running = asyncio.create_task(self._settle(authorization))
-            self._settling[authorization.payment_id] = running
-            running.add_done_callback(lambda _: self._settling.pop(authorization.payment_id, None))
+            running = asyncio.create_task(self._settle(call, authorization))
+            self._settling[key] = running
+            running.add_done_callback(lambda _: self._settling.pop(key, None))
         return await asyncio.shield(running)
 
     async def evidence(self, payer: str, nonce: bytes) -> Evidence:
         """What the chain says of one authorization."""
-        network = self.token.network
-        try:
-            if not await self._is_used(payer, nonce):
-                return Evidence(status="unused", network=network, payer=payer)
-            found = await self._find_transfer(payer, nonce)
-        except (Web3Exception, OSError, TimeoutError) as error:
-            log.warning("no evidence: %s", type(error).__name__)
-            return Evidence(status="unknown", network=network, payer=payer)
-        if found is None:
-            return Evidence(status="void", network=network, payer=payer)
-        transaction, pay_to, value = found
-        return Evidence(
-            status="settled", network=network, transaction=transaction, payer=payer, pay_to=pay_to, amount=str(value)
-        )
+        return await self._chain.evidence(payer, nonce)
 
     def _check(self, call: FacilitatorCall) -> Authorization:
         offer, accepted = call.payment_requirements, call.payment_payload.accepted
@@ -160,132 +121,70 @@ class EvmRail:
             raise Refused("invalid_payment_requirements")
         return evm.check(offer, call.payment_payload.payload)
 
-    async def _settle(self, authorization: Authorization) -> Settlement:
-        """Never raises: what is not known is `settlement_pending`, or `unexpected_settle_error` when nothing was sent."""
-        sent = self._sent.get(authorization.payment_id)
+    async def _simulate(self, call: FacilitatorCall, authorization: Authorization) -> int:
+        """Gas of the transfer, after every check. Raises Refused and NODE_ERRORS."""
+        if reason := authorization.window_refusal(int(time.time())):
+            raise Refused(reason)
+        if not authorization.signature_checked:
+            digest = evm.authorization_digest(call.payment_requirements, authorization)
+            await self._chain.check_wallet(authorization.payer, digest, authorization.signature)
+        return await self._chain.simulate(authorization, sender=self._account.address)
+
+    async def _settle(self, call: FacilitatorCall, authorization: Authorization) -> Settlement:
+        """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
+        give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
+        key = _key(authorization)
         try:
-            if sent is None:
-                if reason := authorization.window_refusal(int(time.time())):
-                    return await self._settled_before(authorization) or self._failed(reason, authorization.payer)
-                try:
-                    await self._check_wallet(authorization)
-                    gas = await self._simulate(authorization)
-                except (Refused, Reverted) as refused:
-                    earlier = await self._settled_before(authorization)
-                    return earlier or self._failed(refused.reason, authorization.payer)
-                sent = await self._account.send(self.token.address, transfer_with_authorization(authorization), gas)
-                self._sent[authorization.payment_id] = sent
-            receipt = await self._receipt(sent)
-        except (Web3Exception, OSError, TimeoutError, ValueError) as error:
+            if key not in self._sent and (ended := await self._send(call, authorization)):
+                return ended
+            transaction, _ = self._sent[key]
+            receipt = await self._chain.receipt(transaction, give_up_at=give_up_at)
+            if receipt is None:
+                await self._account.mend()
+                return self._open(authorization)
+            self._account.forget(transaction)
+            del self._sent[key]
+            if receipt["status"] == 1 and proves_payment(receipt["logs"], authorization):
+                return self._succeeded(authorization, transaction.to_0x_hex())
+            # Somebody else may have sent the same authorization first: the payer has paid all the same.
+            return await self._settled_before(authorization) or self._failed(
+                "invalid_transaction_state", authorization.payer
+            )
+        except NODE_ERRORS as error:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
-            return self._open(authorization, sent)
-        if receipt is None:
-            return self._open(authorization, sent)
-        self._sent.pop(authorization.payment_id, None)
-        if receipt["status"] == 1 and _transfer_after_use(receipt["logs"], authorization):
-            return self._succeeded(authorization, sent.to_0x_hex())
-        # Somebody else may have sent the same authorization first: the payer has paid all the same.
-        return await self._settled_before(authorization) or self._failed(
-            "invalid_transaction_state", authorization.payer
-        )
+            return self._open(authorization)
+
+    async def _send(self, call: FacilitatorCall, authorization: Authorization) -> Settlement | None:
+        """Send the transfer; or how it ended without that: settled before, or refused."""
+        try:
+            gas = await self._simulate(call, authorization)
+        except Refused as refused:
+            return await self._settled_before(authorization) or self._failed(refused.reason, authorization.payer)
+        now = time.time()
+        # A transaction of an expired authorization can only fail.
+        self._sent = {key: sent for key, sent in self._sent.items() if sent[1] >= now}
+        try:
+            transaction = await self._account.send(self.token.address, transfer_with_authorization(authorization), gas)
+        except MaybeSent as maybe:
+            transaction = maybe.transaction
+        self._sent[_key(authorization)] = transaction, authorization.valid_before
+        return None
 
     async def _settled_before(self, authorization: Authorization) -> Settlement | None:
+        """The earlier settlement of this very payment, or None when the chain shows that there is none.
+
+        Raises:
+            TimeoutError: the chain shows neither.
+        """
         evidence = await self.evidence(authorization.payer, authorization.nonce)
         if evidence.status == "unknown":
-            raise Web3Exception("the chain cannot be asked")
-        is_ours = (
-            evidence.status == "settled"
-            and evidence.pay_to == authorization.pay_to.lower()
-            and evidence.amount == str(authorization.value)
+            raise TimeoutError("the chain does not say what became of it")
+        is_ours = (evidence.status, evidence.pay_to, evidence.amount) == (
+            "settled",
+            authorization.pay_to.lower(),
+            str(authorization.value),
         )
         return self._succeeded(authorization, evidence.transaction) if is_ours else None
-
-    async def _check_wallet(self, authorization: Authorization) -> None:
-        """ERC-1271 for what could not be checked offline, as the token itself decides."""
-        if authorization.signature_checked:
-            return
-        address = self._web3.to_checksum_address(authorization.payer)
-        if not await self._web3.eth.get_code(address):
-            raise Refused("invalid_exact_evm_payload_undeployed_smart_wallet")
-        offer = Offer(
-            scheme=evm.SCHEME,
-            network=self.token.network,
-            amount=str(authorization.value),
-            asset=self.token.address,
-            pay_to=authorization.pay_to,
-            max_timeout_seconds=evm.MAX_TIMEOUT_SECONDS,
-            extra={"name": self.token.name, "version": self.token.version},
-        )
-        digest = evm.transfer_digest(
-            offer,
-            authorization.payer,
-            authorization.pay_to,
-            authorization.value,
-            authorization.valid_after,
-            authorization.valid_before,
-            authorization.nonce,
-        )
-        call: TxParams = {"to": address, "data": is_valid_signature(digest, authorization.signature)}
-        try:
-            answer = await self._web3.eth.call(call)
-        except ContractLogicError:
-            answer = HexBytes(b"")
-        if bytes(answer[:4]) != _ERC1271_MAGIC:
-            raise Refused("invalid_exact_evm_payload_signature")
-
-    async def _simulate(self, authorization: Authorization) -> int:
-        """Gas that the transfer takes. Raises Reverted, with the reason that the chain's state shows."""
-        call: TxParams = {
-            "from": self._web3.to_checksum_address(self._account.address),
-            "to": self._web3.to_checksum_address(self.token.address),
-            "data": transfer_with_authorization(authorization),
-            "value": Wei(0),
-        }
-        try:
-            return await self._web3.eth.estimate_gas(call)
-        except ContractLogicError:
-            pass
-        # The revert's text differs between nodes, or is missing: the state says why.
-        if await self._is_used(authorization.payer, authorization.nonce):
-            raise Reverted("invalid_exact_evm_nonce_already_used")
-        balance = int.from_bytes(await self._read(balance_of(authorization.payer)), "big")
-        if balance < authorization.value:
-            raise Reverted("insufficient_funds")
-        raise Reverted("invalid_exact_evm_transaction_simulation_failed")
-
-    async def _is_used(self, payer: str, nonce: bytes) -> bool:
-        return any(await self._read(authorization_state(payer, nonce)))
-
-    async def _read(self, data: bytes) -> bytes:
-        call: TxParams = {"to": self._web3.to_checksum_address(self.token.address), "data": HexBytes(data)}
-        return bytes(await self._web3.eth.call(call))
-
-    async def _find_transfer(self, payer: str, nonce: bytes) -> tuple[str, str, int] | None:
-        head = await self._web3.eth.block_number
-        search: FilterParams = {
-            "address": self._web3.to_checksum_address(self.token.address),
-            "topics": [HexBytes(AUTHORIZATION_USED), HexBytes(_topic(payer)), HexBytes(nonce)],
-            "fromBlock": max(0, head - LOOKBACK_BLOCKS),
-            "toBlock": "latest",
-        }
-        for used in await self._web3.eth.get_logs(search):
-            receipt = await self._web3.eth.get_transaction_receipt(used["transactionHash"])
-            found = _transfer_at(receipt["logs"], used["logIndex"] + 1, payer)
-            if found is not None and receipt["status"] == 1:
-                return (used["transactionHash"].to_0x_hex(), *found)
-        return None
-
-    async def _receipt(self, transaction: HexBytes) -> TxReceipt | None:
-        """The receipt, or None when it is not there in time."""
-        give_up_at = time.monotonic() + RECEIPT_TIMEOUT_S
-        pause = FIRST_POLL_S
-        while time.monotonic() < give_up_at:
-            try:
-                return await self._web3.eth.get_transaction_receipt(transaction)
-            except TransactionNotFound:
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, LONGEST_POLL_S)
-        return None
 
     def _succeeded(self, authorization: Authorization, transaction: str) -> Settlement:
         return Settlement(
@@ -299,42 +198,22 @@ class EvmRail:
     def _failed(self, reason: str, payer: str | None) -> Settlement:
         return Settlement(success=False, transaction="", network=self.token.network, payer=payer, error_reason=reason)
 
-    def _open(self, authorization: Authorization, sent: HexBytes | None) -> Settlement:
-        reason = "settlement_pending" if sent is not None else "unexpected_settle_error"
+    def _open(self, authorization: Authorization) -> Settlement:
+        sent = self._sent.get(_key(authorization))
         return Settlement(
             success=False,
-            transaction=sent.to_0x_hex() if sent is not None else "",
+            transaction=sent[0].to_0x_hex() if sent else "",
             network=self.token.network,
             payer=authorization.payer,
-            error_reason=reason,
+            error_reason="settlement_pending" if sent else "unexpected_settle_error",
         )
+
+
+def _key(authorization: Authorization) -> _Key:
+    return authorization.payment_id, authorization.pay_to.lower(), authorization.value
 
 
 def _payer(call: FacilitatorCall) -> str | None:
     authorization = call.payment_payload.payload.get("authorization")
     payer = authorization.get("from") if isinstance(authorization, dict) else None
     return payer if isinstance(payer, str) else None
-
-
-def _topic(address: str) -> bytes:
-    return bytes(12) + bytes.fromhex(address[2:])
-
-
-def _transfer_after_use(logs: Sequence[LogReceipt], authorization: Authorization) -> bool:
-    for entry in logs:
-        topics = [bytes(topic) for topic in entry["topics"]]
-        if topics == [AUTHORIZATION_USED, _topic(authorization.payer), authorization.nonce] and (
-            entry["address"].lower() == authorization.asset.lower()
-        ):
-            found = _transfer_at(logs, entry["logIndex"] + 1, authorization.payer)
-            return found == (authorization.pay_to.lower(), authorization.value)
-    return False
-
-
-def _transfer_at(logs: Sequence[Any], index: int, payer: str) -> tuple[str, int] | None:
-    """(recipient, value) of the Transfer from `payer` that is log `index` of its block, or None."""
-    for entry in logs:
-        topics = [bytes(topic) for topic in entry["topics"]]
-        if entry["logIndex"] == index and len(topics) == 3 and topics[:2] == [TRANSFER, _topic(payer)]:
-            return "0x" + topics[2][12:].hex(), int.from_bytes(bytes(entry["data"]), "big")
-    return None

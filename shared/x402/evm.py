@@ -220,6 +220,19 @@ def transfer_digest(
     return keccak256(b"\x19\x01" + separator + struct_hash)
 
 
+def authorization_digest(offer: Offer, authorization: Authorization) -> bytes:
+    """The same 32 bytes, of a payment that was checked."""
+    return transfer_digest(
+        offer,
+        authorization.payer,
+        authorization.pay_to,
+        authorization.value,
+        authorization.valid_after,
+        authorization.valid_before,
+        authorization.nonce,
+    )
+
+
 def address_of(public_key: PublicKey) -> str:
     """The account of a secp256k1 key, in lower case."""
     return "0x" + keccak256(public_key.format(compressed=False)[1:])[12:].hex()

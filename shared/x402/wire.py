@@ -108,12 +108,14 @@ class Evidence(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, 
     """Answer of our facilitator's /settlements/{payment id}: what the chain says about one payment.
 
     Args:
-        status: ``settled`` (a transfer of it is on the chain), ``unused`` (it can still be used), ``void`` (its nonce is
-            used up without a transfer to us) or ``unknown`` (the chain cannot be asked now).
+        status: ``settled`` (a transfer of it is on the chain), ``unused`` (not used as of `as_of`), ``void`` (it was
+            cancelled) or ``unknown`` (the chain cannot be asked, or does not show what became of it).
+        as_of: timestamp of the block that was asked, in Unix seconds; 0 when none was.
     """
 
     status: str
     network: str
+    as_of: int = 0
     transaction: str = ""
     payer: str | None = None
     pay_to: str | None = None

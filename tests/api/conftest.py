@@ -19,7 +19,6 @@ import pytest
 from aiohttp import web
 from coincurve import PrivateKey
 from litestar import Litestar
-from litestar.testing import AsyncTestClient
 
 from api.app import create_app
 from shared.money import Price
@@ -47,6 +46,8 @@ class FacilitatorDouble:
     evidence: str | None = None
     reason: str = "insufficient_funds"
     delay_s: float = 0.0
+    clock_s: int = 0
+    accepts_wallet: bool = False
 
     async def settle(self, request: web.Request) -> web.StreamResponse:
         call = await request.json()
@@ -64,9 +65,18 @@ class FacilitatorDouble:
             case "refuse":
                 return web.json_response({**good, "success": False, "transaction": "", "errorReason": self.reason})
             case "refuse400":
-                return web.json_response({**good, "success": False, "errorReason": self.reason}, status=400)
+                return web.json_response(
+                    {**good, "success": False, "transaction": "", "errorReason": self.reason}, status=400
+                )
             case "pending":
                 return web.json_response({**good, "success": False, "errorReason": "settlement_pending"}, status=500)
+            case "refuse500":
+                failed = {**good, "success": False, "transaction": "", "errorReason": "internal_error"}
+                return web.json_response(failed, status=500)
+            case "refuse_with_transaction":
+                return web.json_response({**good, "success": False, "errorReason": "transaction_failed"})
+            case "other_amount":
+                return web.json_response({**good, "amount": "1"})
             case "error500":
                 return web.Response(status=500)
             case "garbage":
@@ -92,10 +102,19 @@ class FacilitatorDouble:
     async def look_up(self, request: web.Request) -> web.Response:
         network, chain, _, payer, nonce = request.match_info["id"].split(":")
         status = self.evidence or ("settled" if nonce in self.paid else "unused")
-        found = {"status": status, "network": f"{network}:{chain}", "payer": payer}
+        found = {
+            "status": status,
+            "network": f"{network}:{chain}",
+            "payer": payer,
+            "asOf": int(time.time()) + self.clock_s,
+        }
         if status == "settled":
             found |= {"transaction": "0x" + nonce[2:], "payTo": PAY_TO, "amount": "1000"}
         return web.json_response(found, status=503 if status == "unknown" else 200)
+
+    async def verify(self, request: web.Request) -> web.Response:
+        reason = None if self.accepts_wallet else "invalid_exact_evm_payload_signature"
+        return web.json_response({"isValid": self.accepts_wallet, "invalidReason": reason})
 
     async def supported(self, request: web.Request) -> web.Response:
         return web.json_response({"kinds": []})
@@ -114,6 +133,7 @@ def facilitator() -> Iterator[FacilitatorDouble]:
     async def serve() -> web.AppRunner:
         app = web.Application()
         app.router.add_post("/settle", double.settle)
+        app.router.add_post("/verify", double.verify)
         app.router.add_get("/settlements/{id}", double.look_up)
         app.router.add_get("/supported", double.supported)
         app.router.add_get("/canary", double.canary)
@@ -164,7 +184,12 @@ def app(settings: Settings) -> Litestar:
 @pytest.fixture
 async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the running API."""
-    async with AsyncTestClient(app, base_url="http://shop.test") as client:
+    # Litestar's own test client answers one request at a time, which would hide every race.
+    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+    async with (
+        app.lifespan(),
+        httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
+    ):
         yield client
 
 

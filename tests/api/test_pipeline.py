@@ -14,6 +14,11 @@ import httpx
 import pytest
 import redis
 
+from api.dispatch import ROOM
+from api.resp import RedisLost
+from shared.endpoint import Pool
+from shared.outcome import Failed
+
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
 
@@ -299,6 +304,9 @@ UNDECIDED = [
     "redirect",
     "huge",
     "reset",
+    "refuse500",
+    "refuse_with_transaction",
+    "other_amount",
 ]
 
 
@@ -426,7 +434,135 @@ async def test_a_full_pool_refuses_before_charging(
     shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """503 with Retry-After, and nothing settled."""
-    monkeypatch.setattr("api.dispatch.Dispatcher.has_room", lambda self, pool: False)
+    monkeypatch.setitem(ROOM, Pool.FAST, 0)
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "pool_full", False)
     assert (answer.headers["retry-after"], facilitator.settles) == ("1", [])
+
+
+async def test_a_burst_settles_no_more_than_the_pool_has_seats(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payer: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The seat is taken before the payment is claimed, so a burst is refused uncharged and not paid and late."""
+    monkeypatch.setitem(ROOM, Pool.FAST, 2)
+    facilitator.delay_s = 0.3
+    calls = [shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(12)]
+    statuses = sorted([answer.status_code for answer in await asyncio.gather(*calls)])
+    assert statuses == [200] * 2 + [503] * 10
+    assert len(facilitator.settles) == 2
+
+
+async def test_a_full_pool_still_gives_stored_answers_and_drives_nothing(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payer: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An answered payment is redelivered; one whose settlement is unknown has to wait."""
+    answered, unknown = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(2))
+    assert (await shop.post(PATH, headers=answered)).status_code == 200
+    facilitator.script, facilitator.evidence = ["error500"], "unknown"
+    assert (await shop.post(PATH, headers=unknown)).status_code == 503
+    monkeypatch.setitem(ROOM, Pool.FAST, 0)
+    assert (await shop.post(PATH, headers=answered)).status_code == 200
+    assert (await shop.post(PATH, headers=unknown)).json()["code"] == "pool_full"
+    assert len(facilitator.settles) == 2
+
+
+async def test_what_is_public_on_the_chain_does_not_fetch_an_answer(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, payer: Any, as_header: AsHeader
+) -> None:
+    """Payer and nonce of a paid call with a made-up wallet signature: the answer stays with the payer."""
+    payment = payer.payment()
+    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})).status_code == 200
+    for size in (64, 66, 96, 500):
+        payment["payload"]["signature"] = "0x" + "00" * size
+        answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
+        assert answer.status_code == 402
+        assert answer.json()["error"] == "payment_already_used"
+
+
+async def test_a_contract_wallet_pays_and_fetches_its_answer_with_its_own_signature(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, payer: Any, as_header: AsHeader
+) -> None:
+    """Judged by the facilitator; another signature over the same nonce does not get the answer."""
+    facilitator.accepts_wallet = True
+    payment = payer.payment()
+    payment["payload"]["signature"] = "0x" + "ab" * 96
+    headers = {"PAYMENT-SIGNATURE": as_header(payment)}
+    first = await shop.post(PATH, json={}, headers=headers)
+    assert first.status_code == 200
+    facilitator.accepts_wallet = False
+    assert (await shop.post(PATH, json={}, headers=headers)).content == first.content
+    payment["payload"]["signature"] = "0x" + "cd" * 96
+    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})).status_code == 402
+
+
+@pytest.mark.parametrize(("clock_s", "status"), [(0, 503), (61, 503), (95, 402)])
+async def test_an_unused_payment_is_refused_only_by_the_chains_clock(
+    shop: httpx.AsyncClient, facilitator: Any, payer: Any, as_header: AsHeader, clock_s: int, status: int
+) -> None:
+    """A block with the transfer may still arrive: unknown until the chain itself is well past the window."""
+    facilitator.script, facilitator.evidence, facilitator.clock_s = ["error500"], "unused", clock_s
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert answer.status_code == status
+
+
+async def test_a_ledger_lost_after_the_settlement_says_charged_with_the_receipt(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payer: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And the same payment, repeated, is served without another transfer."""
+
+    async def lost(*_: object) -> None:
+        raise RedisLost("on purpose")
+
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    with monkeypatch.context() as broken:
+        broken.setattr("api.payment.ledger.Ledger.settled", lost)
+        broken.setattr("api.payment.settle.Ledger.settled", lost)
+        answer = await shop.post(PATH, headers=headers)
+    assert (answer.status_code, answer.json()["charged"], answer.json()["retryWithSamePayment"]) == (503, True, True)
+    assert decoded(answer.headers["payment-response"])["success"] is True
+
+
+async def test_a_lost_reply_is_found_in_the_ledger(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job was done and stored; only its reply went missing."""
+    monkeypatch.setattr("api.replies.ReplyReader._deliver", lambda self, raw: None)
+    answer = await shop.post(PATH, json={"message": "a"}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["youSent"]) == (200, "a")
+
+
+async def test_copies_of_a_call_that_was_abandoned_are_told_so(
+    shop: httpx.AsyncClient, payer: Any, app: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No copy waits for a driver that has given up."""
+    for rail_facilitator in _facilitators(app):
+        rail_facilitator.url = "http://127.0.0.1:1"
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answers = await asyncio.gather(*(shop.post(PATH, headers=headers) for _ in range(5)))
+    assert {(answer.status_code, answer.json()["charged"]) for answer in answers} == {(503, False)}
+
+
+async def test_a_failure_that_is_not_known_here_is_still_truthful(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer worker's code becomes internal_error, with the receipt."""
+    failed = Failed(code="from_the_future", detail="?", retryable=True)
+    monkeypatch.setattr("workers.actors.execute", lambda *_: failed)
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (500, "internal_error", True)
+    assert decoded(answer.headers["payment-response"])["success"] is True

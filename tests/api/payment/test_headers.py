@@ -98,6 +98,9 @@ GARBAGE: list[bytes] = [
     encoded({**V2, "resource": "x"}),
     encoded({**V2, "extensions": []}),
     encoded({**V2, "extensions": NESTED}),
+    encoded({**V2, "extensions": {"a": "\ud800"}}),
+    encoded({**V2, "payload": {"\udfff": 1}}),
+    encoded({**V2, "resource": {"url": "\ud800"}}),
     *(
         encoded({**V2, "accepted": {k: v for k, v in ACCEPTED.items() if k != gone}})
         for gone in ACCEPTED

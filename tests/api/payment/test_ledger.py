@@ -7,20 +7,18 @@ import dataclasses
 import secrets
 from collections.abc import AsyncIterator
 
-import msgspec
 import pytest
 
 from api.payment.ledger import Claim, Ledger, Verdict
-from api.resp import Redis
+from api.resp import Redis, RedisRefused
 from shared import outcome
 from shared.answers import AnswerStore, record_key
 from shared.connections import connect
 from shared.outcome import Failed, Ok
-from shared.x402.wire import Settlement
 
 pytestmark = pytest.mark.anyio
 
-RECEIPT = Settlement(success=True, transaction="0xabc", network="eip155:8453", payer="0x1", amount="1000")
+RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
 
 
 @pytest.fixture
@@ -84,11 +82,10 @@ async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: A
     """After DONE every copy of the request gets the stored bytes."""
     claim = a_claim()
     await ledger.claim(claim)
-    receipt = await ledger.settled(claim, RECEIPT)
-    assert msgspec.json.decode(receipt, type=Settlement) == RECEIPT
+    await ledger.settled(claim, RECEIPT)
     answers.done(claim.payment_id, Ok(b'{"ok":true}'))
     entry = await ledger.claim(claim)
-    assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, receipt)
+    assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
     assert outcome.decode(entry.answer) == Ok(b'{"ok":true}')
 
 
@@ -110,7 +107,7 @@ async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: An
     answers.done(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
     entry = await ledger.claim(claim)
     assert entry.verdict is Verdict.RUN
-    assert msgspec.json.decode(entry.receipt, type=Settlement) == RECEIPT
+    assert entry.receipt == RECEIPT
     assert (await ledger.claim(claim)).verdict is Verdict.WAIT
 
 
@@ -139,7 +136,7 @@ async def test_a_refusal_counts_for_the_only_attempt(ledger: Ledger) -> None:
     """The one and only settle call was refused: rejected, with the reason, for good."""
     claim = a_claim()
     await ledger.claim(claim)
-    assert await ledger.rejected(claim, "insufficient_funds")
+    assert await ledger.rejected(claim, 1, "insufficient_funds")
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.reason) == (Verdict.REJECTED, "insufficient_funds")
 
@@ -148,19 +145,19 @@ async def test_a_refusal_after_doubt_does_not_count(ledger: Ledger) -> None:
     """The second attempt's refusal may only mean that the first one paid: evidence has to say."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.unknown(claim)
+    await ledger.unknown(claim, 1)
     assert (await ledger.claim(claim)).attempts == 2
-    assert not await ledger.rejected(claim, "expired")
-    assert await ledger.rejected(claim, "expired", by_evidence=True)
+    assert not await ledger.rejected(claim, 2, "expired")
+    assert await ledger.rejected(claim, 2, "expired", by_evidence=True)
 
 
 async def test_proof_overrules_a_rejection(ledger: Ledger) -> None:
     """Evidence only moves forward: SETTLED may follow REJECTED, never the reverse."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.rejected(claim, "insufficient_funds")
+    await ledger.rejected(claim, 1, "insufficient_funds")
     await ledger.settled(claim, RECEIPT)
-    assert not await ledger.rejected(claim, "insufficient_funds", by_evidence=True)
+    assert not await ledger.rejected(claim, 1, "insufficient_funds", by_evidence=True)
     assert (await ledger.find(claim)).verdict is Verdict.WAIT
 
 
@@ -168,12 +165,12 @@ async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> No
     """A first attempt that never left is forgotten; a later one leaves the doubt of the earlier."""
     claim = a_claim()
     await ledger.claim(claim)
-    assert await ledger.abandon(claim)
+    assert await ledger.abandon(claim, 1)
     assert (await ledger.find(claim)).verdict is Verdict.ABSENT
     await ledger.claim(claim)
-    await ledger.unknown(claim)
+    await ledger.unknown(claim, 1)
     await ledger.claim(claim)
-    assert not await ledger.abandon(claim)
+    assert not await ledger.abandon(claim, 2)
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
@@ -192,3 +189,45 @@ async def test_records_expire_after_their_use(ledger: Ledger, client: Redis) -> 
     claim = a_claim()
     await ledger.claim(claim)
     assert 29 * 86400 < await client.call("TTL", record_key(claim.payment_id)) <= 30 * 86400
+
+
+async def test_a_driver_that_was_replaced_changes_nothing(ledger: Ledger) -> None:
+    """What the first driver learns late does not free, reject or forget the second driver's record."""
+    claim = a_claim(settle_lease_ms=1)
+    await ledger.claim(claim)
+    await asyncio.sleep(0.01)
+    held = dataclasses.replace(claim, settle_lease_ms=10_000)
+    assert (await ledger.claim(held)).attempts == 2
+    await ledger.unknown(claim, 1)
+    assert not await ledger.rejected(claim, 1, "late", by_evidence=True)
+    assert not await ledger.abandon(claim, 1)
+    assert (await ledger.claim(held)).verdict is Verdict.WAIT
+
+
+async def test_peeking_does_not_make_a_driver(ledger: Ledger) -> None:
+    """A record without a driver is said to be idle, and stays so."""
+    claim = a_claim()
+    assert (await ledger.peek(claim)).verdict is Verdict.ABSENT
+    await ledger.claim(claim)
+    assert (await ledger.peek(claim)).verdict is Verdict.WAIT
+    await ledger.unknown(claim, 1)
+    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
+    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
+    assert (await ledger.find(claim)).verdict is Verdict.SETTLE
+
+
+async def test_a_full_redis_claims_nothing_and_still_redelivers(
+    ledger: Ledger, answers: AnswerStore, client: Redis
+) -> None:
+    """Out of memory: a new payment is refused, a settled one is stored, an answered one is given."""
+    old, new = a_claim(), a_claim()
+    await ledger.claim(old)
+    await client.call("CONFIG", "SET", "maxmemory", "1")
+    try:
+        with pytest.raises(RedisRefused, match="OOM"):
+            await ledger.claim(new)
+        await ledger.settled(old, RECEIPT)
+        answers.done(old.payment_id, Ok(b"1"))
+        assert (await ledger.peek(old)).verdict is Verdict.ANSWER
+    finally:
+        await client.call("CONFIG", "SET", "maxmemory", "0")

@@ -1,0 +1,111 @@
+"""Step 9 of a paid call: from a claimed payment to its receipt, or to why there is none."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from dataclasses import dataclass
+
+import msgspec
+
+from api.errors import Charged, Problem, again
+from api.http import Answer
+from api.payment.facilitator import Declined, NotSent, Unsettled
+from api.payment.headers import Presented
+from api.payment.ledger import Claim, Ledger
+from api.payment.rails import ConfiguredRail
+from api.payment.till import Till
+from api.resp import RedisLost, RedisRefused
+from shared.x402.evm import Authorization
+from shared.x402.wire import Evidence, Offer, Payment, Settlement
+
+log = logging.getLogger(__name__)
+
+LATE_BLOCKS_S = 30
+"""How far behind the chain the blocks that a node shows may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A payment that passed every check that needs no network, with the request that it pays."""
+
+    presented: Presented
+    offer: Offer
+    rail: ConfiguredRail
+    payment: Payment
+    authorization: Authorization
+    claim: Claim
+    body: bytes
+
+
+async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
+    """9. Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
+    facilitator = checked.rail.facilitator
+    try:
+        settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
+        return await _settled(checked, settlement, ledger, till)
+    except NotSent:
+        forgotten = await ledger.abandon(checked.claim, attempts)
+        charged: Charged = False if forgotten else "unknown"
+        raise again("unavailable", "The payment cannot be settled now.", charged=charged, after_s=5) from None
+    except Declined as declined:
+        if await ledger.rejected(checked.claim, attempts, declined.reason):
+            return till.declined(declined.reason, declined.settlement)
+    except Unsettled as undecided:
+        log.warning("undecided settlement of %s: %s", checked.claim.payment_id, undecided)
+    return await _settled_by_evidence(checked, attempts, ledger, till)
+
+
+async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
+    """After any doubt only the chain decides."""
+    authorization = checked.authorization
+    try:
+        evidence = await checked.rail.facilitator.evidence(authorization.payment_id)
+    except Unsettled:
+        evidence = Evidence(status="unknown", network=checked.offer.network)
+    if _proves(evidence, checked.offer):
+        settlement = Settlement(
+            success=True,
+            transaction=evidence.transaction,
+            network=checked.offer.network,
+            payer=authorization.payer,
+            amount=checked.offer.amount,
+        )
+        return await _settled(checked, settlement, ledger, till)
+    # By the chain's clock, and with time for a late block to arrive.
+    is_over = evidence.as_of > authorization.valid_before + LATE_BLOCKS_S
+    is_unusable = evidence.status in ("void", "settled") or (evidence.status == "unused" and is_over)
+    if is_unusable and await ledger.rejected(checked.claim, attempts, "settlement_failed", by_evidence=True):
+        return till.refuse("settlement_failed")
+    await ledger.unknown(checked.claim, attempts)
+    log.warning("unknown settlement of %s after %d attempts", authorization.payment_id, attempts)
+    detail = "It is not known yet whether the payment went through. Do not pay again."
+    raise again("settlement_unknown", detail, charged="unknown", after_s=2)
+
+
+async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, till: Till) -> bytes:
+    """Record the settlement; what it is recorded as is the receipt."""
+    receipt = msgspec.json.encode(settlement)
+    try:
+        await ledger.settled(checked.claim, receipt)
+    except (RedisLost, RedisRefused):
+        # The money has moved. The same payment again finds that out from the facilitator.
+        problem = again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
+        raise with_receipt(problem, checked, receipt, till) from None
+    return receipt
+
+
+def with_receipt(problem: Problem, checked: Checked, receipt: bytes, till: Till) -> Problem:
+    """A failure after the settlement carries the receipt all the same."""
+    headers = till.receipt(receipt, older=checked.presented.older)
+    return dataclasses.replace(problem, headers=problem.headers + headers)
+
+
+def _proves(evidence: Evidence, offer: Offer) -> bool:
+    """Whether the chain shows a transfer of this offer. One nonce may have been signed for two recipients."""
+    return (
+        evidence.status == "settled"
+        and bool(evidence.transaction)
+        and (evidence.pay_to or "").lower() == offer.pay_to.lower()
+        and evidence.amount == offer.amount
+    )
