@@ -24,6 +24,7 @@ from client.answer import Answer
 from client.buyer import Buyer
 from client.errors import CoinslotError
 from client.wallet import Wallet
+from compose.sandbox.child import StartFailed
 from compose.sandbox.embedded import Embedded, embed
 from shared.settings import InvalidSetting, Settings
 
@@ -56,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     except Interrupted:
         print("\nstopped", file=sys.stderr)
         return 0
-    except (CannotServe, InvalidSetting) as error:
+    except (CannotServe, InvalidSetting, StartFailed) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1
     return 0
@@ -83,8 +84,11 @@ def _services(embedded: Embedded, var: Path, scale: str | None) -> Iterator[subp
     """The processes of the Procfile, in a session of their own so that Ctrl-C reaches only this process."""
     _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
     command = [sys.executable, "-m", "honcho", "--no-prefix", "start"]
-    if scale:
-        command += ["-c", scale]
+    scales = [scale] if scale else []
+    if embedded.has_remote_facilitator:
+        scales.append("facilitator=0")
+    if scales:
+        command += ["-c", ",".join(scales)]
     # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, **embedded.environment, "PATH": path, "PYTHONUNBUFFERED": "1"}
@@ -114,12 +118,14 @@ def _require_free(host: str, port: int, setting: str) -> None:
 
 def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> None:
     give_up_at = time.monotonic() + READY_TIMEOUT_S
+    # Not through a proxy that the environment names: it is this machine that is asked.
+    local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     seen = "no answer"
     while time.monotonic() < give_up_at:
         if services.poll() is not None:
             raise CannotServe(f"a process could not start\n{_log_tail(var)}")
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{settings.port}/readyz", timeout=3):
+            with local.open(f"http://127.0.0.1:{settings.port}/readyz", timeout=5):
                 return
         except urllib.error.HTTPError as error:
             seen = error.read().decode(errors="replace")

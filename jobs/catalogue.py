@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs import echo, faker
+from jobs import echo, faker, json_repair
 from shared.endpoint import Endpoint
 
 UPDATED = "2026-11-20T00:00:00Z"
@@ -10,6 +10,7 @@ UPDATED = "2026-11-20T00:00:00Z"
 
 CATALOGUE: tuple[Endpoint, ...] = (
     echo.ENDPOINT,
+    json_repair.ENDPOINT,
     faker.ENDPOINT,
 )
 

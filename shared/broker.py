@@ -22,6 +22,7 @@ import redis
 from dramatiq.broker import Broker, Consumer, MessageProxy
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.middleware import Middleware
+from dramatiq.worker import Worker
 from redis.exceptions import RedisError, ResponseError
 
 from shared.connections import connect
@@ -31,11 +32,21 @@ FIELD = "m"
 LEASE_MS = 3_000
 _RENEW_S = 1.0
 _RECONNECT_S = 0.1
+LONGEST_BLOCK_MS = 5_000
 
 
 def stream_key(queue_name: str) -> str:
     """The Redis key of a queue's stream."""
     return f"coinslot:queue:{queue_name}"
+
+
+class StopFetching(Middleware):
+    """Dramatiq keeps the consumers of a worker that finishes its jobs: they would take jobs that it will not run."""
+
+    def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        """Dramatiq's signal."""
+        assert isinstance(broker, StreamBroker)
+        broker.stop_fetching()
 
 
 class StreamMessage(MessageProxy):
@@ -56,12 +67,19 @@ class StreamBroker(Broker):
 
     def __init__(self, url: str, *, middleware: list[Middleware]) -> None:
         super().__init__(middleware=middleware)
-        # A consumer blocks for as long as Dramatiq tells it to.
-        self.client = connect(url, blocking=True)
+        self.client = connect(url)
+        self._blocking = connect(url, longest_block_s=LONGEST_BLOCK_MS / 1000)
+        self._consumers: list[StreamConsumer] = []
 
     def close(self) -> None:
         """Close every connection."""
         self.client.close()
+        self._blocking.close()
+
+    def stop_fetching(self) -> None:
+        """For a worker that shuts down: what it has fetched is run or given back, and nothing more is fetched."""
+        for consumer in self._consumers:
+            consumer.is_stopping = True
 
     def declare_queue(self, queue_name: str) -> None:
         """Declare a queue. Idempotent; Redis is not asked."""
@@ -73,7 +91,9 @@ class StreamBroker(Broker):
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
         """A consumer holding at most `prefetch` unfinished messages. Raises QueueNotFound for an undeclared queue."""
         self._require(queue_name)
-        return StreamConsumer(self.client, queue_name, prefetch=prefetch, timeout_ms=timeout)
+        consumer = StreamConsumer(self.client, self._blocking, queue_name, prefetch=prefetch, timeout_ms=timeout)
+        self._consumers.append(consumer)
+        return consumer
 
     def enqueue(self, message: dramatiq.Message[Any], *, delay: int | None = None) -> dramatiq.Message[Any]:
         """Add a message. Raises ValueError for a delay, which this broker does not have, and redis.RedisError."""
@@ -120,11 +140,15 @@ class StreamConsumer(Consumer):
     connection is waited out here: Dramatiq would stop the consumer for three seconds.
     """
 
-    def __init__(self, client: redis.Redis, queue_name: str, *, prefetch: int, timeout_ms: int) -> None:
+    def __init__(
+        self, client: redis.Redis, blocking: redis.Redis, queue_name: str, *, prefetch: int, timeout_ms: int
+    ) -> None:
+        self.is_stopping = False
         self._client = client
+        self._blocking = blocking
         self._stream = stream_key(queue_name)
         self._prefetch = prefetch
-        self._timeout_ms = timeout_ms
+        self._timeout_ms = min(timeout_ms, LONGEST_BLOCK_MS)
         self._name = uuid.uuid4().hex
         self._fetched: deque[StreamMessage] = deque()
         self._held: set[bytes] = set()
@@ -133,12 +157,15 @@ class StreamConsumer(Consumer):
 
     def __next__(self) -> StreamMessage | None:
         """The next message, or None."""
-        if self._fetched:
+        if self._fetched and not self.is_stopping:
             return self._fetched.popleft()
         try:
             if time.monotonic() - self._renewed_at >= _RENEW_S:
                 self._renew_and_take_over()
-            if not self._fetched:
+            if self.is_stopping:
+                self._give_back()
+                time.sleep(self._timeout_ms / 1000)
+            elif not self._fetched:
                 self._read()
         except ResponseError as error:
             if "NOGROUP" not in str(error):
@@ -146,7 +173,7 @@ class StreamConsumer(Consumer):
             self._create_group()
         except RedisError:
             time.sleep(_RECONNECT_S)
-        return self._fetched.popleft() if self._fetched else None
+        return self._fetched.popleft() if self._fetched and not self.is_stopping else None
 
     def ack(self, message: MessageProxy) -> None:
         """The message is done: remove it."""
@@ -170,28 +197,35 @@ class StreamConsumer(Consumer):
         """Give messages that were fetched and not started to another consumer, at once."""
         for message in messages:
             assert isinstance(message, StreamMessage)
-            with self._client.pipeline(transaction=True) as pipe:
-                pipe.xadd(self._stream, {FIELD: message._message.encode()})
-                pipe.xack(self._stream, GROUP, message.entry_id)
-                pipe.xdel(self._stream, message.entry_id)
-                pipe.execute()
-            self._release(message)
+            try:
+                with self._client.pipeline(transaction=True) as pipe:
+                    pipe.xadd(self._stream, {FIELD: message._message.encode()})
+                    pipe.xack(self._stream, GROUP, message.entry_id)
+                    pipe.xdel(self._stream, message.entry_id)
+                    pipe.execute()
+            except RedisError:
+                pass  # it stays pending, and is claimed by another when its lease has run out
+            finally:
+                self._release(message)
 
     def close(self) -> None:
         """Give back what was fetched and leave the group. Entries still running are claimed by others after the lease."""
         try:
-            self.requeue(tuple(self._fetched))
-            self._fetched.clear()
+            self._give_back()
             if not self._held:
                 self._client.xgroup_delconsumer(self._stream, GROUP, self._name)
         except RedisError:
             pass
 
+    def _give_back(self) -> None:
+        while self._fetched:
+            self.requeue((self._fetched.popleft(),))
+
     def _read(self) -> None:
         room = self._wait_for_room()
         if not room:
             return
-        answer: Any = self._client.xreadgroup(
+        answer: Any = self._blocking.xreadgroup(
             GROUP, self._name, {self._stream: ">"}, count=room, block=max(1, self._timeout_ms)
         )
         for _, entries in answer:
@@ -210,7 +244,7 @@ class StreamConsumer(Consumer):
             room = self._prefetch - len(held)
         if held:
             self._client.xclaim(self._stream, GROUP, self._name, 0, held, idle=0, justid=True)
-        if room > 0:
+        if room > 0 and not self.is_stopping:
             answer: Any = self._client.xautoclaim(self._stream, GROUP, self._name, LEASE_MS, count=room)
             self._take(answer[1])
         self._renewed_at = time.monotonic()

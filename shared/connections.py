@@ -3,8 +3,6 @@ itself. A claim or an XADD that is sent twice because its first answer was lost 
 
 from __future__ import annotations
 
-from typing import Any
-
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -14,23 +12,22 @@ COMMAND_TIMEOUT_S = 3.0
 MAX_CONNECTIONS = 64
 
 
-def connect(url: str, *, blocking: bool = False) -> redis.Redis:
+def connect(url: str, *, longest_block_s: float = 0.0) -> redis.Redis:
     """A client for threads.
 
     Args:
-        blocking: for commands that wait in Redis: an answer may then take for ever.
+        longest_block_s: how long its commands may wait in Redis. A connection that stays silent beyond that, as one does
+            when a firewall forgot it, is given up.
     """
-    return redis.Redis.from_pool(
-        redis.BlockingConnectionPool.from_url(url, retry=Retry(NoBackoff(), 0), **_options(blocking))
+    pool = redis.BlockingConnectionPool.from_url(
+        url,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,  # RESP3 answers have other shapes
+        socket_connect_timeout=CONNECT_TIMEOUT_S,
+        socket_timeout=COMMAND_TIMEOUT_S + longest_block_s,
+        socket_keepalive=True,
+        # Threads beyond that wait for a connection, where redis-py's default pool fails the 101st.
+        max_connections=MAX_CONNECTIONS,
+        timeout=COMMAND_TIMEOUT_S,
     )
-
-
-def _options(blocking: bool) -> dict[str, Any]:
-    return {
-        # Callers beyond that wait for a connection, where redis-py's default pool fails the 101st.
-        "max_connections": MAX_CONNECTIONS,
-        "timeout": COMMAND_TIMEOUT_S,
-        "protocol": 2,  # RESP3 answers have other shapes
-        "socket_connect_timeout": CONNECT_TIMEOUT_S,
-        "socket_timeout": None if blocking else COMMAND_TIMEOUT_S,
-    }
+    return redis.Redis.from_pool(pool)

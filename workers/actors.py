@@ -22,10 +22,12 @@ from shared.outcome import DeadlineExceeded, Failed, Ok, Outcome, failed
 from shared.replies import Reply, send_reply
 from shared.sealing import Sealer, Unsealable
 from workers.child import Work
-from workers.children import ChildPool, Exhausted
+from workers.children import ChildPool, Exhausted, Lost
 from workers.execute import decode_request, execute
 
 log = logging.getLogger(__name__)
+
+_INTERNAL = Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,13 @@ class JobRunner:
             arguments = open_arguments(sealed, endpoint=self._endpoint, job_id=job_id, sealer=self._kitchen.sealer)
         except Unsealable as error:
             log.error("job %s of %s: %s", job_id, self._endpoint.name, error)
-            unread = Failed(code="internal_error", detail="The job could not be read.", retryable=True)
-            self._reply(reply_to, job_id, outcome.encode(unread))
+            self._reply(reply_to, job_id, outcome.encode(_INTERNAL))
             return
-        result = self._result(arguments, deadline_ms)
+        try:
+            result = self._result(arguments, deadline_ms)
+        except Exception as error:  # a MemoryError among others
+            log.error("job %s of %s: %s", job_id, self._endpoint.name, type(error).__name__)
+            result = _INTERNAL
         self._reply(reply_to, job_id, self._stored(arguments.payment_id, result))
 
     def _result(self, arguments: Arguments, deadline_ms: int) -> Outcome:
@@ -81,6 +86,8 @@ class JobRunner:
         except Exhausted:
             request = decode_request(self._endpoint, arguments.body)
             return Ok(msgspec.json.encode(self._endpoint.exhausted(request)))
+        except Lost:
+            return _INTERNAL
 
     def _stored(self, payment_id: str, result: Outcome) -> bytes:
         try:

@@ -1,7 +1,7 @@
 """The child process that CPU work on hostile input runs in: little memory, few files, no network, killed when late.
 
-Frames on stdin and stdout: 4 bytes of big-endian length, then MessagePack. A request is [endpoint, payer, body], an answer
-an encoded Outcome.
+Frames on stdin and stdout: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
+request is [endpoint, payer, body], an answer an encoded Outcome. Out of memory it ends with `OUT_OF_MEMORY`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from workers.execute import execute
 
 MEMORY_BYTES = 1 << 30
 OPEN_FILES = 32
+OUT_OF_MEMORY = 86
+ORPHAN_CPU_S = 30.0
 
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
-_PR_SET_PDEATHSIG = 1
 
 HEADER = struct.Struct(">I")
 
@@ -43,7 +44,6 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
 def confine() -> None:
     """Give up what a calculation does not need. The network namespace is taken where the kernel allows it."""
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if libc.unshare(_CLONE_NEWNET) != 0:
         libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -59,8 +59,14 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return stream.read(HEADER.unpack(head)[0])
 
 
+def write_frame(stream: BinaryIO, content: bytes) -> None:
+    """Write one frame."""
+    stream.write(HEADER.pack(len(content)) + content)
+    stream.flush()
+
+
 def main() -> None:
-    """Answer frames until stdin ends."""
+    """Answer frames until stdin ends, which it does when the worker is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever a library prints goes to the log, never between the frames.
@@ -68,11 +74,16 @@ def main() -> None:
     confine()
     decoder = msgspec.msgpack.Decoder(Work)
     with contextlib.suppress(BrokenPipeError):
+        write_frame(answers, b"")
         while (frame := read_frame(requests)) is not None:
             work = decoder.decode(frame)
-            answer = outcome.encode(execute(BY_NAME[work.endpoint], work.body, Context(payer=work.payer)))
-            answers.write(HEADER.pack(len(answer)) + answer)
-            answers.flush()
+            # The worker kills a child that is late. This ends one whose worker was killed itself.
+            signal.setitimer(signal.ITIMER_PROF, ORPHAN_CPU_S)
+            try:
+                result = execute(BY_NAME[work.endpoint], work.body, Context(payer=work.payer))
+                write_frame(answers, outcome.encode(result))
+            except MemoryError:
+                os._exit(OUT_OF_MEMORY)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,10 @@
 """A pool of child processes for CPU work on hostile input. Only killing a process stops a calculation for certain:
-Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (measured)."""
+Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (measured).
+
+    ChildFailure
+    ├── Exhausted      the work was too much: it was killed at its limit, or ran out of memory or stack
+    └── Lost           the child ended for another reason, or could not be started
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,37 @@ import contextlib
 import os
 import queue
 import select
+import signal
 import subprocess
 import sys
 import time
 
 import msgspec
 
-from workers.child import HEADER, Work
+from workers.child import HEADER, OUT_OF_MEMORY, Work
 
 RECYCLE_AFTER = 500
 """Calls after which a child is replaced, so that nothing a library leaks grows for ever."""
+START_LIMIT_S = 10.0
+"""For a child to import what it needs, on a busy machine."""
+TRIES = 2
+
+# How a process ends when the work itself broke it: out of memory in Python, abort in Rust or C, overflow of the C stack.
+_EXHAUSTED_EXITS = (OUT_OF_MEMORY, -signal.SIGABRT, -signal.SIGSEGV)
 
 _encoder = msgspec.msgpack.Encoder()
 
 
-class Exhausted(Exception):
-    """The child was killed at its limit, ran out of memory or crashed."""
+class ChildFailure(Exception):
+    """A child gave no answer."""
+
+
+class Exhausted(ChildFailure):
+    """The work was too much for one child."""
+
+
+class Lost(ChildFailure):
+    """The child ended, and not because of the work as far as is known."""
 
 
 class Child:
@@ -31,12 +51,15 @@ class Child:
     def __init__(self) -> None:
         self.calls = 0
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "workers.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-m", "workers.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._stdin = self._process.stdin
-        self._stdout = self._process.stdout
+        self._pipes = (self._process.stdin, self._process.stdout)
+        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
+        # A child that does not read must not hold up its caller: a pipe takes 64 KB, a body may be larger.
+        os.set_blocking(self._stdin, False)
+        self._is_ready = False
 
     @property
     def pid(self) -> int:
@@ -44,46 +67,72 @@ class Child:
         return self._process.pid
 
     def call(self, work: Work, *, limit_s: float) -> bytes:
-        """An encoded Outcome. Raises Exhausted; the child is then to be killed."""
+        """An encoded Outcome. The limit counts from when the child is ready. Raises ChildFailure; then it is to be killed."""
         self.calls += 1
+        if not self._is_ready:
+            try:
+                self._read_frame(time.monotonic() + START_LIMIT_S)
+            except Exhausted:
+                raise Lost("the child did not start") from None
+            self._is_ready = True
         deadline = time.monotonic() + limit_s
         frame = _encoder.encode(work)
-        try:
-            self._stdin.write(HEADER.pack(len(frame)) + frame)
-            self._stdin.flush()
-            (length,) = HEADER.unpack(self._read(HEADER.size, deadline))
-            return self._read(length, deadline)
-        except OSError:
-            raise Exhausted("the child is gone") from None
+        self._write(HEADER.pack(len(frame)) + frame, deadline)
+        return self._read_frame(deadline)
 
     def kill(self) -> None:
         """SIGKILL, and wait for the end."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._stdin, self._stdout):
+        for pipe in self._pipes:
             with contextlib.suppress(OSError):
                 pipe.close()
 
+    def _write(self, content: bytes, deadline: float) -> None:
+        view = memoryview(content)
+        while view:
+            _wait(self._stdin, select.POLLOUT, deadline)
+            try:
+                view = view[os.write(self._stdin, view) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise self._ended() from None
+
+    def _read_frame(self, deadline: float) -> bytes:
+        (length,) = HEADER.unpack(self._read(HEADER.size, deadline))
+        return self._read(length, deadline)
+
     def _read(self, size: int, deadline: float) -> bytes:
         chunks: list[bytes] = []
-        descriptor = self._stdout.fileno()
         while size:
-            ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise Exhausted("the time limit has passed")
-            chunk = os.read(descriptor, min(size, 1 << 16))
+            _wait(self._stdout, select.POLLIN, deadline)
+            chunk = os.read(self._stdout, min(size, 1 << 16))
             if not chunk:
-                raise Exhausted("the child ended")
+                raise self._ended()
             chunks.append(chunk)
             size -= len(chunk)
         return b"".join(chunks)
+
+    def _ended(self) -> ChildFailure:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._process.wait(1) in _EXHAUSTED_EXITS:
+                return Exhausted("the work broke the child")
+        return Lost("the child ended")
+
+
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    poll = select.poll()  # select() refuses descriptors above 1023
+    poll.register(descriptor, event)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise Exhausted("the time limit has passed")
 
 
 class ChildPool:
     """A fixed number of children; callers wait for a free one."""
 
     def __init__(self) -> None:
-        self._free: queue.LifoQueue[Child] = queue.LifoQueue()
+        self._free: queue.LifoQueue[Child | None] = queue.LifoQueue()
         self._size = 0
 
     def start(self, size: int) -> None:
@@ -97,7 +146,7 @@ class ChildPool:
         self._size += size
 
     def call(self, work: Work, *, limit_s: float, wait_s: float) -> bytes:
-        """Run one call.
+        """Run one call; once more, in another child, when the first was lost.
 
         Args:
             limit_s: seconds of work after which the child is killed.
@@ -105,27 +154,49 @@ class ChildPool:
 
         Raises:
             Exhausted: the work was too much for one child.
+            Lost: no child could do it.
             TimeoutError: no child became free.
         """
-        try:
-            child = self._free.get(timeout=max(0.0, wait_s))
-        except queue.Empty:
-            raise TimeoutError("no free child") from None
-        try:
-            answer = child.call(work, limit_s=limit_s)
-        except Exhausted:
-            child = self._replace(child)
-            raise
-        finally:
-            self._free.put(child if child.calls < RECYCLE_AFTER else self._replace(child))
-        return answer
+        give_up_at = time.monotonic() + wait_s
+        for _ in range(TRIES - 1):
+            with contextlib.suppress(Lost):
+                return self._call(work, limit_s=limit_s, give_up_at=give_up_at)
+        return self._call(work, limit_s=limit_s, give_up_at=give_up_at)
 
     def close(self) -> None:
         """Kill every child; calls in progress are waited for."""
         while self._size:
-            self._free.get().kill()
+            child = self._free.get()
+            if child is not None:
+                child.kill()
             self._size -= 1
 
-    def _replace(self, child: Child) -> Child:
-        child.kill()
-        return Child()
+    def _call(self, work: Work, *, limit_s: float, give_up_at: float) -> bytes:
+        try:
+            child = self._free.get(timeout=max(0.0, give_up_at - time.monotonic()))
+        except queue.Empty:
+            raise TimeoutError("no free child") from None
+        try:
+            if child is None:
+                child = Child()
+            answer = child.call(work, limit_s=limit_s)
+        except BaseException:
+            # Whatever went wrong, this child may still be writing an answer that nobody waits for.
+            self._give_back(child, is_spent=True)
+            raise
+        self._give_back(child, is_spent=child.calls >= RECYCLE_AFTER)
+        return answer
+
+    def _give_back(self, child: Child | None, *, is_spent: bool) -> None:
+        """An empty place is filled by the next caller when no child can be started now."""
+        replacement: Child | None = child
+        try:
+            if is_spent:
+                replacement = None
+                if child is not None:
+                    child.kill()
+                replacement = Child()
+        except OSError:
+            replacement = None
+        finally:
+            self._free.put(replacement)

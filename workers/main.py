@@ -13,7 +13,7 @@ from dramatiq.worker import Worker
 
 from jobs.catalogue import CATALOGUE
 from shared.answers import AnswerStore
-from shared.broker import StreamBroker
+from shared.broker import StopFetching, StreamBroker
 from shared.connections import connect
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
@@ -56,7 +56,8 @@ def create_broker() -> StreamBroker:
     children = ChildPool()
     # Every middleware there is. Dramatiq's default ones cost 14 us a message, and its time limit cannot stop C code.
     broker = StreamBroker(
-        settings.queue_url, middleware=[OfItsOwnGroup(), Retries(max_retries=0), ChildrenOfTheWorker(children)]
+        settings.queue_url,
+        middleware=[OfItsOwnGroup(), StopFetching(), Retries(max_retries=0), ChildrenOfTheWorker(children)],
     )
     kitchen = Kitchen(
         answers=AnswerStore(connect(settings.ledger_url)),

@@ -25,11 +25,13 @@ class Embedded:
         settings: as the processes will read them.
         environment: the variables that make them so, for every process.
         payer_key: of the sandbox wallet; None when calls are paid on a real chain.
+        has_remote_facilitator: another than ours settles, so ours is not started.
     """
 
     settings: Settings
     environment: dict[str, str]
     payer_key: bytes | None
+    has_remote_facilitator: bool
 
 
 @contextlib.contextmanager
@@ -81,6 +83,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             settings=settings,
             environment=made,
             payer_key=bytes.fromhex(sandbox.payer_key.removeprefix("0x")) if sandbox else None,
+            has_remote_facilitator=not is_missing("EVM_FACILITATOR_URL"),
         )
 
 

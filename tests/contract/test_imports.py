@@ -17,7 +17,6 @@ HEAVY = {
     "stellar_sdk",
     "solana",
     "faker",
-    "jsonschema_rs",
     "x402",
 }
 

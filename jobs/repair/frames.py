@@ -1,0 +1,91 @@
+"""The containers that are open while a text is read."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+Closer = Literal["}", "]", ")", ""]
+
+
+class ObjectFrame:
+    """An object whose end has not been met.
+
+    Attributes:
+        closer: `}`; `)` for the keyword arguments of a call; empty for members without an opening brace.
+        key: the key whose value comes next, or None between members.
+        bare: keys that came without a colon, in case the object turns out to be a set.
+    """
+
+    __slots__ = ("bare", "closer", "colons", "key", "members")
+
+    def __init__(self, closer: Closer, members: dict[str, Any] | None = None) -> None:
+        self.closer: Closer = closer
+        self.members: dict[str, Any] = {} if members is None else members
+        self.key: str | None = None
+        self.bare: list[Any] = []
+        self.colons = 0
+
+    @property
+    def empty(self) -> bool:
+        return not self.members
+
+    @property
+    def solid(self) -> bool:
+        """Whether something in it shows that it is data and not a brace in some prose."""
+        return self.colons > 0
+
+    def add(self, value: Any, *, solid: bool) -> None:
+        """The value of the key that waits for one."""
+        self.members[self.key or ""] = value
+        self.key = None
+
+    def value(self, *, closed: bool) -> Any:
+        """The object. A closed one with keys alone, at least two, is a Python set: `{1, 2}`."""
+        if closed and not self.colons and len(self.bare) > 1:
+            return self.bare
+        return self.members
+
+
+class ListFrame:
+    """An array, a tuple or the arguments of a call whose end has not been met.
+
+    Attributes:
+        closer: `]`, or `)` for what parentheses enclose.
+        called: whether a name stood before the parenthesis.
+    """
+
+    __slots__ = ("called", "closer", "commas", "items", "loose")
+
+    def __init__(self, closer: Closer, *, called: bool = False) -> None:
+        self.closer: Closer = closer
+        self.called = called
+        self.items: list[Any] = []
+        self.commas = 0
+        self.loose = 0
+
+    @property
+    def empty(self) -> bool:
+        return not self.items
+
+    @property
+    def solid(self) -> bool:
+        """As for objects. `[INFO]` and the footnote mark `[1]` are not."""
+        if len(self.items) == 1 and isinstance(self.items[0], int | float):
+            return False
+        return self.loose < len(self.items)
+
+    def add(self, value: Any, *, solid: bool) -> None:
+        """One more item; `solid` says that it is more than an unquoted word."""
+        self.items.append(value)
+        self.loose += not solid
+
+    def value(self, *, closed: bool) -> Any:
+        """The array. Parentheses around one value are dropped, and a call is worth its argument."""
+        if self.closer == ")" and len(self.items) == 1 and not self.commas:
+            return self.items[0]
+        if self.called and not self.items:
+            return None
+        return self.items
+
+
+Frame = ObjectFrame | ListFrame

@@ -1,0 +1,96 @@
+"""What a repair answers: the value, whether it had to be changed, and what was done where."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any, Literal
+
+MAX_DEPTH = 512
+"""Containers within containers. Deeper text is refused: common decoders stop at about 1000 levels."""
+
+MAX_REPAIRS = 100
+"""Repairs that are listed. The text is repaired to its end all the same."""
+
+
+class Kind(enum.StrEnum):
+    """A repair, named after what was wrong with the text."""
+
+    CODE_FENCE = "code_fence"
+    COMMENT = "comment"
+    CONCATENATED = "concatenated"
+    CONTROL_CHARACTER = "control_character"
+    ELLIPSIS = "ellipsis"
+    ESCAPED = "escaped"
+    FUNCTION_CALL = "function_call"
+    INVALID_ESCAPE = "invalid_escape"
+    JAVASCRIPT_LITERAL = "javascript_literal"
+    LEADING_COMMA = "leading_comma"
+    LONE_SURROGATE = "lone_surrogate"
+    MISMATCHED_BRACKET = "mismatched_bracket"
+    MISSING_BRACKET = "missing_bracket"
+    MISSING_COLON = "missing_colon"
+    MISSING_COMMA = "missing_comma"
+    MISSING_KEY = "missing_key"
+    MISSING_QUOTE = "missing_quote"
+    MISSING_VALUE = "missing_value"
+    MULTIPLE_VALUES = "multiple_values"
+    NUMBER_AS_STRING = "number_as_string"
+    NUMBER_FORMAT = "number_format"
+    NUMBER_OUT_OF_RANGE = "number_out_of_range"
+    PARENTHESES = "parentheses"
+    PYTHON_LITERAL = "python_literal"
+    REDUNDANT_BRACKET = "redundant_bracket"
+    REDUNDANT_COLON = "redundant_colon"
+    REDUNDANT_COMMA = "redundant_comma"
+    SINGLE_QUOTES = "single_quotes"
+    SPECIAL_QUOTES = "special_quotes"
+    SPECIAL_WHITESPACE = "special_whitespace"
+    STRAY_TEXT = "stray_text"
+    TRAILING_COMMA = "trailing_comma"
+    TRUNCATED = "truncated"
+    UNESCAPED_QUOTE = "unescaped_quote"
+    UNQUOTED_KEY = "unquoted_key"
+    UNQUOTED_STRING = "unquoted_string"
+    WRONG_SEPARATOR = "wrong_separator"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing that was put right.
+
+    Attributes:
+        kind: what was wrong.
+        offset: where, in code points from the start of the text.
+    """
+
+    kind: Kind
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The JSON value of a text.
+
+    Attributes:
+        value: dict, list, str, int, float, bool or None. It always encodes to valid JSON: no NaN or Infinity, no lone
+            surrogates, integers of at most 4300 digits, at most MAX_DEPTH levels.
+        was_modified: False when the text was strict RFC 8259 JSON and the value says what it said.
+        repairs: what was done, at most MAX_REPAIRS of it, in the order it was met.
+    """
+
+    value: Any
+    was_modified: bool
+    repairs: tuple[Repair, ...]
+
+
+class NotRepairable(ValueError):
+    """Nothing can be made of the text.
+
+    Attributes:
+        reason: `not_repairable` when no value is in it, `too_complex` when it nests deeper than MAX_DEPTH.
+    """
+
+    def __init__(self, reason: Literal["not_repairable", "too_complex"]) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,116 @@
+"""Takes a whole document out of what was put around it: quotes, or the escapes of a string it once was in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jobs.repair.result import Kind
+from jobs.repair.source import Source
+
+_LEVELS = 4
+"""How often a document may have been made a string again. Each level is one pass over the text."""
+
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_PIECE = re.compile(r"(\\++)(.?)|[^\\]++", re.DOTALL)
+_OUTER = re.compile(r"\s*+(?:[bBuU](?=[\"']))?+([\"'`])\s*+[{\[]")
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
+_BEFORE_STRING = "{[,:("
+
+
+def unwrap(source: Source) -> Source:
+    """The document within, or the same source when it is not wrapped. Offsets stay those of the outer text."""
+    source = _without_outer_quotes(source)
+    for _ in range(_LEVELS):
+        inner = _unescaped(source)
+        if inner is source:
+            break
+        source = inner
+    return source
+
+
+def _without_outer_quotes(source: Source) -> Source:
+    """Without the quotes around a document whose own quotes were not escaped: `'{"a": 1}'`, `"{""a"": 1}"`.
+
+    A JSON string that contains JSON is no such document; it stays a string.
+    """
+    text = source.text
+    match = _OUTER.match(text)
+    if not match:
+        return source
+    quote, start = match[1], match.end(1)
+    end = len(text.rstrip().rstrip(";").rstrip()) - 1
+    if end <= start or text[end] != quote or text[start:end].rstrip()[-1:] not in ("}", "]"):
+        return source
+    first = text.find(quote, start, end)
+    if (first < 0 and quote == '"') or (first >= 0 and text[start:first].rstrip()[-1:] not in _BEFORE_STRING):
+        return source
+    source.note(Kind.ESCAPED, match.start(1))
+    pairs = [pair.start() for pair in re.finditer('""', text[start:end])] if quote == '"' else []
+    if pairs and 2 * len(pairs) == text.count('"', start, end):
+        dropped = {start + pair for pair in pairs}
+        kept = [i for i in range(start, end) if i not in dropped]
+        return _derived(source, "".join([text[i] for i in kept]), kept)
+    return _derived(source, text[start:end], range(start, end))
+
+
+def _unescaped(source: Source) -> Source:
+    """One level of escapes less, when every quote of the text is escaped: `{\\"a\\": \\"say \\\\\\"hi\\\\\\"\\"}`.
+
+    The first quote tells the level. Quotes with more backslashes are within strings and keep some.
+    """
+    text = source.text
+    first = text.find('"')
+    if first < 1 or text[first - 1] != "\\" or _BARE_QUOTE.search(text):
+        return source
+    before = text[:first].rstrip("\\")
+    level = first - len(before)
+    if not _opens_string(before):
+        return source
+    source.note(Kind.ESCAPED, first - level)
+    pieces: list[str] = []
+    origins: list[int] = []
+    for match in _PIECE.finditer(text):
+        if match[1] is None:
+            pieces.append(match.group())
+            origins += range(*match.span())
+        else:
+            piece = _piece(len(match[1]), match[2], level)
+            pieces.append(piece)
+            origins += [match.start()] * len(piece)
+    return _derived(source, "".join(pieces), origins)
+
+
+def _opens_string(before: str) -> bool:
+    """Whether a string may begin after this text: behind a bracket, comma or colon, and not within a `'` string."""
+    end = len(before)
+    while end and (before[end - 1].isspace() or before.endswith(("\\n", "\\t", "\\r"), 0, end)):
+        end -= 1 if before[end - 1].isspace() else 2
+    if end == 0:
+        return True
+    apostrophe = before.rfind("'", 0, end)
+    within = apostrophe >= 0 and (before[:apostrophe].rstrip() or "[")[-1] in _BEFORE_STRING
+    return before[end - 1] in _BEFORE_STRING and not within
+
+
+def _piece(backslashes: int, c: str, level: int) -> str:
+    """What a run of backslashes and the character after it become, one level further out."""
+    if c == '"':
+        outermost = (level - 1) // 2
+        kept = outermost if backslashes <= level else max((backslashes - 1) // 2, outermost + 1)
+        return "\\" * kept + c
+    if backslashes % 2 == 0:
+        return "\\" * (backslashes // 2) + c
+    if c == "u":
+        return "\\" * (backslashes // 2 + 1) + c  # left to the strings: it may be a quote
+    return "\\" * (backslashes // 2) + _LETTERS.get(c, c)
+
+
+def _derived(source: Source, text: str, origins: Sequence[int]) -> Source:
+    """A source for part of another one's text, with the same list of repairs."""
+    if source.origins is not None:
+        outer = source.origins
+        origins = [outer[i] for i in origins]
+    inner = Source(text, origins)
+    inner.repairs = source.repairs
+    return inner
