@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from api.replies import ReplyReader
 from api.resp import Redis
 from shared import outcome
-from shared.broker import FIELD, stream_key
 from shared.endpoint import Endpoint, Pool
 from shared.message import Arguments, new_message
 from shared.outcome import Outcome
 from shared.sealing import Sealer
+from shared.streams import FIELD, stream_key
 
 log = logging.getLogger(__name__)
 

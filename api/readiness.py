@@ -11,8 +11,8 @@ from litestar.handlers import BaseRouteHandler
 
 from api.payment.rails import ConfiguredRail
 from api.resp import Redis, RedisLost, RedisRefused
-from shared.broker import GROUP, LEASE_MS, stream_key
 from shared.endpoint import Endpoint
+from shared.streams import GROUP, LEASE_MS, stream_key
 
 
 class Readiness:

@@ -26,18 +26,11 @@ from dramatiq.worker import Worker
 from redis.exceptions import RedisError, ResponseError
 
 from shared.connections import connect
+from shared.streams import FIELD, GROUP, LEASE_MS, stream_key
 
-GROUP = "workers"
-FIELD = "m"
-LEASE_MS = 3_000
 _RENEW_S = 1.0
 _RECONNECT_S = 0.1
 LONGEST_BLOCK_MS = 5_000
-
-
-def stream_key(queue_name: str) -> str:
-    """The Redis key of a queue's stream."""
-    return f"coinslot:queue:{queue_name}"
 
 
 class StopFetching(Middleware):

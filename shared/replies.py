@@ -5,8 +5,12 @@ A reply list belongs to a process, so no call costs a subscription, and a reply 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
-import redis
+
+if TYPE_CHECKING:
+    import redis  # the API never imports it: redis-py costs 0.1 s of its start
 
 LIST_TTL_S = 60
 

@@ -13,7 +13,8 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.middleware import Retries
 
 from shared import broker as streams
-from shared.broker import GROUP, StreamBroker, StreamConsumer, stream_key
+from shared.broker import StreamBroker, StreamConsumer
+from shared.streams import GROUP, stream_key
 
 
 @pytest.fixture
