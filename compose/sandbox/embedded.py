@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from compose.sandbox.child import ROOT
 from compose.sandbox.evm import EvmSandbox, provision, start_chain
 from compose.sandbox.redis_server import start_redis
 from shared.settings import PREFIX, InvalidSetting, Settings
@@ -63,7 +64,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
         sandbox: EvmSandbox | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
-            chain = start_chain(var)
+            chain = start_chain(var, node_folders=[ROOT / "var" / "node"])  # where scripts/setup puts anvil
             stack.callback(chain.stop)
             sandbox = provision(chain, var)
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(_free_port())

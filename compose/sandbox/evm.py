@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from compose.sandbox import anvil, artefact
-from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
+from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.rpc import Rpc
 from compose.sandbox.wallets import Wallets, load_wallets
 from shared.x402.evm import keccak256
@@ -71,18 +72,19 @@ class EvmSandbox:
     pay_to: str
 
 
-def start_chain(var: Path, *, prefer: Kind | None = None, port: int = 0) -> Chain:
+def start_chain(var: Path, *, prefer: Kind | None = None, port: int = 0, node_folders: Sequence[Path] = ()) -> Chain:
     """Start a fresh chain and return when it answers.
 
     Args:
         var: the project's state folder; anvil is looked for in ``node`` in it.
         prefer: None takes anvil where it is installed, else py-evm.
         port: 0 picks a free one.
+        node_folders: further npm prefixes in which anvil may be.
 
     Raises:
         StartFailed: anvil was asked for and is not installed, or the node did not come up.
     """
-    binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node", ROOT / "var" / "node"])
+    binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node", *node_folders])
     if prefer == "anvil" and binary is None:
         raise StartFailed("anvil is not installed: see compose/sandbox/anvil.py for the command")
     port = claim_port(port)

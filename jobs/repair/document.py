@@ -22,9 +22,7 @@ from jobs.repair.verdicts import Context
 _OPENING = re.compile(r"[{\[]|`{3,}+|~{3,}+")
 _MEMBER = re.compile(r"[\w$.@-]{1,64}+\s{0,8}+[:=]")
 _ELEMENT = re.compile(r"[\"'\d{\[\]-]|[\w.]{1,64}+\s{0,8}+,|(?:true|false|null|True|False|None)\b")
-_CODE_LABELS = frozenset(
-    {"", "json", "json5", "jsonc", "jsonl", "ndjson", "js", "javascript", "python", "py", "text", "txt"}
-)
+_CONTENT_STARTS = frozenset(("{", "[", *QUOTES))
 _SENTENCE_END = ".!?"
 
 
@@ -159,7 +157,7 @@ class Document:
         label = FENCE_LABEL.match(source.text, end) or INLINE_LABEL.match(source.text, end)
         name = label[1].lower() if label else ""
         content = source.gap(label.end() if label else end)
-        if source.at(content) in ("{", "[", *QUOTES) and source.at(content):
+        if source.at(content) in _CONTENT_STARTS:
             self._fenced = True
             return content
         if name.startswith("json"):

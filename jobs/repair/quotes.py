@@ -7,6 +7,9 @@ from bisect import bisect_left
 
 from jobs.repair.source import QUOTES, Source
 
+VALUE_ENDS = frozenset(("", ",", "]", "}"))
+"""What follows a value; empty at the end of the text."""
+
 _RUN = frozenset(" \t\r\n,{}[]+")
 _NAMED = re.compile(r"[\w$.@-]++[ \t]*+[:=]")
 
@@ -81,11 +84,11 @@ class Quotes:
             return None
         name = text[at + 1 : self.places[index]].strip("{[ \t\r\n")
         follower = self.follower(index)
-        if not name.isidentifier() if follower == ":" else name or follower in ("", *",]}"):
+        if not name.isidentifier() if follower == ":" else name or follower in VALUE_ENDS:
             return None
         if self._json_ends is None:
             ends = [k for k, p in enumerate(self.places) if p and text[p - 1] in "}]"]
-            self._json_ends = [self.places[k] for k in ends if self.follower(k) in ("", *",]}")]
+            self._json_ends = [self.places[k] for k in ends if self.follower(k) in VALUE_ENDS]
         k = bisect_left(self._json_ends, source.gap(at + 1))
         return self._json_ends[k] if k < len(self._json_ends) else None
 

@@ -18,7 +18,9 @@ INLINE_LABEL = re.compile(r"[ \t]*+(json[5cl]?|javascript|js)\b", re.IGNORECASE 
 
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*+")
 _JSON_SPACE = re.compile(r"[ \t\n\r]*+")
-_PLAIN = frozenset("\"'{}[],:") | frozenset(string.ascii_letters + string.digits)
+_PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
+"""Neither whitespace nor the start of a comment, for certain."""
+
 _ELLIPSIS = re.compile(r"\.{3,}+|\u2026")
 
 
@@ -93,11 +95,15 @@ class Source:
 
     def fence(self, i: int) -> int | None:
         """Where the code fence that starts at `i` ends, or None when there is none."""
+        if i >= self.size or self.text[i] not in "`~":
+            return None
         match = FENCE.match(self.text, i)
         return match.end() if match else None
 
     def ellipsis(self, i: int) -> int | None:
         """Where the `...` that starts at `i` ends, or None when there is none."""
+        if i >= self.size or self.text[i] not in ".\u2026":
+            return None
         match = _ELLIPSIS.match(self.text, i)
         return match.end() if match else None
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jobs.repair.quotes import Quotes
+from jobs.repair.quotes import VALUE_ENDS, Quotes
 from jobs.repair.source import QUOTES, Source
 
 
@@ -50,6 +50,8 @@ class Found(NamedTuple):
     verdict: Verdict
 
 
+_STRING_ENDS = VALUE_ENDS | {":"}
+_ELEMENT_STARTS = frozenset(("", "]", *QUOTES))
 _COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::|=>)")
 _VALUE = re.compile(r"[\"'\d{\[-]|true\b|false\b|null\b|True\b|False\b|None\b")
 _SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]*+|[A-Za-z]++)\s*+[,}\]]")
@@ -149,7 +151,7 @@ class Judge(Quotes):
         if c in ",]}:" or source.broken(q, after) or source.text.startswith("=>", after):
             return Verdict.END
         if c in QUOTES:
-            doubled = after == q + 1 and c in self.family and self.follower(index + 1) in ("", *",]}")
+            doubled = after == q + 1 and c in self.family and self.follower(index + 1) in VALUE_ENDS
             return Verdict.INNER if doubled else Verdict.END
         if c in "+;)":
             return self._judge_before_sign(c, after)
@@ -158,7 +160,7 @@ class Judge(Quotes):
         if after > q + 1:
             return self._judge_before_word(after)
         _, structured = self.run_before(q)
-        if structured and self.follower(index + 1) in ("", *",]}:"):
+        if structured and self.follower(index + 1) in _STRING_ENDS:
             return Verdict.MISSING
         return Verdict.INNER
 
@@ -173,7 +175,7 @@ class Judge(Quotes):
             return Verdict.END
         if after > q + 1:
             return Verdict.INNER if self.followed_by_words(index + 2) else Verdict.END
-        if self.follower(index + 1) in ("", *",}]"):
+        if self.follower(index + 1) in VALUE_ENDS:
             return Verdict.INNER
         return Verdict.END if self.follower(index + 2) == ":" else Verdict.INNER
 
@@ -196,7 +198,7 @@ class Judge(Quotes):
         comma = self.source.text.find(",", after, self.mark_position(after))
         if comma < 0:
             return Verdict.END
-        return Verdict.END if self.source.at(self.source.gap(comma + 1)) in ("", *QUOTES, "]") else Verdict.INNER
+        return Verdict.END if self.source.at(self.source.gap(comma + 1)) in _ELEMENT_STARTS else Verdict.INNER
 
     def _within_text(self, index: int, after: int) -> bool:
         """Only brackets between this quote and the next, which ends a value: `"f({a: "x"})", ...` is one text."""

@@ -1,0 +1,137 @@
+"""What became of a payment is what the chain shows, and nothing that it does not show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.facilitator.bench import Bench, MoodyNode, Payer, payment_id
+
+pytestmark = pytest.mark.anyio
+
+
+async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
+    answer = await cashier.post("/settle", json=call)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def evidence(cashier: httpx.AsyncClient, call: Any) -> tuple[int, Any]:
+    answer = await cashier.get(f"/settlements/{payment_id(call)}")
+    return answer.status_code, answer.json()
+
+
+@pytest.fixture(scope="module")
+def payer(bench: Bench) -> Payer:
+    return bench.payer()
+
+
+async def test_a_settled_payment(cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str) -> None:
+    """The transaction, the recipient and the amount, as the chain has them."""
+    call = payer.call(pay_to)
+    settlement = await settle(cashier, call)
+
+    status, found = await evidence(cashier, call)
+
+    assert (status, found.pop("asOf", 0) >= 0) == (200, True)
+    assert found == {
+        "status": "settled",
+        "network": "eip155:8453",
+        "transaction": settlement["transaction"],
+        "payer": payer.address,
+        "payTo": pay_to,
+        "amount": "1000",
+    }
+
+
+async def test_each_payment_has_its_own(cashier: httpx.AsyncClient, payer: Payer, pay_to: str) -> None:
+    """Given two payments of one payer, then each one's evidence names its own transaction and amount."""
+    calls = [payer.call(pay_to, price=price) for price in ("0.001", "0.002")]
+    settled = [await settle(cashier, call) for call in calls]
+
+    found = [(await evidence(cashier, call))[1] for call in calls]
+
+    assert [one["transaction"] for one in found] == [one["transaction"] for one in settled]
+    assert [one["amount"] for one in found] == ["1000", "2000"]
+
+
+async def test_a_payment_that_a_stranger_sent(
+    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
+) -> None:
+    """Who sent it does not matter to what it paid."""
+    call = payer.call(pay_to)
+    theirs = bench.broadcast(call)
+
+    _, found = await evidence(cashier, call)
+
+    assert (found["status"], found["transaction"]) == ("settled", theirs)
+
+
+async def test_a_payment_before_and_after_it_is_cancelled(
+    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
+) -> None:
+    """Unused as long as nothing happened, void once the payer has cancelled; neither names a transaction."""
+    call = payer.call(pay_to)
+
+    before = await evidence(cashier, call)
+    bench.cancel(payer, call)
+    after = await evidence(cashier, call)
+
+    assert [(status, found["status"], found.get("transaction", "")) for status, found in (before, after)] == [
+        (200, "unused", ""),
+        (200, "void", ""),
+    ]
+
+
+async def test_logs_that_do_not_show_it_are_no_evidence(
+    moody_cashier: httpx.AsyncClient, node: MoodyNode, payer: Payer, pay_to: str
+) -> None:
+    """Given a node that lags behind another, so that the nonce is used and its log is missing, then nothing is concluded."""
+    call = payer.call(pay_to)
+    settlement = await settle(moody_cashier, call)
+    node.moods["eth_getLogs"] = "empty"
+
+    status, found = await evidence(moody_cashier, call)
+    again = await settle(moody_cashier, call)
+    node.moods.clear()
+
+    assert (status, found["status"]) == (503, "unknown")
+    assert (again["success"], again["errorReason"]) == (False, "unexpected_settle_error")
+    assert await settle(moody_cashier, call) == settlement
+
+
+async def test_a_payment_of_long_ago_is_unknown(
+    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies further back than is searched was paid all the same: it is not called void."""
+    call = payer.call(pay_to)
+    await settle(cashier, call)
+    monkeypatch.setattr("facilitator.rails.token.LOOKBACK_BLOCKS", 0)
+    bench.mint(pay_to, 1)
+
+    status, found = await evidence(cashier, call)
+
+    assert (status, found["status"]) == (503, "unknown")
+
+
+METHODS = ["eth_getBlockByNumber", "eth_call", "eth_getLogs", "eth_getTransactionReceipt"]
+MOODS = ["error", "garbage", "http429", "reset", "lost"]
+FAILURES = [(method, mood) for method in METHODS for mood in MOODS] + [("eth_getTransactionReceipt", "null")]
+
+
+@pytest.mark.parametrize(("method", "mood"), FAILURES)
+async def test_a_node_that_fails_gives_none(
+    moody_cashier: httpx.AsyncClient, node: MoodyNode, payer: Payer, pay_to: str, method: str, mood: str
+) -> None:
+    """Given a settled payment, then neither /settlements nor /settle says that it is not paid."""
+    call = payer.call(pay_to)
+    assert (await settle(moody_cashier, call))["success"]
+    node.moods[method] = mood
+
+    status, found = await evidence(moody_cashier, call)
+    again = await settle(moody_cashier, call)
+
+    assert (status, found["status"]) == (503, "unknown")
+    assert (again["success"], again["errorReason"]) == (False, "unexpected_settle_error")

@@ -1,0 +1,98 @@
+"""One nonce signed twice is two payments, and one settlement is never the other's."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.facilitator.bench import Bench, MoodyNode, changed
+
+pytestmark = pytest.mark.anyio
+
+ELSEWHERE = "0x" + "66" * 20
+USED = "invalid_exact_evm_nonce_already_used"
+
+
+@pytest.fixture
+def nonce() -> str:
+    return "0x" + secrets.token_hex(32)
+
+
+async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
+    answer = await cashier.post("/settle", json=call)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def test_another_recipient(cashier: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
+    """Given one nonce signed for two recipients, when one is paid, then the other is not, though the nonce is used."""
+    payer = bench.payer()
+    await settle(cashier, payer.call(ELSEWHERE, nonce=nonce))
+
+    settlement = await settle(cashier, payer.call(pay_to, nonce=nonce))
+
+    assert (settlement["success"], settlement["errorReason"]) == (False, USED)
+    assert bench.balance(pay_to) == 0
+
+
+async def test_another_amount(cashier: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
+    """Given one nonce signed for two amounts, when the small one is paid, then the large one is not settled."""
+    payer = bench.payer()
+    await settle(cashier, payer.call(pay_to, nonce=nonce))
+
+    assert (await settle(cashier, payer.call(pay_to, price="0.08", nonce=nonce)))["success"] is False
+    assert bench.balance(pay_to) == 1_000
+
+
+@pytest.mark.parametrize(("to", "price"), [(ELSEWHERE, "0.001"), (None, "0.000001"), (ELSEWHERE, "0.000001")])
+async def test_both_at_once(
+    moody_cashier: httpx.AsyncClient,
+    node: MoodyNode,
+    bench: Bench,
+    pay_to: str,
+    nonce: str,
+    to: str | None,
+    price: str,
+) -> None:
+    """While one is being settled the other is not told of its success: at most one is, and it is the one that was paid."""
+    payer = bench.payer()
+    theirs, ours = payer.call(to or pay_to, price=price, nonce=nonce), payer.call(pay_to, price="0.08", nonce=nonce)
+    node.moods["eth_sendRawTransaction"] = lambda _: time.sleep(0.1)
+
+    first, second = await asyncio.gather(settle(moody_cashier, theirs), settle(moody_cashier, ours))
+
+    assert [first["success"], second["success"]].count(True) == 1
+    assert second["success"] is (bench.balance(pay_to) == 80_000)
+
+
+async def test_after_one_that_is_pending(
+    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str, nonce: str, monkeypatch: Any
+) -> None:
+    """A transaction that is on its way belongs to the authorization it was made of and to no other."""
+    monkeypatch.setattr("facilitator.rails.evm.SETTLE_TIMEOUT_S", 0.2)
+    payer = bench.payer()
+    node.moods["eth_getTransactionReceipt"] = "null"
+    pending = await settle(moody_cashier, payer.call(ELSEWHERE, nonce=nonce))
+    node.moods.clear()
+
+    settlement = await settle(moody_cashier, payer.call(pay_to, nonce=nonce))
+
+    assert pending["errorReason"] == "settlement_pending"
+    assert (settlement["success"], settlement["errorReason"]) == (False, USED)
+
+
+async def test_another_signature_that_is_wrong(
+    cashier: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str
+) -> None:
+    """Given a settled payment, then the same one with a wrong signature is still refused."""
+    call = bench.payer().call(pay_to, nonce=nonce)
+    await settle(cashier, call)
+
+    settlement = await settle(cashier, changed(call, "paymentPayload.payload.signature", "0x" + "ab" * 65))
+
+    assert (settlement["success"], settlement["errorReason"]) == (False, "invalid_exact_evm_payload_signature")

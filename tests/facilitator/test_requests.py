@@ -1,0 +1,182 @@
+"""What is not a facilitator call is 4xx, before any of it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.facilitator.bench import ABSENT, TOKEN, Bench, Payer, as_json, changed, payment_id
+
+pytestmark = pytest.mark.anyio
+
+PAYER = Payer()
+CALL = PAYER.call("0x" + "11" * 20)
+JSON = {"content-type": "application/json"}
+PATHS = ["/verify", "/settle"]
+
+MALFORMED = {
+    "empty": b"",
+    "null": b"null",
+    "list": b"[]",
+    "object": b"{}",
+    "text": b'"x402"',
+    "not JSON": b"{",
+    "not UTF-8": b"\xff{",
+    "NaN": b'{"x402Version": NaN}',
+    "lone surrogate": rb'{"x402Version": "\ud800"}',
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
+async def test_a_malformed_body_is_400(cashier: httpx.AsyncClient, path: str, body: bytes) -> None:
+    """Whatever is wrong with the bytes."""
+    assert (await cashier.post(path, content=body, headers=JSON)).status_code == 400
+
+
+REQUIRED = [
+    "paymentPayload",
+    "paymentRequirements",
+    "paymentPayload.x402Version",
+    "paymentPayload.accepted",
+    "paymentPayload.payload",
+    *(
+        f"{offer}.{field}"
+        for offer in ("paymentRequirements", "paymentPayload.accepted")
+        for field in ("scheme", "network", "amount", "asset", "payTo", "maxTimeoutSeconds")
+    ),
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("member", REQUIRED)
+async def test_a_missing_member_is_400(cashier: httpx.AsyncClient, path: str, member: str) -> None:
+    """Every member that the specification requires, taken out alone; only the outer version has a default."""
+    answer = await cashier.post(path, json=changed(CALL, member, ABSENT))
+
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("x402Version", [2]),
+        ("x402Version", None),
+        ("paymentPayload", "x"),
+        ("paymentPayload.payload", []),
+        ("paymentPayload.payload", "0x"),
+        ("paymentPayload.accepted", None),
+        ("paymentRequirements", []),
+        ("paymentRequirements.amount", 1000),
+        ("paymentRequirements.payTo", None),
+        ("paymentRequirements.extra", None),
+        ("paymentRequirements.extra", "x"),
+        ("paymentRequirements.maxTimeoutSeconds", "soon"),
+    ],
+    ids=repr,
+)
+async def test_a_wrong_type_is_400(cashier: httpx.AsyncClient, member: str, value: Any) -> None:
+    """A member of another type than the specification's is not guessed at."""
+    assert (await cashier.post("/settle", json=changed(CALL, member, value))).status_code == 400
+
+
+async def test_what_is_not_known_is_ignored(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+    """Extensions, an echoed resource and members of the future do not stop a good payment."""
+    call = bench.payer().call(pay_to)
+    for member, value in (
+        ("extensions", {"bazaar": {"info": {}}}),
+        ("paymentPayload.extensions", {}),
+        ("paymentPayload.resource", {"url": "https://shop.test/v1/cdp/echo"}),
+        ("paymentRequirements.extra.paymentFlow", "escrow"),
+        ("paymentRequirements.future", [1]),
+    ):
+        call = changed(call, member, value)
+
+    assert (await cashier.post("/settle", json=call)).json()["success"]
+
+
+async def test_t54s_client_leaves_out_the_version(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+    """The outer x402Version defaults to 2."""
+    call = changed(bench.payer().call(pay_to), "x402Version", ABSENT)
+
+    assert (await cashier.post("/settle", json=call)).json()["success"]
+
+
+NESTED = {
+    "nothing but depth": b"[" * 60_000,
+    "closed": b"[" * 30_000 + b"]" * 30_000,
+    "objects": b'{"a":' * 12_000,
+    **{
+        member: as_json(changed(CALL, member, "@")).replace(b'"@"', b'{"a":' * 9_000 + b"1" + b"}" * 9_000)
+        for member in (
+            "paymentPayload.payload.authorization",
+            "paymentPayload.resource",
+            "paymentRequirements.extra.name",
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("body", NESTED.values(), ids=NESTED)
+async def test_deep_nesting_is_400(cashier: httpx.AsyncClient, path: str, body: bytes) -> None:
+    """Wherever it is, also where the specification allows any value."""
+    assert len(body) < 64 * 1024
+    assert (await cashier.post(path, content=body, headers=JSON)).status_code == 400
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_large_body_is_413(cashier: httpx.AsyncClient, path: str) -> None:
+    """More than 64 KB, with its length announced or in chunks."""
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(70):
+            yield b" " * 1_000
+
+    assert (await cashier.post(path, content=b" " * 70_000, headers=JSON)).status_code == 413
+    assert (await cashier.post(path, content=chunks(), headers=JSON)).status_code == 413
+
+
+async def test_other_methods_are_refused(cashier: httpx.AsyncClient) -> None:
+    """A GET settles nothing."""
+    assert (await cashier.get("/settle")).status_code == 405
+    assert (await cashier.get("/verify")).status_code == 405
+    assert (await cashier.get("/nothing")).status_code == 404
+
+
+GOOD = payment_id(CALL)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "x",
+        GOOD[:-1],
+        GOOD + "0",
+        GOOD + "%0a",
+        GOOD.upper(),
+        GOOD.replace("8453", "1"),
+        GOOD.replace("8453", "08453"),
+        GOOD.replace("8453", "8453000000000000000000"),
+        GOOD.replace(TOKEN.address.lower(), "0x" + "11" * 20),
+        GOOD.replace("eip155", "solana"),
+        GOOD.replace("0x", ""),
+        GOOD.replace("8", "８", 1),
+        "%00",
+        "a" * 5_000,
+    ],
+    ids=range(14),
+)
+async def test_a_malformed_payment_id_is_404(cashier: httpx.AsyncClient, named: str) -> None:
+    """Another form, network, token or rail is nobody's payment; the chain is not asked."""
+    assert (await cashier.get(f"/settlements/{named}")).status_code == 404
+
+
+async def test_an_unseen_payment_is_unused(cashier: httpx.AsyncClient) -> None:
+    """A well-formed id that the chain has never seen can still be used."""
+    answer = await cashier.get(f"/settlements/{GOOD}")
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "unused")

@@ -1,0 +1,98 @@
+"""What is sealed opens with the same key for the same purpose, and in no other way."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.sealing import Sealer, Unsealable, derive
+
+KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
+SEALER = Sealer(KEY)
+PLAIN, BOUND = b"a secret body", b"job|echo"
+
+
+@given(st.binary(max_size=2_000), st.binary(max_size=100))
+def test_round_trip(plain: bytes, bound_to: bytes) -> None:
+    """Also by another process that read the same key file."""
+    assert Sealer(KEY).open(SEALER.seal(plain, bound_to), bound_to) == plain
+
+
+def test_another_key_does_not_open() -> None:
+    """Another installation, or the same one after its key was changed."""
+    with pytest.raises(Unsealable):
+        Sealer(OTHER_KEY).open(SEALER.seal(PLAIN, BOUND), BOUND)
+
+
+@pytest.mark.parametrize("bound_to", [b"", b"job|faker", b"other|echo", BOUND + b"\0", BOUND[:-1]])
+def test_another_binding_does_not_open(bound_to: bytes) -> None:
+    """What was sealed for one job is not another job's."""
+    with pytest.raises(Unsealable):
+        SEALER.open(SEALER.seal(PLAIN, BOUND), bound_to)
+
+
+def test_no_byte_can_be_changed() -> None:
+    """Neither of the nonce, the text nor the tag."""
+    sealed = SEALER.seal(PLAIN, BOUND)
+    for position in range(len(sealed)):
+        for flip in (0x01, 0x80, 0xFF):
+            changed = bytearray(sealed)
+            changed[position] ^= flip
+            with pytest.raises(Unsealable):
+                SEALER.open(bytes(changed), BOUND)
+
+
+def test_no_byte_can_be_missing_or_added() -> None:
+    """Cut anywhere, down to nothing, or longer by a byte at either end."""
+    sealed = SEALER.seal(PLAIN, BOUND)
+    for changed in (*(sealed[:length] for length in range(len(sealed))), sealed + b"\0", b"\0" + sealed, sealed * 2):
+        with pytest.raises(Unsealable):
+            SEALER.open(changed, BOUND)
+
+
+@given(st.binary(max_size=200))
+def test_garbage_does_not_open(garbage: bytes) -> None:
+    """Whatever its length."""
+    with pytest.raises(Unsealable):
+        SEALER.open(garbage, BOUND)
+
+
+def test_a_refusal_tells_nothing() -> None:
+    """Neither the text nor the exception's chain has any of it."""
+    with pytest.raises(Unsealable) as caught:
+        SEALER.open(SEALER.seal(PLAIN, BOUND), b"another job")
+
+    assert caught.value.__suppress_context__
+    assert "secret" not in str(caught.value)
+
+
+def test_the_same_twice_looks_different() -> None:
+    """A fresh nonce each time: nobody sees that two callers sent the same."""
+    sealed = {SEALER.seal(PLAIN, BOUND) for _ in range(1_000)}
+
+    assert len({one[:12] for one in sealed}) == 1_000
+    assert all(PLAIN not in one for one in sealed)
+
+
+def test_each_purpose_has_its_own_key() -> None:
+    """Derived keys are 32 bytes, repeatable, and tell nothing of each other or of the key file's."""
+    keys = {derive(master, purpose) for master in (KEY, OTHER_KEY) for purpose in ("", "a", "b", "job-arguments")}
+
+    assert len(keys | {KEY, OTHER_KEY}) == 10
+    assert {len(key) for key in keys} == {32}
+    assert derive(KEY, "a") == derive(KEY, "a")
+
+
+def test_a_purpose_that_is_too_long_is_an_error() -> None:
+    """It would be cut short, and two purposes could share a key."""
+    with pytest.raises(ValueError, match="person"):
+        derive(KEY, "a" * 17)
+    with pytest.raises(UnicodeEncodeError):
+        derive(KEY, "é")
+
+
+def test_keys_are_not_shown() -> None:
+    """repr() of a sealer has nothing of its key."""
+    assert KEY.hex() not in repr(SEALER)
+    assert derive(KEY, "job-arguments").hex() not in repr(SEALER)

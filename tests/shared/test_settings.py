@@ -1,0 +1,213 @@
+"""Settings come from the environment, are refused by name when they are wrong, and keep their secrets."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.settings import PREFIX, InvalidSetting, Settings, read_key
+
+ADDRESS = "0x" + "1a" * 20
+KEY = "0f" * 32
+
+READ: dict[str, tuple[str, Any]] = {
+    "host": ("0.0.0.0", "0.0.0.0"),
+    "port": ("8080", 8080),
+    "base_url": ("https://shop.test", "https://shop.test"),
+    "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),
+    "queue_url": ("unix:///run/queue.sock", "unix:///run/queue.sock"),
+    "key_file": ("/run/secrets/key", Path("/run/secrets/key")),
+    "evm_network": ("eip155:84532", "eip155:84532"),
+    "evm_pay_to": (ADDRESS, ADDRESS),
+    "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
+    "settle_timeout_s": ("2.5", 2.5),
+    "facilitator_host": ("::1", "::1"),
+    "facilitator_port": ("8081", 8081),
+    "evm_rpc_url": ("https://node.test/v2/api-key", "https://node.test/v2/api-key"),
+    "evm_settler_key_file": ("/run/secrets/settler", Path("/run/secrets/settler")),
+}
+
+
+def read(**values: str) -> Settings:
+    return Settings.from_env({PREFIX + name.upper(): value for name, value in values.items()})
+
+
+def test_every_setting_is_tested() -> None:
+    """A new setting needs a row in the table above."""
+    assert set(READ) == {field.name for field in dataclasses.fields(Settings)}
+
+
+@pytest.mark.parametrize(("name", "text", "value"), [(name, *row) for name, row in READ.items()], ids=list(READ))
+def test_a_setting_is_read(name: str, text: str, value: Any) -> None:
+    """From its own variable, into its own type; space around it does not count."""
+    for written in (text, f" {text}\n"):
+        found = getattr(read(**{name: written}), name)
+
+        assert (found, type(found)) == (value, type(value))
+
+
+def test_all_settings_at_once() -> None:
+    """Every variable ends in its own field."""
+    settings = read(**{name: text for name, (text, _) in READ.items()})
+
+    assert {name: getattr(settings, name) for name in READ} == {name: value for name, (_, value) in READ.items()}
+
+
+def test_nothing_set_is_the_default() -> None:
+    """An empty environment, empty variables and those of others."""
+    empty = {PREFIX + name.upper(): " " for name in READ}
+
+    assert Settings.from_env({}) == Settings()
+    assert Settings.from_env(empty | {"PORT": "1", "HOST": "x", "coinslot_port": "1"}) == Settings()
+
+
+def test_the_base_url_follows_the_port() -> None:
+    """On a developer's machine one variable moves the API; a public address stays what it is, without a slash at its end."""
+    assert read(port="4999").base_url == "http://127.0.0.1:4999"
+    assert read(port="4999", base_url="https://shop.test").base_url == "https://shop.test"
+    assert read(base_url="https://shop.test/shelf//").base_url == "https://shop.test/shelf"
+
+
+WRONG = {
+    "port": ["x", "0", "-1", "65536", "1.5", "1e3", "0x50", "40 20", "4020;"],
+    "facilitator_port": ["x", "0", "-1", "65536", "99999999999999999999"],
+    "settle_timeout_s": ["x", "0", "-1", "20.1", "nan", "inf", "-inf", "1,5"],
+    "base_url": [
+        "shop.test",
+        "ftp://shop.test",
+        "http://",
+        "http:///x",
+        "//shop.test",
+        "http://h?q=1",
+        "http://h#f",
+        "https:h",
+    ],
+    "evm_facilitator_url": ["x", "redis://h", "https://", "http://h?key=1", "file:///etc/passwd"],
+    "ledger_url": ["x", "http://h:1", "127.0.0.1:6379", "memory://", "rediss"],
+    "queue_url": ["x", "amqp://h", "/run/queue.sock"],
+    "evm_network": [
+        "base",
+        "eip155:",
+        "eip155:0",
+        "eip155:08453",
+        "EIP155:8453",
+        "eip155:１",
+        "eip155:8453:1",
+        "solana:1",
+    ],
+    "evm_pay_to": [
+        "x",
+        "0x",
+        ADDRESS[:-1],
+        ADDRESS + "0",
+        ADDRESS[2:],
+        "0X" + ADDRESS[2:],
+        "0x" + "g" * 40,
+        "shop.eth",
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
+def test_a_wrong_form_is_refused_by_name(name: str, text: str) -> None:
+    """The error names the variable, so that whoever set it finds it."""
+    with pytest.raises(InvalidSetting, match=rf"^{PREFIX}{name.upper()} must be "):
+        read(**{name: text})
+
+
+@pytest.mark.parametrize("name", ["base_url", "evm_facilitator_url", "ledger_url", "queue_url", "evm_pay_to"])
+def test_a_refusal_does_not_repeat_what_may_be_a_secret(name: str) -> None:
+    """Addresses may carry passwords."""
+    with pytest.raises(InvalidSetting) as caught:
+        read(**{name: "wrong://user:hunter2@h?x"})
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_direct_construction_is_checked_too() -> None:
+    """Tests and scripts that skip the environment do not skip the rules."""
+    with pytest.raises(InvalidSetting, match="COINSLOT_PORT"):
+        Settings(port=0)
+
+
+def test_settings_do_not_change() -> None:
+    """They are read once."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Settings().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", [name for name in READ if name.endswith("_url")])
+def test_addresses_are_not_shown(name: str) -> None:
+    """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
+    schemes = {"ledger_url": "redis", "queue_url": "redis"}
+    settings = read(**{name: f"{schemes.get(name, 'https')}://user:hunter2@host.test/api-key"})
+
+    assert "hunter2" in getattr(settings, name)
+    for shown in (repr(settings), str(settings), f"{settings}"):
+        assert "hunter2" not in shown
+        assert "host.test" not in shown
+
+
+def test_what_is_no_secret_is_shown() -> None:
+    """Where the key is may be known; what is in it is not read here."""
+    shown = repr(read(port="4999", key_file="/run/key"))
+
+    assert "port=4999" in shown
+    assert "/run/key" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [KEY, KEY.upper(), "0x" + KEY, f"{KEY}\n", f"  0x{KEY}\r\n"],
+    ids=["plain", "capitals", "0x", "line end", "space around it"],
+)
+def test_a_key_file(tmp_path: Path, text: str) -> None:
+    """64 hex digits, as openssl, a text editor and Ethereum tools write them."""
+    file = tmp_path / "key"
+    file.write_bytes(text.encode())
+
+    assert read_key(file) == bytes.fromhex(KEY)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        KEY[:-1].encode(),
+        KEY[:-2].encode(),
+        (KEY + "00").encode(),
+        ("0x0x" + KEY).encode(),
+        ("0X" + KEY).encode(),
+        (KEY[:-1] + "g").encode(),
+        f"{KEY}\n{KEY}".encode(),
+        f"{KEY[:32]} {KEY[32:]}".encode(),
+        bytes.fromhex(KEY),
+        bytes(range(128, 160)),
+        "０".encode() * 64,
+        b"hunter2",
+    ],
+    ids=range(13),
+)
+def test_a_key_file_of_another_form_is_refused(tmp_path: Path, content: bytes) -> None:
+    """By its name, and without a word of what is in it."""
+    file = tmp_path / "secret.key"
+    file.write_bytes(content)
+
+    with pytest.raises(InvalidSetting, match=r"secret\.key") as caught:
+        read_key(file)
+
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert "0f0f" not in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_key_file_that_is_not_there(tmp_path: Path) -> None:
+    """Nor is a folder a key."""
+    with pytest.raises(InvalidSetting, match=r"missing\.key: FileNotFoundError"):
+        read_key(tmp_path / "missing.key")
+    with pytest.raises(InvalidSetting, match="IsADirectoryError"):
+        read_key(tmp_path)

@@ -1,0 +1,493 @@
+"""A job ends as one stored answer and one reply, and nothing of what the caller sent is left lying about."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import logging
+import secrets
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import dramatiq
+import msgspec
+import pytest
+import redis
+from dramatiq.middleware import Retries
+
+from jobs.catalogue import CATALOGUE
+from jobs.echo import ENDPOINT, Response
+from shared import outcome
+from shared.answers import ANSWER_TTL_S, AnswerStore, answer_key, record_key
+from shared.broker import StreamBroker
+from shared.connections import connect
+from shared.endpoint import Endpoint
+from shared.message import Arguments, new_message
+from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
+from shared.replies import LIST_TTL_S, Reply
+from shared.sealing import Sealer
+from workers.actors import JobRunner, Kitchen, declare_actors
+from workers.child import Work
+from workers.children import ChildPool, Exhausted, Lost
+
+NOBODY = "redis://127.0.0.1:1/0"
+REPLIES = "coinslot:replies:test"
+CANARY = "canary-8c41f0b2"
+SECRET = msgspec.json.encode({"message": CANARY})
+ECHOED = Ok(b'{"ok":true,"service":"coinslot","youSent":"hi"}')
+
+
+@pytest.fixture
+def client(clean_redis: str) -> Iterator[redis.Redis]:
+    client = connect(clean_redis)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def kitchen(client: redis.Redis) -> Kitchen:
+    """One Redis for both roles, and no children."""
+    return Kitchen(AnswerStore(client), client, Sealer(secrets.token_bytes(32)), ChildPool())
+
+
+@pytest.fixture
+def payment(client: redis.Redis) -> str:
+    """A settled payment, as the API records one."""
+    payment_id = f"eip155:8453:0xasset:0xpayer:0x{secrets.token_hex(32)}"
+    client.hset(record_key(payment_id), mapping={"state": "SETTLED", "lease": "1"})
+    return payment_id
+
+
+class Watched:
+    """A handler that counts."""
+
+    def __init__(self, result: Any = None) -> None:
+        self.runs = 0
+        self._result = result
+
+    def __call__(self, request: Any, context: Any) -> Any:
+        self.runs += 1
+        if isinstance(self._result, BaseException):
+            raise self._result
+        return Response(ok=True, service=f"run {self.runs}", you_sent=None)
+
+
+def running(handler: Any) -> Endpoint:
+    """echo with another handler."""
+    return dataclasses.replace(ENDPOINT, run=handler)
+
+
+def message(
+    endpoint: Endpoint, payment_id: str, sealer: Sealer, *, body: bytes = b'{"message": "hi"}', left_s: float = 5
+) -> dramatiq.Message[Any]:
+    """As the API makes one."""
+    return new_message(
+        endpoint,
+        Arguments(payment_id, "0xpayer", body),
+        reply_to=REPLIES,
+        deadline_ms=int((time.time() + left_s) * 1000),
+        sealer=sealer,
+    )
+
+
+def run(endpoint: Endpoint, kitchen: Kitchen, payment_id: str, **options: Any) -> str:
+    """The job's id."""
+    made = message(endpoint, payment_id, kitchen.sealer, **options)
+    JobRunner(endpoint, kitchen)(**made.kwargs)
+    return made.message_id
+
+
+def replies(client: redis.Redis) -> list[tuple[str, Outcome]]:
+    """What the waiting API process would read."""
+    taken: Any = client.lrange(REPLIES, 0, -1)
+    decoded = [msgspec.msgpack.decode(raw, type=Reply) for raw in taken]
+    return [(reply.message_id, outcome.decode(reply.outcome)) for reply in decoded]
+
+
+def stored(client: redis.Redis, payment_id: str) -> Outcome | None:
+    """The answer in the ledger."""
+    raw: Any = client.get(answer_key(payment_id))
+    return None if raw is None else outcome.decode(raw)
+
+
+def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """The ledger and the waiting API get the same outcome, and the payment is done."""
+    job_id = run(ENDPOINT, kitchen, payment)
+
+    assert replies(client) == [(job_id, ECHOED)]
+    assert stored(client, payment) == ECHOED
+    assert client.hgetall(record_key(payment)) == {b"state": b"DONE", b"lease": b"0"}
+
+
+def test_neither_answers_nor_replies_stay_for_ever(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """An answer can be fetched for a day; a reply that nobody takes is gone after a minute."""
+    run(ENDPOINT, kitchen, payment)
+
+    assert ANSWER_TTL_S - 5 <= int(client.ttl(answer_key(payment))) <= ANSWER_TTL_S  # type: ignore[arg-type]
+    assert 0 < int(client.ttl(REPLIES)) <= LIST_TTL_S  # type: ignore[arg-type]
+
+
+def test_the_first_answer_wins(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """Given a job that is delivered twice, then both replies hold the first result, byte for byte."""
+    endpoint = running(handler := Watched())
+
+    run(endpoint, kitchen, payment)
+    run(endpoint, kitchen, payment)
+
+    first, second = (answer for _, answer in replies(client))
+    assert handler.runs == 2
+    assert first == second == stored(client, payment)
+    assert isinstance(first, Ok)
+    assert b"run 1" in first.body
+
+
+def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitchen: Kitchen) -> None:
+    """A worker never writes more about a payment than its answer: no record, nothing stored, but a reply all the same."""
+    job_id = run(ENDPOINT, kitchen, "nobody's")
+
+    assert replies(client) == [(job_id, ECHOED)]
+    assert client.keys("*nobody*") == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_final"),
+    [
+        (InvalidInput("No such day."), True),
+        (JobFailure("Never mind."), True),
+        (UpstreamFailed("It failed.", reason="rate_limited"), False),
+        (DeadlineExceeded("Too slow."), False),
+        (RuntimeError("unexpected"), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_what_is_final_is_stored(
+    client: redis.Redis, kitchen: Kitchen, payment: str, failure: Exception, is_final: bool
+) -> None:
+    """A failure that may be repeated frees the payment instead, so that the same request runs the job again."""
+    job_id = run(running(Watched(failure)), kitchen, payment)
+
+    ((replied_to, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (replied_to, answer.retryable) == (job_id, not is_final)
+    assert stored(client, payment) == (answer if is_final else None)
+    state = b"DONE" if is_final else b"SETTLED"
+    assert client.hgetall(record_key(payment)) == {b"state": state, b"lease": b"0"}
+
+
+def test_a_late_message_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """Nobody waits for it any more; it is answered, and the payment is free for another try."""
+    endpoint = running(handler := Watched())
+
+    job_id = run(endpoint, kitchen, payment, left_s=-0.001)
+
+    ((replied_to, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (handler.runs, replied_to, answer.code, answer.retryable) == (0, job_id, "deadline_exceeded", True)
+    assert stored(client, payment) is None
+
+
+def sealed_under_another_key(made: Any) -> dict[str, Any]:
+    other = message(ENDPOINT, "other", Sealer(bytes(32)))
+    return {**made.kwargs, "sealed": other.kwargs["sealed"]}
+
+
+def of_another_job(made: Any) -> dict[str, Any]:
+    return {**made.kwargs, "job_id": "0" * 32}
+
+
+def damaged(made: Any) -> dict[str, Any]:
+    raw = bytearray(base64.b64decode(made.kwargs["sealed"]))
+    raw[20] ^= 1
+    return {**made.kwargs, "sealed": base64.b64encode(raw).decode()}
+
+
+def not_base64(made: Any) -> dict[str, Any]:
+    return {**made.kwargs, "sealed": "%"}
+
+
+def empty(made: Any) -> dict[str, Any]:
+    return {**made.kwargs, "sealed": ""}
+
+
+@pytest.mark.parametrize("changed", [sealed_under_another_key, of_another_job, damaged, not_base64, empty])
+def test_what_cannot_be_opened_is_not_run(
+    client: redis.Redis, kitchen: Kitchen, payment: str, changed: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Another key, another job or damage: the caller hears of an internal error at once, and nothing is run or stored."""
+    endpoint = running(handler := Watched())
+    arguments = changed(message(endpoint, payment, kitchen.sealer, body=SECRET))
+
+    JobRunner(endpoint, kitchen)(**arguments)
+
+    ((replied_to, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (handler.runs, replied_to) == (0, arguments["job_id"])
+    assert (answer.code, answer.retryable) == ("internal_error", True)
+    assert stored(client, payment) is None
+    assert CANARY not in caplog.text
+
+
+def test_a_message_for_another_endpoint_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """Arguments are bound to the endpoint they were paid for: the cheap call's do not run the dear one."""
+    other = dataclasses.replace(ENDPOINT, name="dear", run=(handler := Watched()))
+    made = message(ENDPOINT, payment, kitchen.sealer)
+
+    JobRunner(other, kitchen)(**made.kwargs)
+
+    assert handler.runs == 0
+    assert [answer.code for _, answer in replies(client) if isinstance(answer, Failed)] == ["internal_error"]
+
+
+def test_a_ledger_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """An answer that is not stored is not given: a repeated request could get another one."""
+    lost = dataclasses.replace(kitchen, answers=AnswerStore(connect(NOBODY)))
+
+    job_id = run(ENDPOINT, lost, payment)
+
+    ((replied_to, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (replied_to, answer.code, answer.retryable) == (job_id, "unavailable", True)
+    assert stored(client, payment) is None
+
+
+def test_a_queue_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """The reply is lost, the answer is not: the repeated request finds it in the ledger."""
+    run(ENDPOINT, dataclasses.replace(kitchen, queue=connect(NOBODY)), payment)
+
+    assert stored(client, payment) == ECHOED
+
+
+class FakeChildren:
+    """Children that do as they are told."""
+
+    def __init__(self, result: bytes | Exception) -> None:
+        self.calls: list[tuple[Work, float, float]] = []
+        self._result = result
+
+    def call(self, work: Work, *, limit_s: float, wait_s: float) -> bytes:
+        self.calls.append((work, limit_s, wait_s))
+        if isinstance(self._result, Exception):
+            raise self._result
+        return self._result
+
+
+def isolated(kitchen: Kitchen, result: bytes | Exception) -> tuple[Endpoint, Kitchen, FakeChildren]:
+    """echo as hostile work, whose negative answer says so."""
+    fake: Any = FakeChildren(result)
+
+    def exhausted(request: Any) -> Any:
+        return Response(ok=False, service="exhausted", you_sent=request.message)
+
+    endpoint = dataclasses.replace(ENDPOINT, exhausted=exhausted, run=Watched(AssertionError("not in this process")))
+    return endpoint, dataclasses.replace(kitchen, children=fake), fake
+
+
+def test_hostile_work_runs_in_a_child(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """With the endpoint's limit, and what is left until the deadline to wait for a child."""
+    endpoint, kitchen, fake = isolated(kitchen, outcome.encode(ECHOED))
+
+    run(endpoint, kitchen, payment)
+
+    ((work, limit_s, wait_s),) = fake.calls
+    assert work == Work("echo", "0xpayer", b'{"message": "hi"}')
+    assert limit_s == endpoint.child_limit_s
+    assert 4 < wait_s <= 5
+    assert stored(client, payment) == ECHOED
+
+
+def test_a_child_never_has_longer_than_the_caller_waits(kitchen: Kitchen, payment: str) -> None:
+    """A deadline that comes first is the limit."""
+    endpoint, kitchen, fake = isolated(kitchen, outcome.encode(ECHOED))
+
+    run(endpoint, kitchen, payment, left_s=0.5)
+
+    ((_, limit_s, wait_s),) = fake.calls
+    assert max(limit_s, wait_s) <= 0.5
+
+
+def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """A request that takes too much is answered with the endpoint's negative answer, for good."""
+    endpoint, kitchen, _ = isolated(kitchen, Exhausted("too much"))
+
+    run(endpoint, kitchen, payment)
+
+    answer = Ok(b'{"ok":false,"service":"exhausted","youSent":"hi"}')
+    assert [one for _, one in replies(client)] == [answer]
+    assert stored(client, payment) == answer
+
+
+def test_no_free_child_in_time(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """Waiting for a child until the deadline is not the caller's fault: it may be repeated."""
+    endpoint, kitchen, _ = isolated(kitchen, TimeoutError("no free child"))
+
+    run(endpoint, kitchen, payment)
+
+    ((_, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (answer.code, answer.retryable) == ("deadline_exceeded", True)
+    assert stored(client, payment) is None
+
+
+@pytest.mark.parametrize(
+    "result",
+    [Lost("the child ended"), OSError(CANARY), b"\xff", b"", msgspec.msgpack.encode(["ok"])],
+    ids=["lost", "no process", "garbage", "empty", "half an outcome"],
+)
+def test_a_child_that_fails(
+    client: redis.Redis, kitchen: Kitchen, payment: str, result: bytes | Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not the caller's fault: an internal error at once, which may be repeated, and nothing is stored."""
+    endpoint, kitchen, _ = isolated(kitchen, result)
+
+    job_id = run(endpoint, kitchen, payment)
+
+    ((replied_to, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (replied_to, answer.code, answer.retryable) == (job_id, "internal_error", True)
+    assert stored(client, payment) is None
+    assert CANARY not in caplog.text
+
+
+@pytest.mark.parametrize("error", [MemoryError(CANARY), RecursionError(CANARY), ZeroDivisionError(CANARY)], ids=repr)
+def test_whatever_is_raised_there_is_a_reply(
+    client: redis.Redis, kitchen: Kitchen, payment: str, error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By a handler, or by what answers for a handler that was too much: the caller never waits in vain."""
+
+    def fail(request: Any) -> Any:
+        raise error
+
+    exhausting, kitchen, _ = isolated(kitchen, Exhausted("too much"))
+
+    run(running(Watched(error)), kitchen, payment)
+    run(dataclasses.replace(exhausting, exhausted=fail), kitchen, payment)
+
+    assert [answer.code for _, answer in replies(client) if isinstance(answer, Failed)] == ["internal_error"] * 2
+    assert CANARY not in caplog.text
+
+
+def test_hostile_work_in_a_real_child(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """The child finds the endpoint by its name and answers as a thread would."""
+    endpoint, _, _ = isolated(kitchen, b"")
+    kitchen.children.start(1)
+    try:
+        run(endpoint, kitchen, payment, left_s=20)
+    finally:
+        kitchen.children.close()
+
+    assert stored(client, payment) == ECHOED
+
+
+def everything(client: redis.Redis) -> bytes:
+    """All that Redis holds: every key with its DUMP, uncompressed."""
+    client.config_set("rdbcompression", "no")
+    keys: Any = client.keys("*")
+    return b"".join(key + bytes(client.dump(key) or b"") for key in keys)  # type: ignore[arg-type]
+
+
+def disguises(secret: str) -> list[bytes]:
+    """A secret as it would look when only encoded."""
+    raw = secret.encode()
+    return [raw, raw.hex().encode(), *(base64.b64encode(bytes(n) + raw)[4:-4] for n in range(3))]
+
+
+def test_dump_shows_what_is_not_sealed(client: redis.Redis) -> None:
+    """The next tests look in the right place: a plain value is found in the dump of each kind of key."""
+    text = CANARY * 3
+    client.set("a", text)
+    client.rpush("b", text)
+    client.xadd("c", {"m": text})
+    client.hset("d", "f", text)
+
+    assert everything(client).count(CANARY.encode()) == 12
+
+
+def discreet(request: Any, context: Any) -> Response:
+    return Response(ok=request.message == CANARY, service="coinslot", you_sent=None)
+
+
+def value_error(request: Any, context: Any) -> Any:
+    raise ValueError(request.message)
+
+
+def key_error(request: Any, context: Any) -> Any:
+    return {}[request.message]
+
+
+def chained(request: Any, context: Any) -> Any:
+    try:
+        value_error(request, context)
+    except ValueError as error:
+        raise RuntimeError(request) from error
+
+
+def upstream(request: Any, context: Any) -> Any:
+    try:
+        value_error(request, context)
+    except ValueError as error:
+        raise UpstreamFailed("The other system failed.", reason="unreachable") from error
+
+
+@pytest.mark.parametrize("handler", [discreet, value_error, key_error, chained, upstream])
+def test_nothing_of_the_request_can_be_read(
+    client: redis.Redis,
+    clean_redis: str,
+    kitchen: Kitchen,
+    payment: str,
+    handler: Any,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Neither in Redis nor in a log: while the message waits, and after the job ran well or badly."""
+    caplog.set_level(logging.DEBUG)
+    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
+    broker.declare_queue("fast")
+    made = broker.enqueue(message(running(handler), payment, kitchen.sealer, body=SECRET))
+    waiting = everything(client)
+
+    JobRunner(running(handler), kitchen)(**made.kwargs)
+    done = everything(client)
+    broker.close()
+
+    assert made.kwargs["sealed"].encode() in waiting
+    for disguise in disguises(CANARY):
+        assert disguise not in waiting
+        assert disguise not in done
+    assert CANARY not in caplog.text
+    assert CANARY not in str(made)
+    assert CANARY not in repr(replies(client))
+
+
+def test_what_dramatiq_logs_is_sealed(
+    client: redis.Redis, clean_redis: str, kitchen: Kitchen, payment: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stock worker at its most talkative: the job is run and answered over the queue, and the log has no body."""
+    caplog.set_level(logging.DEBUG)
+    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
+    declare_actors(broker, (running(value_error),), kitchen)
+    worker = dramatiq.Worker(broker, queues={"fast"}, worker_threads=1, worker_timeout=100)
+    worker.start()
+    try:
+        made = broker.enqueue(message(ENDPOINT, payment, kitchen.sealer, body=SECRET))
+        broker.join("fast", timeout=10_000)
+    finally:
+        worker.stop()
+        broker.close()
+
+    ((replied_to, answer),) = replies(client)
+    assert isinstance(answer, Failed)
+    assert (replied_to, answer.code) == (made.message_id, "internal_error")
+    assert "echo" in caplog.text
+    assert CANARY not in caplog.text
+    assert not any(disguise in everything(client) for disguise in disguises(CANARY))
+
+
+def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: Kitchen) -> None:
+    """Named like the endpoint, on its pool's queue, and never retried by Dramatiq."""
+    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
+    declare_actors(broker, CATALOGUE, kitchen)
+    broker.close()
+
+    assert broker.get_declared_actors() == {endpoint.name for endpoint in CATALOGUE}
+    assert broker.get_declared_queues() == {endpoint.pool.value for endpoint in CATALOGUE}
+    assert {broker.get_actor(endpoint.name).options["max_retries"] for endpoint in CATALOGUE} == {0}

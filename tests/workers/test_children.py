@@ -1,0 +1,521 @@
+"""Real child processes: whatever happens to one, the pool is whole again and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared import outcome
+from shared.outcome import Failed, Ok
+from workers import children
+from workers.child import MEMORY_BYTES, OPEN_FILES, Work
+from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 20.0
+
+STUNTS = """
+# The real child, with one endpoint more: its message says what it does.
+import dataclasses, os, resource, socket, stat, sys, time
+from jobs import catalogue, echo
+
+def is_pipe(fd):
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode)
+    except OSError:
+        return False
+
+def run(request, context):
+    what, _, argument = (request.message or "").partition(" ")
+    match what:
+        case "burn":
+            while True:
+                pass
+        case "exit":
+            os._exit(3)
+        case "once":
+            if not os.path.exists(argument):
+                open(argument, "w").close()
+                os._exit(3)
+            said = "done at the second try"
+        case "signal":
+            os.kill(os.getpid(), int(argument))
+        case "abort":
+            os.abort()
+        case "memory":
+            said = str(len(bytearray(2 << 30)))
+        case "sleep":
+            time.sleep(float(argument))
+            said = "slept"
+        case "print":
+            print("between the frames", flush=True)
+            os.write(1, b"and below print")
+            said = "printed"
+        case "long":
+            said = "x" * int(argument)
+        case "fail":
+            raise ValueError(argument)
+        case "half":
+            (answers,) = (fd for fd in range(3, 32) if is_pipe(fd))
+            os.write(answers, bytes([0, 0, 0, 100]) + b"x")
+            time.sleep(60)
+        case "pid":
+            said = str(os.getpid())
+        case "network":
+            said = str(os.stat("/proc/self/ns/net").st_ino)
+        case "connect":
+            try:
+                socket.create_connection(("127.0.0.1", int(argument)), timeout=2).close()
+                said = "connected"
+            except OSError as error:
+                said = type(error).__name__
+        case "limits":
+            limits = (resource.RLIMIT_AS, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)
+            said = " ".join(str(resource.getrlimit(limit)[1]) for limit in limits)
+        case _:
+            said = f"{what} for {context.payer}"
+    return echo.Response(ok=True, service="stunts", you_sent=said)
+
+catalogue.BY_NAME["stunts"] = dataclasses.replace(echo.ENDPOINT, name="stunts", run=run)
+from workers.child import main
+main()
+"""
+
+
+@pytest.fixture
+def stunts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children that can do more than what is sold."""
+
+    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        assert command == [sys.executable, "-m", "workers.child"]
+        return subprocess.Popen([sys.executable, "-c", STUNTS], cwd=ROOT, **options)
+
+    stand_in = SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr(children, "subprocess", stand_in)
+
+
+@pytest.fixture
+def pool(stunts: None) -> Iterator[ChildPool]:
+    """Not started; closed at the end."""
+    pool = ChildPool()
+    yield pool
+    pool.close()
+
+
+def work(message: str) -> Work:
+    return Work("stunts", "0x1", msgspec.json.encode({"message": message}))
+
+
+def said(raw: bytes) -> str:
+    answer = outcome.decode(raw)
+    assert isinstance(answer, Ok)
+    text: str = msgspec.json.decode(answer.body)["youSent"]
+    return text
+
+
+def call(pool: ChildPool, message: str, *, limit_s: float = PATIENCE_S, wait_s: float = PATIENCE_S) -> str:
+    return said(pool.call(work(message), limit_s=limit_s, wait_s=wait_s))
+
+
+def is_alive(pid: int) -> bool:
+    """Running, stopped or a zombie: anything but gone and waited for."""
+    return Path(f"/proc/{pid}").exists()
+
+
+def ends(pid: int, within_s: float = 5) -> bool:
+    """Whether a process that is not ours to wait for ends."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_child_runs_what_is_sold() -> None:
+    """The answer of a real child is what the handler returns, for one endpoint after the other."""
+    pool = ChildPool()
+    pool.start(1)
+    try:
+        echoed = pool.call(Work("echo", "0x1", b'{"message": "hi"}'), limit_s=PATIENCE_S, wait_s=1)
+        made = pool.call(
+            Work("faker", "0x1", b'{"template": {"n": "person.firstName"}, "seed": 7}'), limit_s=PATIENCE_S, wait_s=1
+        )
+    finally:
+        pool.close()
+
+    assert outcome.decode(echoed) == Ok(b'{"ok":true,"service":"coinslot","youSent":"hi"}')
+    assert isinstance(outcome.decode(made), Ok)
+
+
+def test_the_payer_goes_along(pool: ChildPool) -> None:
+    """A handler in a child has the same context as one in a thread."""
+    pool.start(1)
+
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_large_frames_go_both_ways(pool: ChildPool) -> None:
+    """Bodies and answers beyond what a pipe holds."""
+    pool.start(1)
+    padded = Work("stunts", "0x1", b" " * 1_000_000 + b'{"message": "hello"}')
+
+    assert said(pool.call(padded, limit_s=PATIENCE_S, wait_s=1)) == "hello for 0x1"
+    assert len(call(pool, "long 3000000")) == 3_000_000
+
+
+def test_a_handlers_failure_is_an_answer(pool: ChildPool, capfd: pytest.CaptureFixture[str]) -> None:
+    """The child lives on, and what it writes to the log has nothing of the request."""
+    pool.start(1)
+    before = call(pool, "pid")
+
+    answer = outcome.decode(pool.call(work("fail canary-77"), limit_s=PATIENCE_S, wait_s=1))
+
+    assert isinstance(answer, Failed)
+    assert answer.code == "internal_error"
+    assert call(pool, "pid") == before
+    log = capfd.readouterr().err
+    assert "ValueError" in log
+    assert "canary" not in log
+
+
+def test_what_a_handler_prints_is_not_an_answer(pool: ChildPool, capfd: pytest.CaptureFixture[str]) -> None:
+    """Output of libraries goes to the log and never between the frames."""
+    pool.start(1)
+
+    assert call(pool, "print") == "printed"
+    assert call(pool, "hello") == "hello for 0x1"
+    written = capfd.readouterr()
+    assert "between the frames" in written.err
+    assert "and below print" in written.err
+    assert written.out == ""
+
+
+def test_a_calculation_is_killed_at_its_limit(pool: ChildPool) -> None:
+    """Given endless CPU work, then the child is killed on time, gone, and another one answers the next call."""
+    pool.start(1)
+    first = int(call(pool, "pid"))
+    began = time.monotonic()
+
+    with pytest.raises(Exhausted):
+        pool.call(work("burn"), limit_s=0.3, wait_s=1)
+
+    assert 0.3 <= time.monotonic() - began < 3
+    assert not is_alive(first)
+    assert int(call(pool, "pid")) != first
+
+
+def test_a_stopped_child_is_killed_at_its_limit(pool: ChildPool) -> None:
+    """SIGKILL reaches what does not even run."""
+    pool.start(1)
+    stopped = int(call(pool, "pid"))
+    os.kill(stopped, signal.SIGSTOP)
+
+    with pytest.raises(Exhausted):
+        pool.call(work("hello"), limit_s=0.2, wait_s=1)
+
+    assert not is_alive(stopped)
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+@pytest.mark.parametrize("how", ["abort", f"signal {int(signal.SIGSEGV)}"])
+def test_work_that_breaks_its_child_is_exhausted(pool: ChildPool, how: str) -> None:
+    """Abort and overflow of the stack are the work's doing: told at once, not after the limit, and not tried again."""
+    pool.start(1)
+    call(pool, "hello")
+    began = time.monotonic()
+
+    with pytest.raises(Exhausted):
+        pool.call(work(how), limit_s=PATIENCE_S, wait_s=1)
+
+    assert time.monotonic() - began < 5
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+@pytest.mark.parametrize("how", ["exit", f"signal {int(signal.SIGKILL)}"])
+def test_a_child_that_ends_by_itself_is_lost(pool: ChildPool, how: str) -> None:
+    """That says nothing of the work; when it happens twice the caller hears of it, and the next call is answered."""
+    pool.start(1)
+    began = time.monotonic()
+
+    with pytest.raises(Lost):
+        pool.call(work(how), limit_s=PATIENCE_S, wait_s=PATIENCE_S)
+
+    assert time.monotonic() - began < 8
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_lost_work_is_done_by_another_child(pool: ChildPool, tmp_path: Path) -> None:
+    """Given a child that ends in the middle, then the same call is answered all the same."""
+    pool.start(1)
+
+    assert call(pool, f"once {tmp_path / 'tried'}") == "done at the second try"
+
+
+def test_a_crash_between_calls_is_nobodys_failure(pool: ChildPool) -> None:
+    """Given children that were killed while they were free, then every call after that is answered."""
+    pool.start(1)
+    for _ in range(3):
+        os.kill(int(call(pool, "pid")), signal.SIGKILL)
+
+        assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_a_slow_start_is_not_the_works_fault(stunts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit counts from when the child is ready; one that never is, is lost and not exhausted."""
+    child = Child()
+    os.kill(child.pid, signal.SIGSTOP)
+    wake = threading.Timer(0.6, os.kill, (child.pid, signal.SIGCONT))
+    wake.start()
+    try:
+        assert said(child.call(work("hello"), limit_s=0.5)) == "hello for 0x1"
+    finally:
+        wake.join()
+        child.kill()
+    monkeypatch.setattr(children, "START_LIMIT_S", 0.1)
+    child = Child()
+    os.kill(child.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(Lost):
+            child.call(work("hello"), limit_s=PATIENCE_S)
+    finally:
+        child.kill()
+
+
+def test_a_child_that_does_not_read_is_killed_at_its_limit(pool: ChildPool) -> None:
+    """A body beyond what a pipe holds does not hold up its caller."""
+    pool.start(1)
+    os.kill(int(call(pool, "pid")), signal.SIGSTOP)
+    began = time.monotonic()
+
+    with pytest.raises(Exhausted):
+        pool.call(Work("stunts", "0x1", b" " * 1_000_000 + b"{}"), limit_s=0.2, wait_s=1)
+
+    assert time.monotonic() - began < 3
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_memory_is_limited(pool: ChildPool) -> None:
+    """Two gigabytes end the child and not the machine; the next call is answered."""
+    pool.start(1)
+
+    with pytest.raises(Exhausted):
+        pool.call(work("memory"), limit_s=PATIENCE_S, wait_s=1)
+
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_the_limits_of_a_child(pool: ChildPool) -> None:
+    """Address space, open files and core dumps, as hard limits that it cannot raise again."""
+    pool.start(1)
+
+    assert call(pool, "limits") == f"{MEMORY_BYTES} {OPEN_FILES} 0"
+
+
+def test_a_child_has_no_network(pool: ChildPool) -> None:
+    """Where the kernel gives it a namespace of its own, not even this machine can be reached."""
+    pool.start(1)
+    if int(call(pool, "network")) == Path("/proc/self/ns/net").stat().st_ino:
+        pytest.skip("this kernel gives out no network namespaces")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert call(pool, f"connect {server.getsockname()[1]}") != "connected"
+
+
+def test_a_child_is_replaced_after_its_share(pool: ChildPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nothing a library leaks grows for ever; the old process is gone."""
+    monkeypatch.setattr(children, "RECYCLE_AFTER", 3)
+    pool.start(1)
+
+    pids = [int(call(pool, "pid")) for _ in range(7)]
+
+    assert [len(set(pids[n : n + 3])) for n in (0, 3)] == [1, 1]
+    assert len(set(pids)) == 3
+    assert [is_alive(pid) for pid in (pids[0], pids[3], pids[6])] == [False, False, True]
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_closing_leaves_nothing(stunts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a process, a zombie nor a file descriptor, after crashes, kills and replacements as well."""
+    monkeypatch.setattr(children, "RECYCLE_AFTER", 4)
+    before = descriptors()
+    pool = ChildPool()
+    pool.start(2)
+    pids = set()
+    for message in ("exit", "burn", "exit"):
+        pids |= {int(call(pool, "pid")) for _ in range(4)}
+        with pytest.raises(ChildFailure):
+            pool.call(work(message), limit_s=0.3, wait_s=PATIENCE_S)
+    pids |= {int(call(pool, "pid")) for _ in range(4)}
+
+    pool.close()
+
+    assert len(pids) >= 3
+    assert [pid for pid in pids if is_alive(pid)] == []
+    assert descriptors() == before
+
+
+def test_a_pool_can_be_closed_twice(stunts: None) -> None:
+    """Also one that was never started: a worker without hostile work has none."""
+    pool = ChildPool()
+    pool.close()
+    pool.start(1)
+    pool.close()
+    pool.close()
+
+
+def test_closing_waits_for_calls(pool: ChildPool) -> None:
+    """A call in progress is answered before its child is killed."""
+    pool.start(1)
+    call(pool, "hello")
+    with ThreadPoolExecutor(1) as caller:
+        slow = caller.submit(call, pool, "sleep 0.3")
+        time.sleep(0.1)
+        pool.close()
+
+        assert slow.result() == "slept"
+
+
+def test_waiting_for_a_free_child_ends(pool: ChildPool) -> None:
+    """A caller who finds all children busy is told so in time, and the busy call is not disturbed."""
+    pool.start(1)
+    call(pool, "hello")
+    with ThreadPoolExecutor(1) as caller:
+        slow = caller.submit(call, pool, "sleep 0.6")
+        time.sleep(0.1)
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            pool.call(work("hello"), limit_s=PATIENCE_S, wait_s=0.1)
+        assert time.monotonic() - began < 0.4
+        with pytest.raises(TimeoutError):
+            pool.call(work("hello"), limit_s=PATIENCE_S, wait_s=-1)
+
+        assert slow.result() == "slept"
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_more_callers_than_children(pool: ChildPool) -> None:
+    """Forty calls over eight threads and two children: each caller gets the answer to its own question."""
+    pool.start(2)
+
+    with ThreadPoolExecutor(8) as callers:
+        answers = list(callers.map(lambda n: call(pool, f"number{n}"), range(40)))
+
+    assert answers == [f"number{n} for 0x1" for n in range(40)]
+
+
+def test_one_callers_crash_is_not_anothers(pool: ChildPool) -> None:
+    """Given crashes among good calls, then every good call is answered."""
+    pool.start(2)
+
+    def one(n: int) -> str:
+        try:
+            return call(pool, "exit" if n % 4 == 0 else f"number{n}")
+        except Lost:
+            return "lost"
+
+    with ThreadPoolExecutor(4) as callers:
+        answers = list(callers.map(one, range(16)))
+        assert answers == ["lost" if n % 4 == 0 else f"number{n} for 0x1" for n in range(16)]
+
+
+def test_a_child_outlives_the_thread_that_started_it(pool: ChildPool) -> None:
+    """A child that a worker thread replaced serves on when that thread has ended."""
+    pool.start(1)
+    with ThreadPoolExecutor(1) as thread, pytest.raises(Exhausted):
+        thread.submit(pool.call, work("abort"), limit_s=PATIENCE_S, wait_s=1).result()
+    time.sleep(0.1)
+    child = int(call(pool, "pid"))
+
+    assert int(call(pool, "pid")) == child
+
+
+PARENT = """
+import subprocess, sys, threading, time
+from types import SimpleNamespace
+from workers import children
+from workers.child import Work
+
+def popen(command, **options):
+    return subprocess.Popen([sys.executable, "-c", sys.argv[1]], **options)
+
+children.subprocess = SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
+idle, busy = children.Child(), children.Child()
+for child in (idle, busy):
+    child.call(Work("stunts", "0x1", b"{}"), limit_s=20)
+burn = Work("stunts", "0x1", b'{"message": "burn"}')
+threading.Thread(target=busy.call, args=(burn,), kwargs={"limit_s": 60}, daemon=True).start()
+time.sleep(0.1)
+print(idle.pid, busy.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_children_die_with_a_killed_parent() -> None:
+    """Given a worker that is killed, then its children end: a free one at once, a busy one when its work has had its share."""
+    impatient = STUNTS.replace("\nmain()", "\nimport workers.child\nworkers.child.ORPHAN_CPU_S = 0.5\nmain()")
+    command = [sys.executable, "-c", PARENT, impatient]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        idle, busy = (int(pid) for pid in parent.stdout.readline().split())
+
+        parent.kill()
+        parent.wait()
+
+        assert ends(idle)
+        assert ends(busy, within_s=15)
+
+
+def test_ctrl_c_is_the_workers_affair(stunts: None) -> None:
+    """SIGINT goes to a terminal's whole group: a child goes on, so that its call is answered."""
+    child = Child()
+    try:
+        child.call(work("hello"), limit_s=PATIENCE_S)
+        os.kill(child.pid, signal.SIGINT)
+
+        assert said(child.call(work("hello"), limit_s=PATIENCE_S)) == "hello for 0x1"
+    finally:
+        child.kill()
+
+
+def test_killing_twice_is_harmless(stunts: None) -> None:
+    """A child that ended by itself can be killed all the same."""
+    child = Child()
+    with pytest.raises(Lost):
+        child.call(work("exit"), limit_s=PATIENCE_S)
+
+    child.kill()
+    child.kill()
+
+    assert not is_alive(child.pid)
+
+
+def test_an_answer_that_stops_half_way_is_late(pool: ChildPool) -> None:
+    """The limit is for the whole answer and not for its first byte."""
+    pool.start(1)
+    call(pool, "hello")
+    began = time.monotonic()
+
+    with pytest.raises(Exhausted):
+        pool.call(work("half"), limit_s=0.2, wait_s=1)
+
+    assert time.monotonic() - began < 3
+    assert call(pool, "hello") == "hello for 0x1"

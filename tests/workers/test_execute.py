@@ -1,0 +1,144 @@
+"""One call of one handler ends as an outcome, and a failure never tells what the caller sent."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import Any
+
+import msgspec
+import pytest
+
+from jobs.echo import ENDPOINT, Request
+from jobs.ports import Context
+from shared.endpoint import Endpoint
+from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, UpstreamFailed
+from workers.execute import decode_request, execute
+
+CANARY = "canary-5d1c"
+CONTEXT = Context(payer="0x1")
+BODY = msgspec.json.encode({"message": CANARY})
+
+
+def running(handler: Any) -> Endpoint:
+    """echo with another handler."""
+    return dataclasses.replace(ENDPOINT, run=handler)
+
+
+def test_the_response_is_encoded_once() -> None:
+    """An Ok holds the very bytes that the caller will get."""
+    assert execute(ENDPOINT, b'{"message": "hi"}', CONTEXT) == Ok(b'{"ok":true,"service":"coinslot","youSent":"hi"}')
+
+
+def test_an_empty_body_is_an_empty_object() -> None:
+    """Where the API lets it through."""
+    assert decode_request(ENDPOINT, b"") == Request()
+    assert execute(ENDPOINT, b"", CONTEXT) == Ok(b'{"ok":true,"service":"coinslot","youSent":null}')
+
+
+def test_the_handler_gets_the_decoded_request_and_the_payer() -> None:
+    """And nothing else."""
+    seen: list[Any] = []
+    execute(running(lambda *arguments: seen.extend(arguments)), BODY, CONTEXT)
+
+    assert seen == [Request(message=CANARY), CONTEXT]
+
+
+@pytest.mark.parametrize(
+    ("failure", "expected"),
+    [
+        (InvalidInput("No such day."), Failed("invalid_body", "No such day.")),
+        (
+            UpstreamFailed("It failed.", reason="rate_limited"),
+            Failed("upstream_failed", "It failed.", "rate_limited", True),
+        ),
+        (DeadlineExceeded("Too slow."), Failed("deadline_exceeded", "Too slow.", None, True)),
+        (JobFailure("Never mind."), Failed("internal_error", "Never mind.")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failure_on_purpose_is_told(failure: JobFailure, expected: Failed, caplog: pytest.LogCaptureFixture) -> None:
+    """Its code, text, reason and whether the call may be repeated; nothing is logged, because nothing is wrong here."""
+
+    def fail(request: Any, context: Any) -> Any:
+        raise failure
+
+    assert execute(running(fail), BODY, CONTEXT) == expected
+    assert caplog.records == []
+
+
+def value_error(request: Any, context: Any) -> Any:
+    raise ValueError(request.message)
+
+
+def chained(request: Any, context: Any) -> Any:
+    try:
+        value_error(request, context)
+    except ValueError as error:
+        raise RuntimeError(request) from error
+
+
+def noted(request: Any, context: Any) -> Any:
+    error = KeyError(request.message)
+    error.add_note(request.message)
+    raise error
+
+
+def endless(request: Any, context: Any) -> Any:
+    return endless(request, context)
+
+
+def grouped(request: Any, context: Any) -> Any:
+    raise ExceptionGroup(request.message, [ValueError(request.message)])
+
+
+def decoding(request: Any, context: Any) -> Any:
+    return bytes.fromhex(request.message)
+
+
+def not_a_response(request: Any, context: Any) -> Any:
+    return object()
+
+
+def a_lone_surrogate(request: Any, context: Any) -> Any:
+    return {"text": request.message + "\ud800"}
+
+
+@pytest.mark.parametrize(
+    "handler", [value_error, chained, noted, endless, grouped, decoding, not_a_response, a_lone_surrogate]
+)
+def test_an_unexpected_exception_tells_nothing(handler: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """The log has the endpoint, the exception's type and its place; neither it nor the outcome has the caller's data."""
+    caplog.set_level(logging.DEBUG)
+
+    answer = execute(running(handler), BODY, CONTEXT)
+
+    assert isinstance(answer, Failed)
+    assert (answer.code, answer.reason, answer.retryable) == ("internal_error", None, True)
+    assert CANARY not in repr(answer)
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert record.exc_info is None
+    assert "echo failed with" in caplog.text
+    assert CANARY not in caplog.text
+
+
+def test_a_body_that_does_not_decode_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """The API has validated every body; a worker of another version still fails safely."""
+    for body in (b'{"message": ["%b"]}' % CANARY.encode(), b'{"%b' % CANARY.encode(), b"\xff", b"[" * 60_000):
+        answer = execute(ENDPOINT, body, CONTEXT)
+
+        assert isinstance(answer, Failed)
+        assert answer.code == "internal_error"
+    assert CANARY not in caplog.text
+
+
+@pytest.mark.parametrize("stop", [MemoryError, KeyboardInterrupt, SystemExit])
+def test_what_ends_a_process_is_not_an_outcome(stop: type[BaseException]) -> None:
+    """Only the process that runs the handler can judge whether it may go on."""
+
+    def end(request: Any, context: Any) -> Any:
+        raise stop
+
+    with pytest.raises(stop):
+        execute(running(end), BODY, CONTEXT)
