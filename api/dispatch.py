@@ -11,10 +11,8 @@ from collections.abc import Iterator
 
 from api.replies import ReplyReader
 from api.resp import Redis
-from shared import outcome
 from shared.endpoint import Endpoint, Pool
 from shared.message import Arguments, new_message
-from shared.outcome import Outcome
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
 
@@ -64,8 +62,8 @@ class Dispatcher:
         finally:
             self._taken[pool] -= 1
 
-    async def run(self, endpoint: Endpoint, arguments: Arguments) -> Outcome:
-        """Run one call on its pool.
+    async def run(self, endpoint: Endpoint, arguments: Arguments) -> bytes:
+        """Run one call on its pool. Returns an encoded shared.outcome.Outcome.
 
         Raises:
             Late: after the endpoint's deadline.
@@ -82,7 +80,7 @@ class Dispatcher:
         try:
             async with asyncio.timeout(endpoint.deadline_s):
                 await self._queue.call("XADD", stream_key(endpoint.pool), "*", FIELD, message.encode())
-                return outcome.decode(await reply)
+                return await reply
         except TimeoutError:
             log.warning("late: endpoint=%s job=%s", endpoint.name, message.message_id)
             raise Late from None

@@ -69,6 +69,11 @@ class PaidCall:
             answer = self._till.refuse(refused.reason)
         except Problem as problem:
             answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
+        except (RedisLost, RedisRefused) as error:
+            log.error("request %s to %s: ledger: %s", call_id, self._endpoint.path, error)
+            # A script whose answer was lost may have run, so it is this payment that is to be repeated.
+            lost = again("unavailable", "The ledger cannot be reached. Do not pay again.", charged="unknown", after_s=2)
+            answer = problem_answer(lost, instance=self._endpoint.path, request_id=call_id)
         except Exception:
             log.exception("request %s to %s failed", call_id, self._endpoint.path)
             unexpected = again("internal_error", "Do not pay again.", charged="unknown", after_s=2)
@@ -99,14 +104,7 @@ class PaidCall:
         # 4 to 8. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
         with self._services.dispatcher.seat(self._endpoint.pool) as has_seat:
             refusal = await self._refusal(checked, has_seat=has_seat)
-            try:
-                entry = await self._enter(checked, refusal)
-            except (RedisLost, RedisRefused) as error:
-                log.error("ledger: %s", error)
-                # A script whose answer was lost may have run, so it is this payment that is to be repeated.
-                detail = "The ledger cannot be reached. Nothing was charged by this request."
-                raise again("unavailable", detail, charged="unknown", after_s=2) from None
-            return await self._drive(checked, entry)
+            return await self._drive(checked, await self._enter(checked, refusal))
 
     async def _enter(self, checked: Checked, refusal: Refused | Problem | None) -> Entry:
         """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""
@@ -191,18 +189,15 @@ class PaidCall:
                 raise again("in_progress", "The same call is still being answered.", charged="unknown", after_s=2)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, LONGEST_POLL_S)
-            try:
-                entry = await self._services.ledger.find(checked.claim)
-            except (RedisLost, RedisRefused):
-                raise again("unavailable", "The ledger cannot be reached.", charged="unknown", after_s=2) from None
+            entry = await self._services.ledger.find(checked.claim)
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """10. The job. From here every answer carries the receipt, whatever happens."""
         arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body)
         problem: Problem
         try:
-            result = await self._services.dispatcher.run(self._endpoint, arguments)
-            return self._answered(checked, receipt, outcome.encode(result))
+            answer = await self._services.dispatcher.run(self._endpoint, arguments)
+            return self._answered(checked, receipt, answer)
         except Problem:
             raise
         except Late:
@@ -223,7 +218,7 @@ class PaidCall:
         raise with_receipt(problem, checked, receipt, self._till)
 
     def _answered(self, checked: Checked, receipt: bytes, answer: bytes) -> Answer:
-        """The same bytes for every copy of the request, now and for as long as the answer is kept."""
+        """An encoded outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept."""
         result = outcome.decode(answer)
         if isinstance(result, Failed):
             problem = Problem(

@@ -71,9 +71,7 @@ class Document:
         if fence is not None:
             return self._fence(i, fence)
         if c in ",;":
-            if self.items:
-                self.items[-1].separated = True
-            return i + 1
+            return self._separator(i, c)
         if c in CLOSERS:
             source.note(Kind.REDUNDANT_BRACKET, i)
             return i + 1
@@ -85,6 +83,17 @@ class Document:
         if container is not None:
             return self._add(container.value, container.end, container=c in "{[(", solid=container.solid)
         return self._scalar(i)
+
+    def _separator(self, i: int, c: str) -> int:
+        if not self.items:
+            self.source.note(Kind.LEADING_COMMA, i)
+            return i + 1
+        self.items[-1].separated = True
+        if c == ";":
+            self.source.note(Kind.STRAY_TEXT, i)
+        elif self.source.gap(i + 1) >= self.source.size:
+            self.source.note(Kind.TRAILING_COMMA, i)
+        return i + 1
 
     def _scalar(self, i: int) -> int:
         if self.reader.strings.opens(i):

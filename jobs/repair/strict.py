@@ -6,12 +6,13 @@ import json
 import re
 from typing import Any
 
-from jobs.repair.result import MAX_DEPTH, Kind, NotRepairable
+from jobs.repair.result import MAX_DEPTH, Kind
 from jobs.repair.source import Source
 
 MAX_DIGITS = 4300
 """Longest number that is read as one; Python and others refuse longer integers as a denial of service."""
 
+_BRACKET = re.compile(r'[\[{]|([\]}])|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -30,9 +31,7 @@ def read(source: Source) -> tuple[bool, Any]:
     Numbers become what every decoder makes of them: `1.0` and `1e5` floats, integers exact up to 4300 digits, `-0` the
     float -0.0, because an integer zero has no sign. A number beyond the range of a double, such as 1e400, and a longer
     integer stay the text that they are, as a string, and a lone surrogate becomes U+FFFD; both count as repairs.
-
-    Raises:
-        NotRepairable: it nests deeper than MAX_DEPTH.
+    Text that nests deeper than MAX_DEPTH is not read at all.
     """
 
     cursor = 0
@@ -53,32 +52,32 @@ def read(source: Source) -> tuple[bool, Any]:
         source.note(Kind.NUMBER_OUT_OF_RANGE, at)
         return digits
 
+    if source.text.count("[") + source.text.count("{") > MAX_DEPTH and _depth(source.text) > MAX_DEPTH:
+        return False, None  # json.loads recurses; how deep it may is up to whoever set the recursion limit
     try:
         value = json.loads(source.text, parse_int=whole, parse_float=fraction, parse_constant=_refuse)
     except (ValueError, RecursionError):
         source.repairs.clear()
         return False, None
-    if source.text.count("[") + source.text.count("{") > MAX_DEPTH and depth(value) > MAX_DEPTH:
-        raise NotRepairable("too_complex")
     match = _SURROGATE.search(source.text)
     if match:
-        return True, without_lone_surrogates(value, source, match.start())
+        return True, _without_lone_surrogates(value, source, match.start())
     return True, value
 
 
-def depth(value: Any) -> int:
-    """How many containers lie within each other, counted level by level."""
-    deepest = 0
-    level = [value]
-    while True:
-        level = [item for item in level if isinstance(item, dict | list)]
-        if not level:
-            return deepest
-        deepest += 1
-        level = [child for item in level for child in (item.values() if isinstance(item, dict) else item)]
+def _depth(text: str) -> int:
+    """How many brackets are open at once, at most, outside of strings. At least the depth that json.loads would reach."""
+    depth = deepest = 0
+    for match in _BRACKET.finditer(text):
+        if match[1]:
+            depth -= 1
+        elif match.group() in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+    return deepest
 
 
-def without_lone_surrogates(value: Any, source: Source, at: int) -> Any:
+def _without_lone_surrogates(value: Any, source: Source, at: int) -> Any:
     """The value with U+FFFD for every lone surrogate. Changes containers in place, without recursion."""
 
     def clean(item: Any) -> Any:

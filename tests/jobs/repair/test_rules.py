@@ -20,7 +20,7 @@ COMMENTS: Cases = [
     ('# Heading\n{"a": 1}', {"a": 1}),
     ('{"a": 5, /* "b": 6 */}', {"a": 5}),
     ("{a/*x*/:1}", {"a": 1}),
-    ('{"a": "/* text */ // text # text"}', {"a": "/* text */ // text # text"}),
+    ('{"a": "/* text */ // text # text",}', {"a": "/* text */ // text # text"}),
     ("[1, /*/ not closed by its own star */ 2]", [1, 2]),
 ]
 
@@ -67,7 +67,7 @@ QUOTES: Cases = [
     ('{\u201ca":\u201cb"}', {"a": "b"}),
     ('{"a\u201d:"b"}', {"a": "b"}),
     ("\u201cit\u2019s\u201d", "it\u2019s"),
-    ('{"a":"\u201cquoted\u201d"}', {"a": "\u201cquoted\u201d"}),
+    ('{"a":"\u201cquoted\u201d",}', {"a": "\u201cquoted\u201d"}),
     ('{"a": \'b"}', {"a": "b"}),
     ("{'a': \"b', 'c': 'd'}", {"a": "b", "c": "d"}),
     ('{"a": \'b", "c": \'d\'}', {"a": "b", "c": "d"}),
@@ -255,7 +255,7 @@ COLONS_AND_VALUES: Cases = [
     ('{"a"}', {"a": None}),
     ('{"a":"b","c"}', {"a": "b", "c": None}),
     ("{:1}", {"": 1}),
-    ('{"":1}', {"": 1}),
+    ('{"":1,}', {"": 1}),
 ]
 
 TRUNCATED: Cases = [
