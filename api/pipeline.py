@@ -15,7 +15,7 @@ from api.body import RequestBody
 from api.dispatch import Dispatcher, Late
 from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
-from api.payment.facilitator import EVIDENCE_TIMEOUT_S, Unsettled
+from api.payment.facilitator import EVIDENCE_TIMEOUT_S, REASON, Unsettled
 from api.payment.fingerprint import Fingerprinter
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Claim, Entry, Ledger, Verdict
@@ -138,7 +138,10 @@ class PaidCall:
             return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
         if verification.is_valid:
             return None
-        return Refused(verification.invalid_reason or "invalid_exact_evm_payload_signature")
+        reason = verification.invalid_reason or "invalid_exact_evm_payload_signature"
+        if reason.startswith("unexpected_"):
+            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
+        return Refused(reason if REASON.fullmatch(reason) else "invalid_exact_evm_payload_signature")
 
     def _invalid(self, body: bytes) -> Problem | None:
         """Why the body cannot be answered, judged by the request's own declaration."""

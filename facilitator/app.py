@@ -5,6 +5,7 @@ POST /verify, POST /settle, GET /supported as the x402 v2 specification has them
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -12,13 +13,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from litestar import Litestar, Request, Response, get, post
-from litestar.exceptions import NotFoundException
+from litestar.exceptions import HTTPException, NotFoundException
 
 from facilitator.rails.evm import EvmRail
 from facilitator.rails.payment_id import parse_evm
 from shared.settings import InvalidSetting, Settings, read_key
 from shared.x402 import evm
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
+
+log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 64 * 1024
 RECURSION_LIMIT = 1_000
@@ -67,8 +70,8 @@ def create_app(settings: Settings | None = None) -> Litestar:
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
-        await rail.start()
         try:
+            await rail.start()
             yield
         finally:
             await rail.stop()
@@ -76,12 +79,20 @@ def create_app(settings: Settings | None = None) -> Litestar:
     return Litestar(
         route_handlers=[verify, settle, supported, settlement, healthz],
         lifespan=[running],
-        exception_handlers={RecursionError: _too_deep},
+        exception_handlers={RecursionError: _unreadable, UnicodeDecodeError: _unreadable, Exception: _unexpected},
         openapi_config=None,
         request_max_body_size=MAX_BODY_BYTES,
         logging_config=None,
     )
 
 
-def _too_deep(request: Request[Any, Any, Any], error: RecursionError) -> Response[dict[str, str]]:
-    return Response({"detail": "the JSON is nested too deeply"}, status_code=400)
+def _unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
+    return Response({"detail": "the body is nested too deeply, or is not UTF-8"}, status_code=400)
+
+
+def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
+    """What Litestar refuses keeps its status; anything else is logged."""
+    if isinstance(error, HTTPException):
+        return Response({"detail": error.detail}, status_code=error.status_code)
+    log.error("%s failed", request.url.path, exc_info=error)
+    return Response({"detail": "something went wrong here"}, status_code=500)

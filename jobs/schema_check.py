@@ -34,11 +34,15 @@ MAX_MESSAGE = 200
 _REGEX_BYTES = 1024 * 1024
 """Of a compiled pattern. Enough for `^.{1,1000}$`."""
 
+_APPLIED_TO_MANY = ("additionalProperties", "additionalItems", "items", "propertyNames")
+"""Keywords whose `false` the library reports as a false schema, when nothing stands beside them."""
+
 
 class SchemaError(msgspec.Struct, frozen=True, rename="camel"):
     """One rule that a value breaks.
 
-    `path`: JSON Pointer to the offending value. `keyword`: the schema keyword. `message`: at most 200 characters.
+    `path`: JSON Pointer to the value in question. `keyword`: the schema keyword, or `falseSchema`.
+    `message`: at most 200 characters.
     """
 
     path: str
@@ -53,10 +57,16 @@ class Schema:
         self._validator = validator
 
     def errors(self, value: Any) -> list[SchemaError]:
-        """The first 50 rules that a value breaks; empty when it is valid. May take exponential time."""
-        if self._validator.is_valid(value):
-            return []
-        return [_error(error) for error in islice(self._validator.iter_errors(value), MAX_ERRORS)]
+        """The first 50 rules that a value breaks; empty when it is valid. May take exponential time.
+
+        A value of more than 255 levels may get one error without a place: the library cannot describe it then.
+        """
+        try:
+            if self._validator.is_valid(value):
+                return []
+            return [_error(error) for error in islice(self._validator.iter_errors(value), MAX_ERRORS)]
+        except ValueError:
+            return [SchemaError("", "", "The value does not fit the schema, or is too deep to be compared.")]
 
 
 def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
@@ -138,7 +148,10 @@ def _why(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _error(error: jsonschema_rs.ValidationError) -> SchemaError:
-    return SchemaError(_pointer(error.instance_path), error.kind.name, _cut(error.message))
+    keyword = error.kind.name
+    if keyword == "falseSchema" and error.schema_path and error.schema_path[-1] in _APPLIED_TO_MANY:
+        keyword = str(error.schema_path[-1])
+    return SchemaError(_pointer(error.instance_path), keyword, _cut(error.message))
 
 
 def _pointer(path: list[str | int]) -> str:

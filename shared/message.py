@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import time
 import uuid
 from typing import Any
@@ -64,7 +63,9 @@ def open_arguments(sealed: str, *, endpoint: Endpoint, job_id: str, sealer: Seal
     """Raises Unsealable when the message is not for this job or this installation."""
     try:
         return _decoder.decode(sealer.open(base64.b64decode(sealed, validate=True), _binding(endpoint.name, job_id)))
-    except (binascii.Error, msgspec.DecodeError) as error:
+    except (ValueError, msgspec.DecodeError) as error:
+        if isinstance(error, Unsealable):
+            raise
         raise Unsealable(f"damaged arguments: {type(error).__name__}") from None
 
 

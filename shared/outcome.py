@@ -85,4 +85,6 @@ def decode(raw: bytes) -> Outcome:
 
 def failed(failure: JobFailure) -> Failed:
     """The outcome of a failure that a handler raised."""
-    return Failed(code=failure.code, detail=failure.detail, reason=failure.reason, retryable=failure.retryable)
+    # A text with a lone surrogate, say out of an upstream's page, could not be encoded.
+    detail = failure.detail.encode("utf-8", "replace").decode()
+    return Failed(code=failure.code, detail=detail, reason=failure.reason, retryable=failure.retryable)

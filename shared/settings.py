@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 PREFIX = "COINSLOT_"
+SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+"""Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
 
 
 class InvalidSetting(ValueError):
@@ -57,12 +59,16 @@ class Settings:
             raise InvalidSetting(f"{PREFIX}EVM_NETWORK must be eip155:<chain id>, not {self.evm_network!r}")
         if self.evm_pay_to and not re.fullmatch(r"0x[0-9a-fA-F]{40}", self.evm_pay_to):
             raise InvalidSetting(f"{PREFIX}EVM_PAY_TO must be a 0x address of 40 hex digits")
-        for name in ("base_url", "evm_facilitator_url"):
-            url = urlsplit(getattr(self, name))
-            if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
+        if self.evm_pay_to and int(self.evm_pay_to, 16) == 0:
+            raise InvalidSetting(f"{PREFIX}EVM_PAY_TO is the zero address: what it is paid is lost")
+        for name in ("base_url", "evm_facilitator_url", "evm_rpc_url"):
+            text = getattr(self, name)
+            if text and not _is_address(text, ("http", "https")):
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be an http(s) address without query or fragment")
+        if "@" in self.base_url:
+            raise InvalidSetting(f"{PREFIX}BASE_URL is shown to every caller: it must not hold a password")
         for name in ("ledger_url", "queue_url"):
-            if urlsplit(getattr(self, name)).scheme not in ("redis", "rediss", "unix"):
+            if not _is_address(getattr(self, name), ("redis", "rediss", "unix")):
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a redis://, rediss:// or unix:// address")
         for name in ("port", "facilitator_port"):
             if not 0 < getattr(self, name) < 65536:
@@ -93,10 +99,23 @@ class Settings:
         return f"Settings({', '.join(shown)})"
 
 
+def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
+    if not re.fullmatch(r"[\x21-\x7e]+", text) or (schemes[0] == "http" and re.search(r"[?#\\]", text)):
+        return False
+    try:
+        url = urlsplit(text)
+        _ = url.port  # raises for a port that is none
+    except ValueError:
+        return False
+    return url.scheme in schemes and bool(url.path if url.scheme == "unix" else url.hostname)
+
+
 def _read(name: str, kind: str, text: str) -> object:
     try:
         match kind:
             case "int":
+                if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
+                    raise ValueError
                 return int(text)
             case "float":
                 return float(text)
@@ -120,4 +139,7 @@ def read_key(path: Path) -> bytes:
         raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
         raise InvalidSetting(f"the key file {path} must hold 64 hex digits")
-    return bytes.fromhex(text)
+    key = bytes.fromhex(text)
+    if not 0 < int.from_bytes(key, "big") < SECP256K1_ORDER:
+        raise InvalidSetting(f"the key file {path} does not hold a usable key")
+    return key

@@ -9,6 +9,7 @@ Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (meas
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import queue
 import select
@@ -66,16 +67,21 @@ class Child:
         """Process id."""
         return self._process.pid
 
-    def call(self, work: Work, *, limit_s: float) -> bytes:
-        """An encoded Outcome. The limit counts from when the child is ready. Raises ChildFailure; then it is to be killed."""
+    def call(self, work: Work, *, limit_s: float, give_up_at: float = math.inf) -> bytes:
+        """An encoded Outcome. The limit counts from when the child is ready. Raises ChildFailure; then it is to be killed.
+
+        Args:
+            limit_s: seconds of work.
+            give_up_at: monotonic seconds after which nobody waits.
+        """
         self.calls += 1
         if not self._is_ready:
             try:
-                self._read_frame(time.monotonic() + START_LIMIT_S)
+                self._read_frame(min(time.monotonic() + START_LIMIT_S, give_up_at))
             except Exhausted:
                 raise Lost("the child did not start") from None
             self._is_ready = True
-        deadline = time.monotonic() + limit_s
+        deadline = min(time.monotonic() + limit_s, give_up_at)
         frame = _encoder.encode(work)
         self._write(HEADER.pack(len(frame)) + frame, deadline)
         return self._read_frame(deadline)
@@ -179,7 +185,7 @@ class ChildPool:
         try:
             if child is None:
                 child = Child()
-            answer = child.call(work, limit_s=limit_s)
+            answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
         except BaseException:
             # Whatever went wrong, this child may still be writing an answer that nobody waits for.
             self._give_back(child, is_spent=True)

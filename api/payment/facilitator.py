@@ -23,7 +23,8 @@ MAX_ANSWER_BYTES = 64 * 1024
 _VERIFY_TIMEOUT_S = 5.0
 EVIDENCE_TIMEOUT_S = 5.0
 _OPEN_REASONS = ("settlement_pending", "unexpected_")
-_REASON = re.compile(r"[a-z0-9_]{1,80}", re.ASCII)
+REASON = re.compile(r"[a-z0-9_]{1,80}", re.ASCII)
+"""The form of a reason in the specification's words. Anything else is not repeated in our headers."""
 
 
 class Unsettled(Exception):
@@ -96,7 +97,7 @@ class Facilitator:
         # A facilitator in trouble, or one that names a transaction, has not decided, whatever it says.
         if status >= 500 or answer.transaction or not reason or reason.startswith(_OPEN_REASONS):
             raise Undecided(reason[:80] or "no reason given")
-        raise Declined(reason if _REASON.fullmatch(reason) else "settlement_failed", answer)
+        raise Declined(reason if REASON.fullmatch(reason) else "settlement_failed", answer)
 
     async def verify(self, payment: Payment, offer: Offer) -> Verification:
         """Ask about a payment that cannot be checked offline. Raises Unsettled when there is no usable answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
@@ -11,7 +12,7 @@ from typing import Any
 from eth_account.signers.local import LocalAccount
 from hexbytes import HexBytes
 from web3 import AsyncWeb3
-from web3.exceptions import Web3Exception, Web3RPCError
+from web3.exceptions import TransactionNotFound, Web3Exception, Web3RPCError
 from web3.types import TxParams, Wei
 
 log = logging.getLogger(__name__)
@@ -113,6 +114,15 @@ class SettlerAccount:
                     break
                 number += 1
             self._next = int(max(number, pending))
+
+    async def still_has(self, transaction: HexBytes) -> bool:
+        """Whether a transaction that was sent before can still get into a block, or is in one."""
+        await self.mend()
+        if any(self._web3.keccak(raw) == transaction for raw in self._unconfirmed.values()):
+            return True
+        with contextlib.suppress(TransactionNotFound):
+            return bool(await self._web3.eth.get_transaction(transaction))
+        return False
 
     def forget(self, transaction: HexBytes) -> None:
         """A transaction is in a block."""

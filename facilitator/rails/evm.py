@@ -27,8 +27,9 @@ SETTLE_TIMEOUT_S = 6.0
 """From the start of a settlement to giving up on its receipt. Below the API's settle timeout, so that with a node that answers
 it hears `settlement_pending` with the transaction instead of nothing."""
 
-_Key = tuple[str, str, int]
-"""Payment id, recipient, value: a payer can sign two transfers with one nonce, and they are not each other's settlement."""
+_Key = tuple[str, str, int, bytes]
+"""Payment id, recipient, value, signature: a payer can sign two transfers with one nonce, and anybody can send one with a bad
+signature beside the good one. None of them is the other's settlement."""
 
 
 class EvmRail:
@@ -135,15 +136,22 @@ class EvmRail:
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         key = _key(authorization)
         try:
-            if key not in self._sent and (ended := await self._send(call, authorization)):
-                return ended
-            transaction, _ = self._sent[key]
+            sent = self._sent.get(key)
+            if sent is not None and not await self._account.still_has(sent[0]):
+                # Neither in a block nor to be sent any more: another transaction took its number.
+                sent = None
+            if sent is None:
+                ended = await self._send(call, authorization)
+                if isinstance(ended, Settlement):
+                    return ended
+                sent = self._sent[key] = ended, authorization.valid_before
+            transaction = sent[0]
             receipt = await self._chain.receipt(transaction, give_up_at=give_up_at)
             if receipt is None:
                 await self._account.mend()
                 return self._open(authorization)
             self._account.forget(transaction)
-            del self._sent[key]
+            self._sent.pop(key, None)
             if receipt["status"] == 1 and proves_payment(receipt["logs"], authorization):
                 return self._succeeded(authorization, transaction.to_0x_hex())
             # Somebody else may have sent the same authorization first: the payer has paid all the same.
@@ -154,7 +162,7 @@ class EvmRail:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
             return self._open(authorization)
 
-    async def _send(self, call: FacilitatorCall, authorization: Authorization) -> Settlement | None:
+    async def _send(self, call: FacilitatorCall, authorization: Authorization) -> HexBytes | Settlement:
         """Send the transfer; or how it ended without that: settled before, or refused."""
         try:
             gas = await self._simulate(call, authorization)
@@ -162,13 +170,12 @@ class EvmRail:
             return await self._settled_before(authorization) or self._failed(refused.reason, authorization.payer)
         now = time.time()
         # A transaction of an expired authorization can only fail.
-        self._sent = {key: sent for key, sent in self._sent.items() if sent[1] >= now}
+        for key in [key for key, sent in self._sent.items() if sent[1] < now and key not in self._settling]:
+            del self._sent[key]
         try:
-            transaction = await self._account.send(self.token.address, transfer_with_authorization(authorization), gas)
+            return await self._account.send(self.token.address, transfer_with_authorization(authorization), gas)
         except MaybeSent as maybe:
-            transaction = maybe.transaction
-        self._sent[_key(authorization)] = transaction, authorization.valid_before
-        return None
+            return maybe.transaction
 
     async def _settled_before(self, authorization: Authorization) -> Settlement | None:
         """The earlier settlement of this very payment, or None when the chain shows that there is none.
@@ -210,7 +217,7 @@ class EvmRail:
 
 
 def _key(authorization: Authorization) -> _Key:
-    return authorization.payment_id, authorization.pay_to.lower(), authorization.value
+    return authorization.payment_id, authorization.pay_to.lower(), authorization.value, authorization.signature
 
 
 def _payer(call: FacilitatorCall) -> str | None:

@@ -42,7 +42,7 @@ LOOKBACK_BLOCKS = 9_000
 """How far back evidence is looked for: five hours on Base. Many nodes refuse to search more than 10,000 blocks at once."""
 MAX_GAS = 400_000
 """A transfer from an account takes about 75,000, from a common contract wallet up to 150,000."""
-NODE_ERRORS = (Web3Exception, aiohttp.ClientError, OSError, TimeoutError, ValueError)
+NODE_ERRORS = (Web3Exception, aiohttp.ClientError, OSError, TimeoutError, ValueError, TypeError, KeyError)
 """What a call to the node raises when it does not answer, or not as it should."""
 
 _ERC1271_MAGIC = bytes.fromhex("1626ba7e")
@@ -118,7 +118,7 @@ class TokenOnChain:
                 if bytes(use["topics"][0]) == AUTHORIZATION_CANCELED:
                     return Evidence(status="void", network=network, as_of=as_of, payer=payer)
                 receipt = await self._web3.eth.get_transaction_receipt(use["transactionHash"])
-                found = transfer_at(receipt["logs"], use["logIndex"] + 1, payer)
+                found = transfer_at(receipt["logs"], use["logIndex"] + 1, self._token.address, payer)
                 if found is not None:
                     return Evidence(
                         status="settled",
@@ -157,14 +157,16 @@ def proves_payment(logs: Sequence[LogReceipt], authorization: Authorization) -> 
         if topics == [AUTHORIZATION_USED, _topic(authorization.payer), authorization.nonce] and (
             entry["address"].lower() == authorization.asset.lower()
         ):
-            found = transfer_at(logs, entry["logIndex"] + 1, authorization.payer)
+            found = transfer_at(logs, entry["logIndex"] + 1, authorization.asset, authorization.payer)
             return found == (authorization.pay_to.lower(), authorization.value)
     return False
 
 
-def transfer_at(logs: Sequence[LogReceipt], index: int, payer: str) -> tuple[str, int] | None:
-    """(recipient, value) of the Transfer from `payer` that is log `index` of its block, or None."""
+def transfer_at(logs: Sequence[LogReceipt], index: int, asset: str, payer: str) -> tuple[str, int] | None:
+    """(recipient, value) of the token's Transfer from `payer` that is log `index` of its block, or None."""
     for entry in logs:
+        if entry["address"].lower() != asset.lower():
+            continue
         topics = [bytes(topic) for topic in entry["topics"]]
         if entry["logIndex"] == index and len(topics) == 3 and topics[:2] == [TRANSFER, _topic(payer)]:
             return "0x" + topics[2][12:].hex(), int.from_bytes(bytes(entry["data"]), "big")

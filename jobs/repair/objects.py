@@ -41,7 +41,7 @@ def step(reader: Reader, frame: ObjectFrame) -> None:
 def _bracket_for_key(reader: Reader, frame: ObjectFrame, c: str) -> None:
     """An opening bracket where a key should be: the object before it was not closed, or was none."""
     source = reader.source
-    if frame.empty and c == "[" and len(reader.stack) == 1:
+    if frame.empty and c == "[":
         source.note(Kind.REDUNDANT_BRACKET, reader.i)
         reader.pop()
         reader.open()

@@ -33,7 +33,6 @@ def read(source: Source) -> tuple[bool, Any]:
     integer stay the text that they are, as a string, and a lone surrogate becomes U+FFFD; both count as repairs.
     Text that nests deeper than MAX_DEPTH is not read at all.
     """
-
     cursor = 0
 
     def whole(digits: str) -> int | float | str:

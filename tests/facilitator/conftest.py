@@ -39,8 +39,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A chain for the whole session: anvil where npm has put it, else py-evm."""
     pytest_socket.enable_socket()
     var = tmp_path_factory.mktemp("facilitator")
-    (var / "node").symlink_to(ROOT / "var" / "node")
-    chain = start_chain(var)
+    chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
     bench = Bench(provision(chain, var), Rpc(chain.rpc_url))
     bench.fund_stranger()
     yield bench

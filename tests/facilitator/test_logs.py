@@ -88,6 +88,7 @@ def test_the_transfer_is_read_from_its_log() -> None:
     """Recipient in lower case, and the value."""
     logs = [transfer(6, to=OTHER), transfer(7, value=2**256 - 1)]
 
-    assert transfer_at(logs, 7, PAYER) == (PAY_TO.lower(), 2**256 - 1)
-    assert transfer_at(logs, 8, PAYER) is None
-    assert transfer_at(logs, 7, OTHER) is None
+    assert transfer_at(logs, 7, TOKEN.address, PAYER) == (PAY_TO.lower(), 2**256 - 1)
+    assert transfer_at(logs, 8, TOKEN.address, PAYER) is None
+    assert transfer_at(logs, 7, TOKEN.address, OTHER) is None
+    assert transfer_at(logs, 7, OTHER, PAYER) is None

@@ -139,7 +139,7 @@ def test_settings_do_not_change() -> None:
         Settings().port = 1  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", [name for name in READ if name.endswith("_url")])
+@pytest.mark.parametrize("name", [name for name in READ if name.endswith("_url") and name != "base_url"])
 def test_addresses_are_not_shown(name: str) -> None:
     """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
     schemes = {"ledger_url": "redis", "queue_url": "redis"}
@@ -211,3 +211,42 @@ def test_a_key_file_that_is_not_there(tmp_path: Path) -> None:
         read_key(tmp_path / "missing.key")
     with pytest.raises(InvalidSetting, match="IsADirectoryError"):
         read_key(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("base_url", "https://user:hunter2@host.test"),
+        ("base_url", "http://[::1"),
+        ("base_url", "http://]"),
+        ("base_url", "http://h o/"),
+        ("base_url", "http://h\n/x"),
+        ("base_url", "http://h?"),
+        ("base_url", "http://h#"),
+        ("base_url", "http://h:99999"),
+        ("base_url", "http://h:x"),
+        ("evm_rpc_url", "garbage"),
+        ("evm_facilitator_url", "ftp://h"),
+        ("ledger_url", "redis://[::1"),
+        ("ledger_url", "redis://"),
+        ("queue_url", "redis://h:x"),
+        ("port", "4_020"),
+        ("port", "+4020"),
+        ("port", "４０２０"),
+        ("evm_pay_to", "0x" + "0" * 40),
+    ],
+)
+def test_forms_that_would_fail_later_are_refused_at_once(name: str, value: str) -> None:
+    """With the name of the setting, and without the value of one that may hold a secret."""
+    with pytest.raises(InvalidSetting, match=name.upper()) as refused:
+        read(**{name: value})
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["0" * 64, "f" * 64])
+def test_a_key_that_is_no_private_key_is_refused(tmp_path: Path, text: str) -> None:
+    """Zero and anything beyond the curve's order."""
+    path = tmp_path / "key"
+    path.write_text(text)
+    with pytest.raises(InvalidSetting, match="usable"):
+        read_key(path)
