@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 import pytest_socket
 import redis
@@ -13,6 +15,11 @@ import redis
 from compose.sandbox.redis_server import start_redis
 
 TESTS = Path(__file__).parent
+
+# The same examples in every run, so that a change is judged by what it changes. HYPOTHESIS_PROFILE=explore looks for new ones.
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.register_profile("explore")
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 UNIT = ("shared", "jobs", "contract")
 """Folders whose tests are calculations: no socket at all."""
 
