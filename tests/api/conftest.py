@@ -25,7 +25,7 @@ from shared.money import Price
 from shared.settings import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
-from shared.x402.wire import Offer
+from tests import signing
 from workers.main import create_broker
 
 PAY_TO = "0x1111111111111111111111111111111111111111"
@@ -219,43 +219,12 @@ class Payer:
         offer = evm.offers(EVM_USDC["eip155:8453"], Price.of(price), PAY_TO)[0]
         content: dict[str, Any] = {
             "x402Version": 2,
-            "accepted": {
-                "scheme": offer.scheme,
-                "network": offer.network,
-                "amount": offer.amount,
-                "asset": offer.asset,
-                "payTo": offer.pay_to,
-                "maxTimeoutSeconds": offer.max_timeout_seconds,
-                "extra": dict(offer.extra),
-            },
-            "payload": self.signed(offer, **fields),
+            "accepted": signing.wire(offer),
+            "payload": signing.payload(self.key, offer, **fields),
         }
         if resource is not None:
             content["resource"] = {"url": resource}
         return content
-
-    def signed(self, offer: Offer, **fields: str) -> dict[str, Any]:
-        """The scheme's payload."""
-        authorization = {
-            "from": self.address,
-            "to": offer.pay_to,
-            "value": offer.amount,
-            "validAfter": "0",
-            "validBefore": str(int(time.time()) + 60),
-            "nonce": "0x" + secrets.token_hex(32),
-            **fields,
-        }
-        digest = evm.transfer_digest(
-            offer,
-            authorization["from"],
-            authorization["to"],
-            int(authorization["value"]),
-            int(authorization["validAfter"]),
-            int(authorization["validBefore"]),
-            bytes.fromhex(authorization["nonce"][2:]),
-        )
-        raw = self.key.sign_recoverable(digest, hasher=None)
-        return {"signature": "0x" + raw[:64].hex() + format(raw[64] + 27, "02x"), "authorization": authorization}
 
 
 @pytest.fixture

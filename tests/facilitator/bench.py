@@ -26,6 +26,7 @@ from shared.money import Price
 from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
+from tests import signing
 
 TOKEN = EVM_USDC["eip155:8453"]
 ABSENT = object()
@@ -75,47 +76,20 @@ class Payer:
             fields: of the authorization, signed, where they differ from the offer.
         """
         offer = evm.offers(TOKEN, Price.of(price), pay_to)[0]
-        requirements = {
-            "scheme": offer.scheme,
-            "network": offer.network,
-            "amount": offer.amount,
-            "asset": offer.asset,
-            "payTo": offer.pay_to,
-            "maxTimeoutSeconds": offer.max_timeout_seconds,
-            "extra": dict(offer.extra),
-        }
-        authorization = {
-            "from": self.address,
-            "to": pay_to,
-            "value": offer.amount,
-            "validAfter": "0",
-            "validBefore": str(int(time.time()) + 60),
-            "nonce": "0x" + secrets.token_hex(32),
-            **fields,
-        }
-        digest = evm.transfer_digest(
-            offer,
-            authorization["from"],
-            authorization["to"],
-            int(authorization["value"]),
-            int(authorization["validAfter"]),
-            int(authorization["validBefore"]),
-            bytes.fromhex(authorization["nonce"][2:]),
-        )
+        requirements = signing.wire(offer)
         return {
             "x402Version": 2,
             "paymentPayload": {
                 "x402Version": 2,
                 "accepted": copy.deepcopy(requirements),
-                "payload": {"signature": "0x" + wrap(self.sign(digest)).hex(), "authorization": authorization},
+                "payload": signing.payload(self.key, offer, address=self.address, wrap=wrap, **fields),
             },
             "paymentRequirements": requirements,
         }
 
     def sign(self, digest: bytes) -> bytes:
         """r, s, v."""
-        raw = self.key.sign_recoverable(digest, hasher=None)
-        return raw[:64] + bytes([raw[64] + 27])
+        return signing.rsv(self.key, digest)
 
     def cancellation(self, nonce: str) -> bytes:
         """Calldata of cancelAuthorization."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import Refused
+from tests import signing
 
 NOW = 1_900_000_000
 PAY_TO = "0x1111111111111111111111111111111111111111"
@@ -27,26 +27,7 @@ N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 def signed(**fields: str) -> dict[str, Any]:
     """A payload signed over exactly these fields."""
-    authorization = {
-        "from": PAYER,
-        "to": PAY_TO,
-        "value": "1000",
-        "validAfter": "0",
-        "validBefore": str(NOW + 60),
-        "nonce": "0x" + secrets.token_hex(32),
-        **fields,
-    }
-    digest = evm.transfer_digest(
-        OFFER,
-        authorization["from"],
-        authorization["to"],
-        int(authorization["value"]),
-        int(authorization["validAfter"]),
-        int(authorization["validBefore"]),
-        bytes.fromhex(authorization["nonce"][2:]),
-    )
-    raw = KEY.sign_recoverable(digest, hasher=None)
-    return {"signature": "0x" + raw[:64].hex() + format(raw[64] + 27, "02x"), "authorization": authorization}
+    return signing.payload(KEY, OFFER, now=NOW, **fields)
 
 
 def test_constants_are_those_of_the_chain() -> None:
