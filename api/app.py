@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
-from litestar import Litestar, MediaType, Request, Response, asgi, get
+from litestar import HttpMethod, Litestar, MediaType, Request, Response, asgi, route
 from litestar.config.cors import CORSConfig
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
@@ -115,8 +115,8 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
 def _document_routes(tills: Sequence[Till], settings: Settings) -> list[BaseRouteHandler]:
     """The discovery documents: bytes that never change while the process lives."""
 
-    def route(path: str, body: bytes) -> BaseRouteHandler:
-        @get(path, media_type=MediaType.JSON, sync_to_thread=False, cache_control=None)
+    def served(path: str, body: bytes) -> BaseRouteHandler:
+        @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], media_type=MediaType.JSON, sync_to_thread=False)
         def document() -> Response[bytes]:
             return Response(body, media_type=MediaType.JSON, headers={"Cache-Control": "public, max-age=60"})
 
@@ -124,7 +124,7 @@ def _document_routes(tills: Sequence[Till], settings: Settings) -> list[BaseRout
 
     listings = [till.listing for till in tills]
     updated = int(datetime.fromisoformat(UPDATED).timestamp())
-    return [route(path, body) for path, body in documents(listings, settings.base_url, last_updated=updated).items()]
+    return [served(path, body) for path, body in documents(listings, settings.base_url, last_updated=updated).items()]
 
 
 def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
@@ -134,13 +134,20 @@ def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[byte
     call_id = request_id(request.scope)
     if code == "internal_error":
         log.error("request %s to %s failed", call_id, request.url.path, exc_info=error)
-    answer = problem_answer(
-        Problem(code=code, detail=KINDS[code].title + "."), instance=request.url.path, request_id=call_id
-    )
+    detail = KINDS[code].title + "."
+    if code == "not_found":
+        detail += " /openapi.json lists what is sold."
+    answer = problem_answer(Problem(code=code, detail=detail), instance=request.url.path, request_id=call_id)
     headers = {name.decode(): value.decode() for name, value in answer.headers}
     return Response(
         answer.body,
         status_code=answer.status,
         media_type=headers.pop("content-type"),
-        headers={**headers, "X-Request-Id": call_id, "Cache-Control": "no-store"},
+        headers={
+            **(getattr(error, "headers", None) or {}),  # Allow
+            **headers,
+            "X-Request-Id": call_id,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+        },
     )

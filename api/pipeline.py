@@ -101,7 +101,7 @@ class PaidCall:
         claim = self._claim(authorization, offer, scope, body)
         checked = Checked(presented, offer, rail, payment, authorization, claim, body)
 
-        # 4 to 8. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
+        # 4, 5. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
         with self._services.dispatcher.seat(self._endpoint.pool) as has_seat:
             refusal = await self._refusal(checked, has_seat=has_seat)
             return await self._drive(checked, await self._enter(checked, refusal))
@@ -195,7 +195,7 @@ class PaidCall:
             entry = await self._services.ledger.find(checked.claim)
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
-        """10. The job. From here every answer carries the receipt, whatever happens."""
+        """7, 8. The job. From here every answer carries the receipt, whatever happens."""
         arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body)
         problem: Problem
         try:

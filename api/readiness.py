@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
-from litestar import Response, get
+from litestar import HttpMethod, Response, route
 from litestar.handlers import BaseRouteHandler
 
 from api.payment.rails import ConfiguredRail
 from api.resp import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 from shared.streams import GROUP, LEASE_MS, stream_key
+
+_READ = [HttpMethod.GET, HttpMethod.HEAD]
+_FRESH = {"Cache-Control": "no-store"}
 
 
 class Readiness:
@@ -37,15 +40,15 @@ class Readiness:
     def routes(self) -> list[BaseRouteHandler]:
         """The two routes. Both are free."""
 
-        @get("/healthz", sync_to_thread=False)
-        def healthz() -> dict[str, bool]:
-            return {"ok": True}
+        @route("/healthz", http_method=_READ, sync_to_thread=False)
+        def healthz() -> Response[dict[str, bool]]:
+            return Response({"ok": True}, headers=_FRESH)
 
-        @get("/readyz")
+        @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:
             checks = await self.checks()
             ready = all(checks.values())
-            return Response({"ok": ready, "checks": checks}, status_code=200 if ready else 503)
+            return Response({"ok": ready, "checks": checks}, status_code=200 if ready else 503, headers=_FRESH)
 
         return [healthz, readyz]
 

@@ -18,6 +18,19 @@ _GATEWAY_STATUSES = (502, 503, 504)
 MAX_DETAIL_CHARS = 500
 
 
+def _where(said: dict[str, Any]) -> str:
+    """Which field is meant, and what would be accepted."""
+    field = _text(said.get("field"))
+    if not field:
+        return ""
+    details = said.get("details")
+    first = details[0] if isinstance(details, list) and details and isinstance(details[0], dict) else {}
+    suggestions = first.get("suggestions")
+    names = [name for name in suggestions if isinstance(name, str)][:5] if isinstance(suggestions, list) else []
+    nearest = f"; did you mean {', '.join(names)}?" if names else ""
+    return f" (field {field}{nearest})"[:MAX_DETAIL_CHARS]
+
+
 def failure(
     reply: Reply, *, url: str, request_id: str, payment: SignedPayment | None, now: float, in_doubt: bool = False
 ) -> CallFailed:
@@ -39,6 +52,7 @@ def failure(
         # Nobody who knows about the payment has spoken.
         else reply.status in _GATEWAY_STATUSES
     )
+    detail += _where(said)
     kind, hint = CallFailed, ""
     if reply.status == 404:
         kind, detail = UnknownCall, f"nothing is sold at {url}"

@@ -24,6 +24,7 @@ def find(url: str | None, *, env: Mapping[str, str], sandbox: Sandbox | None) ->
     address = url or env.get(ENVIRONMENT, "").strip() or (sandbox.base_url if sandbox else "")
     if not address:
         raise InvalidCall(
-            "no shop is named", hint=f"Give --url https://…, set {ENVIRONMENT}, or start the sandbox (scripts/run)."
+            "no shop is named",
+            hint=f"Give --url https://... or set {ENVIRONMENT}. A running sandbox is the shop of its own wallet only.",
         )
     return checked_base(address)

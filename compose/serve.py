@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -24,7 +25,7 @@ from client.answer import Answer
 from client.buyer import Buyer
 from client.errors import CoinslotError
 from client.wallet import Wallet
-from compose.sandbox.child import StartFailed
+from compose.sandbox.child import StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from shared.settings import InvalidSetting, Settings
 
@@ -32,19 +33,23 @@ READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 45.0
 
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a supervisor, a terminal that is closed."""
+
+
 class CannotServe(Exception):
     """The service did not come up. The text is for the person at the terminal."""
 
 
 class Interrupted(Exception):
-    """SIGINT or SIGTERM."""
+    """One of ENDING."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Serve until interrupted; with --check stop after the proof. Exit code 0, or 1 with the reason on stderr."""
     arguments = _arguments(argv)
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in ENDING:
+        signal.signal(number, _interrupt)
     var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
     try:
         with embed(os.environ, var) as embedded, _services(embedded, var, arguments.scale) as services:
@@ -74,8 +79,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     # A second Ctrl-C must not interrupt the orderly stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for ending in ENDING:
+        signal.signal(ending, signal.SIG_IGN)
     raise Interrupted
 
 
@@ -83,7 +88,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def _services(embedded: Embedded, var: Path, scale: str | None) -> Iterator[subprocess.Popen[bytes]]:
     """The processes of the Procfile, in a session of their own so that Ctrl-C reaches only this process."""
     _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
-    command = [sys.executable, "-m", "honcho", "--no-prefix", "start"]
+    command = [*tethered(), sys.executable, "-m", "honcho", "--no-prefix", "start"]
     scales = [scale] if scale else []
     if embedded.has_remote_facilitator:
         scales.append("facilitator=0")
@@ -92,6 +97,8 @@ def _services(embedded: Embedded, var: Path, scale: str | None) -> Iterator[subp
     # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, **embedded.environment, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    if _log(var).exists():
+        _log(var).replace(var / "service.log.1")  # what a crash left behind
     with _log(var).open("wb") as log:
         services = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -108,24 +115,29 @@ def _services(embedded: Embedded, var: Path, scale: str | None) -> Iterator[subp
 
 
 def _require_free(host: str, port: int, setting: str) -> None:
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise CannotServe(f"port {port} cannot be used ({error.strerror}): set {setting} to another one") from None
+            what, named = f"port {port}", setting
+            if error.errno != errno.EADDRINUSE and error.errno != errno.EACCES:
+                what, named = f"address {host}", "COINSLOT_HOST"
+            raise CannotServe(f"{what} cannot be used ({error.strerror}): set {named} to another one") from None
 
 
 def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> None:
     give_up_at = time.monotonic() + READY_TIMEOUT_S
     # Not through a proxy that the environment names: it is this machine that is asked.
     local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound
+    ready = f"http://[{host}]:{settings.port}/readyz" if ":" in host else f"http://{host}:{settings.port}/readyz"
     seen = "no answer"
     while time.monotonic() < give_up_at:
         if services.poll() is not None:
             raise CannotServe(f"a process could not start\n{_log_tail(var)}")
         try:
-            with local.open(f"http://127.0.0.1:{settings.port}/readyz", timeout=5):
+            with local.open(ready, timeout=5):
                 return
         except urllib.error.HTTPError as error:
             seen = error.read().decode(errors="replace")
@@ -152,6 +164,8 @@ def _tell(embedded: Embedded, answer: Answer | None, *, serving: bool) -> None:
         print(f"  settled in   {answer.receipt.transaction} on {answer.receipt.network}")
     if not serving:
         return
+    if embedded.chain:
+        print(f"chain          {embedded.chain}")
     print(f"catalogue      {base_url}/bazaar.json")
     print(f"OpenAPI        {base_url}/openapi.json")
     if embedded.payer_key:

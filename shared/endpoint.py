@@ -39,7 +39,7 @@ class Category(enum.StrEnum):
 
 
 class Flavour(enum.Enum):
-    """Which headers carry the challenge and the receipt (SPEC.md, Authentication).
+    """Which headers carry the challenge and the receipt (interface specification, Authentication).
 
     PAYMENT-REQUIRED is sent on every endpoint, because released x402 v2 clients read nothing else, and either request
     header is accepted everywhere. The flavour decides what is *added*.

@@ -1,6 +1,6 @@
 """/openapi.json: OpenAPI 3.1.0 of the paid calls, with prices.
 
-Sources: SPEC.md (Resources, Versioning) and the profile that x402scan and AgentCash read (@agentcash/discovery 1.7.5,
+Sources: the specification (Resources, Versioning) and the profile that x402scan and AgentCash read (@agentcash/discovery 1.7.5,
 docs/SPECIFICATION.md). That profile explains two absences. No security scheme: x402 has none in OpenAPI, and an apiKey
 one would be read as "needs an account's key"; the empty `security` says that nothing but payment is asked for. No
 header parameters: an operation that has any is no longer read as taking simply its body.
@@ -47,7 +47,7 @@ is a charged 400.
 - 503 with `charged` "unknown": repeat with the same payment. Never sign a new one.
 - An answer that says no is an answer: a domain that does not resolve or a signature that does not verify is a 200.
 
-The payer's wallet is the caller's identity: rate limits are per wallet and operation."""
+The payer's wallet is the caller's identity: there is no account and no key."""
 
 _TAGS = {
     Category.UTILITY: "Small tools on what you send.",

@@ -17,7 +17,7 @@ _USD_DECIMALS = 6
 
 
 def descriptor(listing: Listing) -> dict[str, Any]:
-    """`x-coinslot-pricing` (SPEC.md, Pricing descriptor).
+    """`x-coinslot-pricing` (the specification, Pricing descriptor).
 
     ``{"priceAtomic": "1000", "priceUsdc": 0.001, "network", "asset", "assetSymbol": "USDC", "payTo"}``. An offer in
     RLUSD has `priceRlusd` in place of `priceUsdc`, and an offer on XRPL `amount` in place of `priceAtomic`: tokens have

@@ -30,23 +30,22 @@ def responses(endpoint: Endpoint, example_schema: dict[str, Any]) -> dict[str, A
     found = {
         "200": {
             "description": "The answer, paid for.",
-            "headers": _receipt_headers(endpoint.flavour),
+            "headers": _receipt_headers(),
             "content": {MIME_TYPE: {"schema": example_schema, "example": endpoint.example.response}},
         },
         "400": _shared("BadRequest"),
         "402": _payment_required(endpoint.flavour),
         "413": _shared("ContentTooLarge"),
         "415": _shared("UnsupportedMediaType"),
-        "429": _shared("RateLimited"),
     }
     if endpoint.failures:
         found["502"] = _problem(
             502,
             "Another system failed. Repeat the request with the same payment to run it again, free.",
-            _receipt_headers(endpoint.flavour),
+            _receipt_headers(),
             endpoint.failures,
         )
-    return found | {"503": _shared("Unavailable"), "504": _shared("DeadlineExceeded")}
+    return found | {"500": _shared("InternalError"), "503": _shared("Unavailable"), "504": _shared("DeadlineExceeded")}
 
 
 def components() -> dict[str, Any]:
@@ -63,10 +62,10 @@ def components() -> dict[str, Any]:
             ),
             "ContentTooLarge": _problem(413, "The body is too large. Not charged.", {}),
             "UnsupportedMediaType": _problem(415, "The body is not application/json. Not charged.", {}),
-            "RateLimited": _problem(
-                429,
-                "This payer has called this endpoint too often. Not charged: the payment can still be used.",
-                _headers("Retry-After", "RateLimit", "RateLimit-Policy"),
+            "InternalError": _problem(
+                500,
+                "Something went wrong here. `charged` says whether it was paid; the same payment again is not charged twice.",
+                _headers("PAYMENT-RESPONSE", "Retry-After"),
             ),
             "Unavailable": _problem(
                 503,
@@ -97,15 +96,10 @@ _HEADERS: dict[str, Any] = {
         "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
     },
     "X-PAYMENT-RESPONSE": {
-        "description": "The same as PAYMENT-RESPONSE.",
+        "description": "The same as PAYMENT-RESPONSE, on the older flavour and when the payment came in X-PAYMENT.",
         "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
     },
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
-    "RateLimit": {"description": "What is left (draft-ietf-httpapi-ratelimit-headers).", "schema": {"type": "string"}},
-    "RateLimit-Policy": {
-        "description": "The limit per payer and endpoint (draft-ietf-httpapi-ratelimit-headers).",
-        "schema": {"type": "string"},
-    },
 }
 
 
@@ -114,15 +108,13 @@ def _payment_required(flavour: Flavour) -> dict[str, Any]:
     return {
         "description": "Payment required. Pay one of `accepts` exactly, then repeat the identical request with the "
         f"header {_RETRY_WITH[flavour]}.",
-        "headers": _headers(*challenge) | _receipt_headers(flavour),
+        "headers": _headers(*challenge) | _receipt_headers(),
         "content": {MIME_TYPE: {"schema": {"$ref": f"#/components/schemas/{_CHALLENGE}"}}},
     }
 
 
-def _receipt_headers(flavour: Flavour) -> dict[str, Any]:
-    if flavour is Flavour.OLDER:
-        return _headers("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE")
-    return _headers("PAYMENT-RESPONSE")
+def _receipt_headers() -> dict[str, Any]:
+    return _headers("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE")
 
 
 def _challenge_schema() -> dict[str, Any]:

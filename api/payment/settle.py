@@ -1,4 +1,4 @@
-"""Step 9 of a paid call: from a claimed payment to its receipt, or to why there is none."""
+"""Step 6 of a paid call (docs/architecture.md): from a claimed payment to its receipt, or to why there is none."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Checked:
 
 
 async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
-    """9. Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
+    """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
     facilitator = checked.rail.facilitator
     try:
         settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)

@@ -84,11 +84,10 @@ def spawn(name: str, command: Sequence[str], var: Path, *, inherit: Sequence[int
     """
     log = var.resolve() / "sandbox" / "log" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    tethered = [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), *command]
     with log.open("wb") as output:
         process = _spawner().submit(
             subprocess.Popen,
-            tethered,
+            [*tethered(), *command],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -97,6 +96,11 @@ def spawn(name: str, command: Sequence[str], var: Path, *, inherit: Sequence[int
             pass_fds=inherit,
         )
         return Child(name, process.result(), log)
+
+
+def tethered() -> list[str]:
+    """What to put before a command so that it hears SIGTERM when this process dies (tether.py)."""
+    return [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid())]
 
 
 @cache

@@ -26,12 +26,14 @@ class Embedded:
         settings: as the processes will read them.
         environment: the variables that make them so, for every process.
         payer_key: of the sandbox wallet; None when calls are paid on a real chain.
+        chain: which local chain it is, in words; empty when there is none.
         has_remote_facilitator: another than ours settles, so ours is not started.
     """
 
     settings: Settings
     environment: dict[str, str]
     payer_key: bytes | None
+    chain: str
     has_remote_facilitator: bool
 
 
@@ -63,10 +65,12 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         if is_missing("KEY_FILE"):
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
         sandbox: EvmSandbox | None = None
+        chain_name = ""
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
             chain = start_chain(var, node_folders=[ROOT / "var" / "node"])  # where scripts/setup puts anvil
             stack.callback(chain.stop)
             sandbox = provision(chain, var)
+            chain_name = "anvil" if chain.kind == "anvil" else "py-evm (slower: with npm, scripts/setup fetches anvil)"
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(_free_port())
             made |= {
                 PREFIX + "EVM_RPC_URL": sandbox.rpc_url,
@@ -84,6 +88,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             settings=settings,
             environment=made,
             payer_key=bytes.fromhex(sandbox.payer_key.removeprefix("0x")) if sandbox else None,
+            chain=chain_name,
             has_remote_facilitator=not is_missing("EVM_FACILITATOR_URL"),
         )
 

@@ -29,6 +29,11 @@ def install(manifest: Path, prefix: Path) -> None:
     shutil.copy(manifest / "package.json", prefix)
     shutil.copy(manifest / "package-lock.json", prefix)
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(prefix)]
+    command += ["--fetch-retries=1", "--fetch-timeout=20000"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NpmFailed(done.stderr.strip())
+    if not any((prefix / "node_modules").glob("[!.]*")):
+        # An optional package that could not be fetched is no failure to npm, but then it is not tried again either.
+        (prefix / "node_modules" / ".package-lock.json").unlink(missing_ok=True)
+        raise NpmFailed("npm fetched nothing: no network, or no binary for this machine")

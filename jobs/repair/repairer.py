@@ -32,4 +32,7 @@ def repair(text: str) -> Repaired:
         source.note(Kind.LONE_SURROGATE, surrogate.start())
     source = unwrap(source)
     value = Document(source).read()
+    if not source.repairs:
+        # What was left out on the way to the value (a model's thoughts, say) has no rule of its own.
+        source.note(Kind.STRAY_TEXT, 0)
     return Repaired(value, True, tuple(source.repairs))

@@ -566,3 +566,13 @@ async def test_a_failure_that_is_not_known_here_is_still_truthful(
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (500, "internal_error", True)
     assert decoded(answer.headers["payment-response"])["success"] is True
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/openapi.json", "/bazaar.json", "/.well-known/x402"])
+async def test_free_paths_answer_head_and_say_what_is_allowed(shop: httpx.AsyncClient, path: str) -> None:
+    """Monitors probe with HEAD; a wrong method is 405 with Allow, as a problem document."""
+    head = await shop.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    wrong = await shop.post(path)
+    assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
+    assert "GET" in wrong.headers["allow"]

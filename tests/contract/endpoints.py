@@ -1,6 +1,8 @@
-"""The literal table: what is sold, copied by hand from SPEC.md. Nothing is computed, so it catches wrong derivations.
+"""The literal table: what is sold, copied by hand from the interface specification.
 
-Names, prices, categories, flavours and listing are SPEC.md's; pools are ARCHITECTURE.md's.
+Nothing is computed, so it catches wrong derivations.
+
+Names, prices, categories, flavours and listing are the specification's; pools are docs/architecture.md's.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Row(NamedTuple):
     built: bool = False
 
 
-ENDPOINTS: tuple[Row, ...] = (
+SPECIFIED: tuple[Row, ...] = (
     Row("echo", "/v1/cdp/echo", "0.001", "1000", "utility", "fast", "newer", built=True),
     Row("json-repair", "/v1/cdp/json-repair", "0.005", "5000", "utility", "fast", "newer", built=True),
     Row("faker", "/v1/cdp/faker", "0.005", "5000", "utility", "fast", "newer", built=True),
@@ -72,3 +74,8 @@ ENDPOINTS: tuple[Row, ...] = (
     Row("chain/call", "/v1/cdp/chain/call", "0.005", "5000", "data", "chain", "newer"),
     Row("chain/storage", "/v1/cdp/chain/storage", "0.005", "5000", "data", "chain", "newer"),
 )
+
+ADDED: tuple[Row, ...] = ()
+"""What is sold beyond the specification."""
+
+ENDPOINTS = SPECIFIED + ADDED

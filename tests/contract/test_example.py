@@ -48,7 +48,7 @@ def test_its_validation_comes_before_payment(endpoint: Endpoint) -> None:
         with pytest.raises(msgspec.ValidationError):
             msgspec.json.decode(body, type=endpoint.request)
     with pytest.raises(msgspec.ValidationError) as refused:
-        msgspec.json.decode(b'{"text": "!!"}', type=endpoint.request)
+        msgspec.json.decode('{"text": "日本語!"}'.encode(), type=endpoint.request)
     assert isinstance(refused.value.__cause__, InvalidField)
 
 

@@ -15,7 +15,7 @@ from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.wire import Offer
-from tests.contract.endpoints import ENDPOINTS
+from tests.contract.endpoints import SPECIFIED
 
 BASE_URL = "https://coinslot.example"
 PAY_TO = "0x" + "11" * 20
@@ -193,5 +193,5 @@ def shop() -> tuple[Listing, ...]:
                 failures=("no_captions", "video_unavailable") if row.name == "youtube" else (),
             )
         )
-        for row in ENDPOINTS
+        for row in SPECIFIED
     )
