@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from compose.sandbox.child import tethered
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -54,7 +56,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
     environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "compose.serve"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        [*tethered(), sys.executable, "-m", "compose.serve"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     watchdog = threading.Timer(120, process.kill)
