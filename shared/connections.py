@@ -1,5 +1,5 @@
-"""Redis clients with the two things settled that redis-py guesses at: how long to wait, and never to repeat a command by
-itself. A claim or an XADD that is sent twice because its first answer was lost is a bug that only money would show."""
+"""The workers' Redis clients, with two things settled that redis-py guesses at: how long to wait, and never to repeat a
+command by itself. (The API has its own client, api/resp.py, under the same two rules.)"""
 
 from __future__ import annotations
 
