@@ -23,6 +23,7 @@ from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.till import Till
 from api.pipeline import PaidCall, Services
+from api.pools import Pools
 from api.readiness import Readiness
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
@@ -76,22 +77,25 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     # The reader blocks in Redis, which would hold up every other command on its connection.
     replies_redis = Redis(settings.queue_url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies = ReplyReader(replies_redis)
+    pools = Pools(queue_redis)
     services = Services(
         ledger=Ledger(ledger_redis),
-        dispatcher=Dispatcher(queue_redis, replies, Sealer(master)),
+        dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),
         settle_timeout_s=settings.settle_timeout_s,
     )
-    readiness = Readiness(ledger_redis, queue_redis, rails, catalogue)
+    readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         for rail in rails:
             await rail.facilitator.start()
         replies.start()
+        pools.start()
         try:
             yield
         finally:
+            await pools.stop()
             await replies.stop()
             for rail in rails:
                 await rail.facilitator.stop()

@@ -7,30 +7,35 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
+from api.pools import Pools
 from api.replies import ReplyReader
-from api.resp import Redis
+from api.resp import Redis, RedisLost
 from shared.endpoint import Endpoint, Pool
-from shared.message import Arguments, new_message
+from shared.message import Arguments, new_job
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
 
 log = logging.getLogger(__name__)
 
-# Calls of one API process that may wait for a pool at once. A full pool refuses before it charges.
-ROOM: dict[Pool, int] = {
-    Pool.FAST: 1000,
-    Pool.NET: 200,
-    Pool.CHAIN: 200,
-    Pool.RENDER: 8,
-    Pool.WHOIS: 64,
-    Pool.YOUTUBE: 32,
-}
+PATIENCE_S = 3.0
+"""How long a paid call tries to reach a queue that is being restarted."""
+RETRY_S = 0.1
 
 
 class Late(Exception):
     """The deadline passed without an answer. The job may still finish and leave its answer in the ledger."""
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A job on its way: what is needed to send it again."""
+
+    stream: str
+    encoded: bytes
+    entry_id: bytes = b""
 
 
 class Dispatcher:
@@ -41,24 +46,30 @@ class Dispatcher:
         replies: this process's reply reader.
     """
 
-    def __init__(self, queue: Redis, replies: ReplyReader, sealer: Sealer) -> None:
+    def __init__(self, queue: Redis, replies: ReplyReader, pools: Pools, sealer: Sealer) -> None:
         self._queue = queue
         self._replies = replies
+        self._pools = pools
         self._sealer = sealer
         self._taken: Counter[Pool] = Counter()
+        self._sent: dict[str, _Sent] = {}
+        replies.on_reconnect = self._send_lost_again
 
-    @contextlib.contextmanager
-    def seat(self, pool: Pool) -> Iterator[bool]:
+    @contextlib.asynccontextmanager
+    async def seat(self, pool: Pool) -> AsyncIterator[str | None]:
         """A place among the calls that wait for a pool, from before the payment is claimed until the call is answered.
 
-        Gives False when there is none: then nothing new may be charged.
+        Gives None, or why there is no place, as a code of the failure table: then nothing new may be charged.
         """
-        if self._taken[pool] >= ROOM[pool]:
-            yield False
+        if self._pools.refusal(pool, self._taken[pool]):
+            await self._pools.look_again()
+        # Nothing is awaited between the judgement and the taking: a burst must not share one place.
+        if refusal := self._pools.refusal(pool, self._taken[pool]):
+            yield refusal
             return
         self._taken[pool] += 1
         try:
-            yield True
+            yield None
         finally:
             self._taken[pool] -= 1
 
@@ -69,20 +80,41 @@ class Dispatcher:
             Late: after the endpoint's deadline.
             RedisLost, RedisRefused: the job could not be queued, as far as is known.
         """
-        message = new_message(
+        job = new_job(
             endpoint,
             arguments,
             reply_to=self._replies.address,
             deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
-        reply = self._replies.expect(message.message_id)
+        reply = self._replies.expect(job.id)
+        sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded)
         try:
             async with asyncio.timeout(endpoint.deadline_s):
-                await self._queue.call("XADD", stream_key(endpoint.pool), "*", FIELD, message.encode())
+                await self._send(sent)
                 return await reply
         except TimeoutError:
-            log.warning("late: endpoint=%s job=%s", endpoint.name, message.message_id)
+            log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
             raise Late from None
         finally:
-            self._replies.forget(message.message_id)
+            del self._sent[job.id]
+            self._replies.forget(job.id)
+
+    async def _send(self, sent: _Sent) -> None:
+        give_up_at = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                sent.entry_id = await self._queue.call("XADD", sent.stream, "*", FIELD, sent.encoded)
+                return
+            except RedisLost:
+                # It may have been added all the same. Then it runs twice, and its first result wins.
+                if time.monotonic() >= give_up_at:
+                    raise
+                await asyncio.sleep(RETRY_S)
+
+    async def _send_lost_again(self) -> None:
+        """The connection to the queue was lost, and is there again: what is not in its stream any more was either lost with
+        Redis, or its reply was. Running it again gives the answer that the ledger may have already."""
+        for sent in [sent for sent in self._sent.values() if sent.entry_id]:
+            if not await self._queue.call("XRANGE", sent.stream, sent.entry_id, sent.entry_id):
+                await self._send(sent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import time
 from dataclasses import dataclass
@@ -102,30 +103,37 @@ class PaidCall:
         checked = Checked(presented, offer, rail, payment, authorization, claim, body)
 
         # 4, 5. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
-        with self._services.dispatcher.seat(self._endpoint.pool) as has_seat:
-            refusal = await self._refusal(checked, has_seat=has_seat)
-            return await self._drive(checked, await self._enter(checked, refusal))
+        async with self._services.dispatcher.seat(self._endpoint.pool) as no_seat:
+            refusal = await self._refusal(checked, no_seat)
+            return await self._drive(checked, await self._enter(checked, refusal, has_seat=no_seat is None))
 
-    async def _enter(self, checked: Checked, refusal: Refused | Problem | None) -> Entry:
+    async def _enter(self, checked: Checked, refusal: Refused | Problem | None, *, has_seat: bool) -> Entry:
         """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""
         ledger, claim = self._services.ledger, checked.claim
         if refusal is None:
             return await ledger.claim(claim)
         # Out of its window it can still be driven: it may have been settled in time. Without a seat it cannot.
-        is_drivable = isinstance(refusal, Refused)
+        is_drivable = has_seat and isinstance(refusal, Refused)
         entry = await (ledger.find(claim) if is_drivable else ledger.peek(claim))
-        if entry.verdict in (Verdict.ABSENT, Verdict.IDLE):
+        if entry.verdict is Verdict.ABSENT:
             raise refusal
+        if entry.verdict is Verdict.IDLE:
+            # It may have been charged before, so it is this payment that is to be repeated.
+            if isinstance(refusal, Refused):
+                raise again("unavailable", "This call cannot be run now.", charged="unknown", after_s=2)
+            raise dataclasses.replace(refusal, charged="unknown")
         return entry
 
-    async def _refusal(self, checked: Checked, *, has_seat: bool) -> Refused | Problem | None:
+    async def _refusal(self, checked: Checked, no_seat: str | None) -> Refused | Problem | None:
         """Why a new payment would be refused, uncharged, in the order of the checks."""
         if problem := self._invalid(checked.body):
             return problem
-        if not has_seat:
-            return again("pool_full", "Too many calls of this kind are waiting.", charged=False, after_s=1)
         if reason := checked.authorization.window_refusal(int(time.time())):
             return Refused(reason)
+        if no_seat == "pool_full":
+            return again(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
+        if no_seat:
+            return again(no_seat, "No worker serves this call now.", charged=False, after_s=2)
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)
         return None

@@ -10,9 +10,9 @@ from litestar import HttpMethod, Response, route
 from litestar.handlers import BaseRouteHandler
 
 from api.payment.rails import ConfiguredRail
+from api.pools import Pools
 from api.resp import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
-from shared.streams import GROUP, LEASE_MS, stream_key
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
 _FRESH = {"Cache-Control": "no-store"}
@@ -29,13 +29,15 @@ class Readiness:
         self,
         ledger: Redis,
         queue: Redis,
+        pools: Pools,
         rails: Sequence[ConfiguredRail],
         catalogue: Sequence[Endpoint],
     ) -> None:
         self._ledger = ledger
         self._queue = queue
+        self._pools = pools
         self._rails = rails
-        self._pools = sorted({endpoint.pool for endpoint in catalogue})
+        self._needed = sorted({endpoint.pool for endpoint in catalogue})
 
     def routes(self) -> list[BaseRouteHandler]:
         """The two routes. Both are free."""
@@ -57,18 +59,11 @@ class Readiness:
         names = ["ledger", "queue", *(f"facilitator:{rail.rail}" for rail in self._rails)]
         asked: list[Awaitable[bool]] = [_answers(self._ledger), _answers(self._queue)]
         asked += [rail.facilitator.reachable() for rail in self._rails]
-        for pool in self._pools:
-            names.append(f"workers:{pool}")
-            asked.append(self._has_worker(stream_key(pool)))
-        return dict(zip(names, await asyncio.gather(*asked), strict=True))
-
-    async def _has_worker(self, stream: str) -> bool:
-        try:
-            consumers = await self._queue.call("XINFO", "CONSUMERS", stream, GROUP)
-        except (RedisLost, RedisRefused):
-            return False
-        # Each is a flat list of names and values.
-        return any(dict(zip(flat[::2], flat[1::2], strict=True))[b"idle"] < LEASE_MS for flat in consumers)
+        states = await self._pools.states()
+        checks = dict(zip(names, await asyncio.gather(*asked), strict=True))
+        for pool in self._needed:
+            checks[f"workers:{pool}"] = pool in states and states[pool].workers > 0
+        return checks
 
 
 async def _answers(redis: Redis) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import uuid
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -30,6 +32,7 @@ class ReplyReader:
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
         self._task: asyncio.Task[None] | None = None
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
+        self.on_reconnect: Callable[[], Awaitable[None]] | None = None
 
     def start(self) -> None:
         """Begin reading, on the running event loop."""
@@ -54,19 +57,25 @@ class ReplyReader:
         self._waiting.pop(message_id, None)
 
     async def _read(self) -> None:
-        is_connected = True
         while True:
             try:
                 popped = await self._queue.call("BLMPOP", READ_TIMEOUT_S, 1, self.address, "LEFT", "COUNT", READ_COUNT)
             except (RedisLost, RedisRefused) as error:
-                if is_connected:
-                    log.warning("no replies can be read: %s", error)
-                is_connected = False
-                await asyncio.sleep(RECONNECT_DELAY_S)
+                log.warning("no replies can be read: %s", error)
+                await self._reconnect()
                 continue
-            is_connected = True
             for raw in popped[1] if popped else ():
                 self._deliver(raw)
+
+    async def _reconnect(self) -> None:
+        """Until Redis answers again."""
+        while True:
+            await asyncio.sleep(RECONNECT_DELAY_S)
+            with contextlib.suppress(RedisLost, RedisRefused):
+                await self._queue.call("PING")
+                if self.on_reconnect is not None:
+                    await self.on_reconnect()
+                return
 
     def _deliver(self, raw: bytes) -> None:
         try:

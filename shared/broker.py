@@ -1,36 +1,42 @@
 """A Dramatiq broker on Redis Streams: consumers block until there is work, and nothing polls.
 
 Dramatiq's own Redis broker polls an empty queue with a back-off of up to a second, which costs a blocking caller 260 to
-470 ms (median, measured on two cores). Here XADD enqueues, XREADGROUP BLOCK wakes one waiting consumer, and XACK with XDEL
-ends a job. Everything else is stock: actors, middleware, message format, the `dramatiq` command.
+470 ms (median, measured on two cores). Here XADD enqueues, XREADGROUP BLOCK wakes one waiting consumer, and one write replies
+to the caller and removes the message. Everything else is stock: actors, middleware, message format, the `dramatiq` command.
 
-There are no delay queues: a job of a waiting caller is never put off. At-least-once: entries that their consumer has not
-renewed for `LEASE_MS` are claimed by another, so a job may run twice; the first result wins (shared/answers.py).
+There are no delay queues: a job of a waiting caller is never put off. At-least-once: what a consumer has not renewed for
+`LEASE_MS` is claimed by another, so a job may run twice; the first result wins (workers/answers.py).
 """
 
 from __future__ import annotations
 
-import threading
 import time
-import uuid
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import dramatiq
-import redis
-from dramatiq.broker import Broker, Consumer, MessageProxy
+from dramatiq.broker import Broker, Consumer
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
-from redis.exceptions import RedisError, ResponseError
 
 from shared.connections import connect
-from shared.streams import FIELD, GROUP, LEASE_MS, stream_key
+from shared.consumer import StreamConsumer
+from shared.streams import FIELD, stream_key
 
-_RENEW_S = 1.0
-_RECONNECT_S = 0.1
-LONGEST_BLOCK_MS = 5_000
+INLINE = "inline"
+"""Actor option: run the message in the thread that reads the queue. Twice the throughput of worker threads, for jobs of less
+than a millisecond that wait for nothing; a job of 20 ms would hold up every other for 20 ms. All actors of a queue agree."""
+
+
+class Outbox(Protocol):
+    """Where the results of finished messages wait to be sent."""
+
+    def take(self, messages: Sequence[dramatiq.Message[Any]]) -> Sequence[tuple[str, bytes]]:
+        """What to push, as list keys and values, in the write that removes these messages from their queue.
+
+        A message may have no result: it was given up after `MAX_DELIVERIES`, or no actor knows it.
+        """
 
 
 class StopFetching(Middleware):
@@ -42,37 +48,38 @@ class StopFetching(Middleware):
         broker.stop_fetching()
 
 
-class StreamMessage(MessageProxy):
-    """A message with the id of its stream entry, by which it is acknowledged."""
-
-    def __init__(self, message: dramatiq.Message[Any], entry_id: bytes) -> None:
-        super().__init__(message)
-        self.entry_id = entry_id
-
-
 class StreamBroker(Broker):
     """Dramatiq broker on Redis Streams. One per process.
 
     Args:
         url: the queue Redis.
         middleware: every middleware, in order: none is added behind the reader's back.
+        outbox: where the replies come from; without one, finished messages are only removed.
     """
 
-    def __init__(self, url: str, *, middleware: list[Middleware]) -> None:
+    def __init__(self, url: str, *, middleware: list[Middleware], outbox: Outbox | None = None) -> None:
         super().__init__(middleware=middleware)
+        self.actor_options.add(INLINE)
         self.client = connect(url)
-        self._blocking = connect(url, longest_block_s=LONGEST_BLOCK_MS / 1000)
+        self.outbox = outbox
+        self._url = url
         self._consumers: list[StreamConsumer] = []
 
     def close(self) -> None:
         """Close every connection."""
         self.client.close()
-        self._blocking.close()
 
     def stop_fetching(self) -> None:
         """For a worker that shuts down: what it has fetched is run or given back, and nothing more is fetched."""
         for consumer in self._consumers:
             consumer.is_stopping = True
+
+    def declare_actor(self, actor: dramatiq.Actor[Any, Any]) -> None:
+        """Declare an actor. Raises ValueError when others of its queue are run in another way."""
+        for other in self.actors.values():
+            if other.queue_name == actor.queue_name and _is_inline(other) is not _is_inline(actor):
+                raise ValueError(f"{actor.actor_name}: all actors of {actor.queue_name} are inline, or none is")
+        super().declare_actor(actor)
 
     def declare_queue(self, queue_name: str) -> None:
         """Declare a queue. Idempotent; Redis is not asked."""
@@ -84,7 +91,10 @@ class StreamBroker(Broker):
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
         """A consumer holding at most `prefetch` unfinished messages. Raises QueueNotFound for an undeclared queue."""
         self._require(queue_name)
-        consumer = StreamConsumer(self.client, self._blocking, queue_name, prefetch=prefetch, timeout_ms=timeout)
+        is_inline = any(actor.queue_name == queue_name and _is_inline(actor) for actor in self.actors.values())
+        consumer = StreamConsumer(
+            self, self._url, queue_name, prefetch=prefetch, timeout_ms=timeout, is_inline=is_inline, outbox=self.outbox
+        )
         self._consumers.append(consumer)
         return consumer
 
@@ -126,146 +136,5 @@ class StreamBroker(Broker):
             raise QueueNotFound(queue_name)  # type: ignore[no-untyped-call]
 
 
-class StreamConsumer(Consumer):
-    """Iterates over the messages of one queue; None whenever `timeout_ms` passed without one.
-
-    The consumer thread iterates while worker threads acknowledge, so what they share is behind one condition. A lost
-    connection is waited out here: Dramatiq would stop the consumer for three seconds.
-    """
-
-    def __init__(
-        self, client: redis.Redis, blocking: redis.Redis, queue_name: str, *, prefetch: int, timeout_ms: int
-    ) -> None:
-        self.is_stopping = False
-        self._client = client
-        self._blocking = blocking
-        self._stream = stream_key(queue_name)
-        self._prefetch = prefetch
-        self._timeout_ms = min(timeout_ms, LONGEST_BLOCK_MS)
-        self._name = uuid.uuid4().hex
-        self._fetched: deque[StreamMessage] = deque()
-        self._held: set[bytes] = set()
-        self._room = threading.Condition()
-        self._renewed_at = 0.0
-
-    def __next__(self) -> StreamMessage | None:
-        """The next message, or None."""
-        if self._fetched and not self.is_stopping:
-            return self._fetched.popleft()
-        try:
-            if time.monotonic() - self._renewed_at >= _RENEW_S:
-                self._renew_and_take_over()
-            if self.is_stopping:
-                self._give_back()
-                time.sleep(self._timeout_ms / 1000)
-            elif not self._fetched:
-                self._read()
-        except ResponseError as error:
-            if "NOGROUP" not in str(error):
-                raise
-            self._create_group()
-        except RedisError:
-            time.sleep(_RECONNECT_S)
-        return self._fetched.popleft() if self._fetched and not self.is_stopping else None
-
-    def ack(self, message: MessageProxy) -> None:
-        """The message is done: remove it."""
-        assert isinstance(message, StreamMessage)
-        try:
-            with self._client.pipeline(transaction=False) as pipe:
-                pipe.xack(self._stream, GROUP, message.entry_id)
-                pipe.xdel(self._stream, message.entry_id)
-                pipe.execute()
-        except RedisError:
-            # The entry stays pending and is claimed again later: the job runs twice and its first result wins.
-            pass
-        finally:
-            self._release(message)
-
-    def nack(self, message: MessageProxy) -> None:
-        """Drop a message that failed. There is no dead-letter queue: the failure is the caller's answer already."""
-        self.ack(message)
-
-    def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Give messages that were fetched and not started to another consumer, at once."""
-        for message in messages:
-            assert isinstance(message, StreamMessage)
-            try:
-                with self._client.pipeline(transaction=True) as pipe:
-                    pipe.xadd(self._stream, {FIELD: message._message.encode()})
-                    pipe.xack(self._stream, GROUP, message.entry_id)
-                    pipe.xdel(self._stream, message.entry_id)
-                    pipe.execute()
-            except RedisError:
-                pass  # it stays pending, and is claimed by another when its lease has run out
-            finally:
-                self._release(message)
-
-    def close(self) -> None:
-        """Give back what was fetched and leave the group. Entries still running are claimed by others after the lease."""
-        try:
-            self._give_back()
-            if not self._held:
-                self._client.xgroup_delconsumer(self._stream, GROUP, self._name)
-        except RedisError:
-            pass
-
-    def _give_back(self) -> None:
-        while self._fetched:
-            self.requeue((self._fetched.popleft(),))
-
-    def _read(self) -> None:
-        room = self._wait_for_room()
-        if not room:
-            return
-        answer: Any = self._blocking.xreadgroup(
-            GROUP, self._name, {self._stream: ">"}, count=room, block=max(1, self._timeout_ms)
-        )
-        for _, entries in answer:
-            self._take(entries)
-
-    def _wait_for_room(self) -> int:
-        with self._room:
-            if len(self._held) >= self._prefetch:
-                self._room.wait(min(self._timeout_ms / 1000, _RENEW_S))
-            return self._prefetch - len(self._held)
-
-    def _renew_and_take_over(self) -> None:
-        """Keep the lease on what runs here, and claim what a dead consumer left."""
-        with self._room:
-            held: list[Any] = list(self._held)
-            room = self._prefetch - len(held)
-        if held:
-            self._client.xclaim(self._stream, GROUP, self._name, 0, held, idle=0, justid=True)
-        if room > 0 and not self.is_stopping:
-            answer: Any = self._client.xautoclaim(self._stream, GROUP, self._name, LEASE_MS, count=room)
-            self._take(answer[1])
-        self._renewed_at = time.monotonic()
-
-    def _take(self, entries: Iterable[tuple[bytes, dict[bytes, bytes]]]) -> None:
-        for entry_id, fields in entries:
-            try:
-                message = dramatiq.Message.decode(fields[FIELD.encode()])
-            except Exception:
-                # Not a message of ours: it would fail for every consumer, for ever.
-                self._client.xack(self._stream, GROUP, entry_id)
-                self._client.xdel(self._stream, entry_id)
-                continue
-            with self._room:
-                if entry_id in self._held:
-                    continue
-                self._held.add(entry_id)
-            self._fetched.append(StreamMessage(message, entry_id))
-
-    def _release(self, message: StreamMessage) -> None:
-        with self._room:
-            self._held.discard(message.entry_id)
-            self._room.notify()
-
-    def _create_group(self) -> None:
-        try:
-            # From the start of the stream: jobs may have been added before any worker was there.
-            self._client.xgroup_create(self._stream, GROUP, id="0", mkstream=True)
-        except ResponseError as error:
-            if "BUSYGROUP" not in str(error):
-                raise
+def _is_inline(actor: dramatiq.Actor[Any, Any]) -> bool:
+    return bool(actor.options.get(INLINE))

@@ -22,7 +22,10 @@ _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
 class Pool(enum.StrEnum):
     """A queue and the worker processes that serve it alone. A full pool never slows another."""
 
+    MICRO = "micro"
+    """Well under a millisecond, waiting for nothing: run where the queue is read."""
     FAST = "fast"
+    """Calculations. Those on hostile input run in killable children, so a thread may wait for one."""
     NET = "net"
     CHAIN = "chain"
     RENDER = "render"
@@ -137,6 +140,8 @@ class Endpoint:
         if not 0 < self.deadline_s <= 25:
             # Common HTTP clients give up after 30 s. A caller that does repeats the request and collects the answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
+        if self.pool is Pool.MICRO and self.isolated:
+            raise ValueError(f"{self.name}: what runs in a child takes longer than the micro pool allows")
         if not 0 < len(self.summary) <= 500:
             raise ValueError(f"{self.name}: summary must have 1 to 500 characters")
         if not self.rails or len(set(self.rails)) != len(self.rails):

@@ -5,14 +5,10 @@ A reply list belongs to a process, so no call costs a subscription, and a reply 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
-if TYPE_CHECKING:
-    import redis  # the API never imports it: redis-py costs 0.1 s of its start
-
 LIST_TTL_S = 60
+"""A list that is not pushed to for that long is gone, as its process most likely is."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
@@ -31,9 +27,6 @@ def read_reply(raw: bytes) -> Reply:
     return _decoder.decode(raw)
 
 
-def send_reply(queue: redis.Redis, reply_to: str, reply: Reply) -> None:
-    """Push from a worker, in one round trip. Raises redis.RedisError."""
-    with queue.pipeline(transaction=False) as pipe:
-        pipe.rpush(reply_to, _encoder.encode(reply))
-        pipe.expire(reply_to, LIST_TTL_S)
-        pipe.execute()
+def encode_reply(reply: Reply) -> bytes:
+    """What a worker pushes to the list (shared/consumer.py does, in one write with the acknowledgement)."""
+    return _encoder.encode(reply)

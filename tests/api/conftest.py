@@ -23,6 +23,7 @@ from litestar import Litestar
 from api.app import create_app
 from shared.money import Price
 from shared.settings import Settings
+from shared.streams import GROUP, stream_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing
@@ -195,13 +196,18 @@ async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 def worker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dramatiq.Worker]:
-    """A stock Dramatiq worker of the fast pool."""
+    """A stock Dramatiq worker of the two pools of calculations."""
     monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)
     monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
     monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
     broker = create_broker()
-    worker = dramatiq.Worker(broker, queues={"fast"}, worker_threads=4, worker_timeout=100)
+    worker = dramatiq.Worker(broker, queues={"micro", "fast"}, worker_threads=4, worker_timeout=100)
     worker.start()
+    # A call is refused while nobody reads its queue.
+    while not all(broker.client.exists(stream_key(queue)) for queue in ("micro", "fast")):
+        time.sleep(0.01)
+    while not all(broker.client.xinfo_consumers(stream_key(queue), GROUP) for queue in ("micro", "fast")):
+        time.sleep(0.01)
     yield worker
     worker.stop()
     broker.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +15,10 @@ import httpx
 import pytest
 import redis
 
-from api.dispatch import ROOM
+from api.pools import ROOM
 from api.resp import RedisLost
 from shared.endpoint import Pool
-from shared.outcome import Failed
+from shared.outcome import Failed, Ok
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -154,7 +155,13 @@ async def test_every_wrong_property_is_refused_with_a_fresh_challenge(
     ],
 )
 async def test_a_well_signed_wrong_payment_is_refused(
-    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, fields: dict[str, str], reason: str
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    fields: dict[str, str],
+    reason: str,
 ) -> None:
     """What was signed must be what was offered, whatever `accepted` says."""
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment(**fields))})
@@ -280,7 +287,7 @@ async def test_one_payment_with_different_bodies_serves_one(
 
 @pytest.mark.parametrize("mode", ["refuse", "refuse400"])
 async def test_a_refused_settlement_is_402_with_the_failed_receipt(
-    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, mode: str
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader, mode: str
 ) -> None:
     """With a fresh challenge; the same payment again is refused without another settle call."""
     facilitator.script = [mode]
@@ -346,7 +353,7 @@ async def test_evidence_proves_a_payment_whose_answer_was_lost(
 
 
 async def test_evidence_of_another_transfer_does_not_pay(
-    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
 ) -> None:
     """The nonce is used up without paying us: refused by evidence."""
     facilitator.script, facilitator.evidence = ["error500"], "void"
@@ -378,18 +385,45 @@ def _facilitators(app: Any) -> list[Any]:
     return [rail.facilitator for handler in handlers if hasattr(handler, "_till") for _, rail in handler._till._priced]
 
 
-async def test_no_worker_is_504_and_the_answer_is_collected_later(
+async def test_no_worker_is_503_before_charging(
     shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, request: pytest.FixtureRequest
 ) -> None:
-    """Paid and late: the receipt is there, and the same payment runs it when a worker is back."""
+    """What nobody could answer is not sold; the same payment is good as soon as a worker is there."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answer = await shop.post(PATH, headers=headers)
+    problem = answer.json()
+    assert (answer.status_code, problem["charged"], problem["retryWithSamePayment"]) == (503, False, True)
+    assert facilitator.settles == []
+    request.getfixturevalue("worker")
+    assert (await shop.post(PATH, headers=headers)).status_code == 200
+
+
+async def test_a_late_answer_is_collected_later(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Paid and late: 504 with the receipt, and the same payment gives the answer of the one run."""
+    go_on = threading.Event()
+    runs: list[bytes] = []
+
+    def slow(endpoint: Any, body: bytes, context: Any) -> Any:
+        runs.append(body)
+        assert go_on.wait(20)
+        return Ok(b'{"ok":true}')
+
+    monkeypatch.setattr("workers.actors.execute", slow)
     headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     answer = await shop.post(PATH, headers=headers)
     problem = answer.json()
     assert (answer.status_code, problem["charged"], problem["retryWithSamePayment"]) == (504, True, True)
     assert decoded(answer.headers["payment-response"])["success"] is True
-    request.getfixturevalue("worker")
+    go_on.set()
     answer = await shop.post(PATH, headers=headers)
-    assert (answer.status_code, len(facilitator.settles)) == (200, 1)
+    assert (answer.status_code, answer.json(), len(facilitator.settles), len(runs)) == (200, {"ok": True}, 1, 1)
 
 
 async def test_request_ids_are_kept_or_made(shop: httpx.AsyncClient) -> None:
@@ -431,10 +465,15 @@ async def test_unknown_paths_are_404_problems(
 
 
 async def test_a_full_pool_refuses_before_charging(
-    shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, monkeypatch: pytest.MonkeyPatch
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """503 with Retry-After, and nothing settled."""
-    monkeypatch.setitem(ROOM, Pool.FAST, 0)
+    monkeypatch.setitem(ROOM, Pool.MICRO, 0)
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "pool_full", False)
     assert (answer.headers["retry-after"], facilitator.settles) == ("1", [])
@@ -449,7 +488,7 @@ async def test_a_burst_settles_no_more_than_the_pool_has_seats(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The seat is taken before the payment is claimed, so a burst is refused uncharged and not paid and late."""
-    monkeypatch.setitem(ROOM, Pool.FAST, 2)
+    monkeypatch.setitem(ROOM, Pool.MICRO, 2)
     facilitator.delay_s = 0.3
     calls = [shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(12)]
     statuses = sorted([answer.status_code for answer in await asyncio.gather(*calls)])
@@ -470,7 +509,7 @@ async def test_a_full_pool_still_gives_stored_answers_and_drives_nothing(
     assert (await shop.post(PATH, headers=answered)).status_code == 200
     facilitator.script, facilitator.evidence = ["error500"], "unknown"
     assert (await shop.post(PATH, headers=unknown)).status_code == 503
-    monkeypatch.setitem(ROOM, Pool.FAST, 0)
+    monkeypatch.setitem(ROOM, Pool.MICRO, 0)
     assert (await shop.post(PATH, headers=answered)).status_code == 200
     assert (await shop.post(PATH, headers=unknown)).json()["code"] == "pool_full"
     assert len(facilitator.settles) == 2
@@ -507,7 +546,13 @@ async def test_a_contract_wallet_pays_and_fetches_its_answer_with_its_own_signat
 
 @pytest.mark.parametrize(("clock_s", "status"), [(0, 503), (61, 503), (95, 402)])
 async def test_an_unused_payment_is_refused_only_by_the_chains_clock(
-    shop: httpx.AsyncClient, facilitator: Any, payer: Any, as_header: AsHeader, clock_s: int, status: int
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payer: Any,
+    as_header: AsHeader,
+    clock_s: int,
+    status: int,
 ) -> None:
     """A block with the transfer may still arrive: unknown until the chain itself is well past the window."""
     facilitator.script, facilitator.evidence, facilitator.clock_s = ["error500"], "unused", clock_s

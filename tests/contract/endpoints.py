@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 SPECIFIED: tuple[Row, ...] = (
-    Row("echo", "/v1/cdp/echo", "0.001", "1000", "utility", "fast", "newer", built=True),
+    Row("echo", "/v1/cdp/echo", "0.001", "1000", "utility", "micro", "newer", built=True),
     Row("json-repair", "/v1/cdp/json-repair", "0.005", "5000", "utility", "fast", "newer", built=True),
     Row("faker", "/v1/cdp/faker", "0.005", "5000", "utility", "fast", "newer", built=True),
     Row("llm-tool-validate", "/v1/cdp/llm-tool-validate", "0.008", "8000", "utility", "fast", "newer"),

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.echo import ENDPOINT
-from shared.message import Arguments, new_message, open_arguments
+from shared.message import Arguments, new_job, open_arguments
 from shared.sealing import Sealer, Unsealable
 
 SEALER = Sealer(bytes(range(32)))
@@ -27,7 +27,10 @@ OTHER = dataclasses.replace(ENDPOINT, name="other")
 
 
 def made(arguments: Arguments = ARGUMENTS, deadline_ms: int = 1_900_000_000_000) -> dramatiq.Message[Any]:
-    return new_message(ENDPOINT, arguments, reply_to="coinslot:replies:1", deadline_ms=deadline_ms, sealer=SEALER)
+    job = new_job(ENDPOINT, arguments, reply_to="coinslot:replies:1", deadline_ms=deadline_ms, sealer=SEALER)
+    message: dramatiq.Message[Any] = dramatiq.Message.decode(job.encoded)
+    assert (job.id, job.encoded) == (message.message_id, message.encode())
+    return message
 
 
 def opened(message: dramatiq.Message[Any], **changes: Any) -> Arguments:
@@ -57,7 +60,7 @@ def test_what_everybody_may_read() -> None:
 
     message = dramatiq.Message.decode(made().encode())
 
-    assert (message.queue_name, message.actor_name) == ("fast", "echo")
+    assert (message.queue_name, message.actor_name) == ("micro", "echo")
     assert (message.args, message.options) == ((), {})
     assert set(message.kwargs) == {"job_id", "sealed", "reply_to", "deadline_ms"}
     assert message.kwargs["job_id"] == message.message_id

@@ -7,29 +7,30 @@ import dataclasses
 import logging
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dramatiq
 import msgspec
 import pytest
 import redis
-from dramatiq.middleware import Retries
 
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT, Response
 from shared import outcome
-from shared.answers import ANSWER_TTL_S, AnswerStore, answer_key, record_key
+from shared.answers import ANSWER_TTL_S, answer_key, record_key
 from shared.broker import StreamBroker
-from shared.connections import connect
-from shared.endpoint import Endpoint
-from shared.message import Arguments, new_message
+from shared.connections import Wire, connect
+from shared.endpoint import Endpoint, Pool
+from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
-from shared.replies import LIST_TTL_S, Reply
+from shared.replies import Reply
 from shared.sealing import Sealer
 from workers.actors import JobRunner, Kitchen, declare_actors
+from workers.answers import AnswerStore
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
+from workers.outbox import Outbox
 
 NOBODY = "redis://127.0.0.1:1/0"
 REPLIES = "coinslot:replies:test"
@@ -45,10 +46,28 @@ def client(clean_redis: str) -> Iterator[redis.Redis]:
     client.close()
 
 
+class Sent(Outbox):
+    """Keeps what it gave to be sent."""
+
+    def __init__(self, ledger_url: str, sealer: Sealer) -> None:
+        super().__init__(AnswerStore(Wire(ledger_url)), {ENDPOINT.name: ENDPOINT}, sealer)
+        self.sent: list[tuple[str, bytes]] = []
+
+    def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
+        taken = super().take(messages)
+        self.sent += taken
+        return taken
+
+
 @pytest.fixture
-def kitchen(client: redis.Redis) -> Kitchen:
-    """One Redis for both roles, and no children."""
-    return Kitchen(AnswerStore(client), client, Sealer(secrets.token_bytes(32)), ChildPool())
+def kitchen(clean_redis: str) -> Kitchen:
+    """No children."""
+    return kitchen_with(clean_redis)
+
+
+def kitchen_with(ledger_url: str) -> Kitchen:
+    sealer = Sealer(secrets.token_bytes(32))
+    return Kitchen(Sent(ledger_url, sealer), sealer, ChildPool())
 
 
 @pytest.fixture
@@ -82,26 +101,34 @@ def message(
     endpoint: Endpoint, payment_id: str, sealer: Sealer, *, body: bytes = b'{"message": "hi"}', left_s: float = 5
 ) -> dramatiq.Message[Any]:
     """As the API makes one."""
-    return new_message(
+    job = new_job(
         endpoint,
         Arguments(payment_id, "0xpayer", body),
         reply_to=REPLIES,
         deadline_ms=int((time.time() + left_s) * 1000),
         sealer=sealer,
     )
+    return dramatiq.Message.decode(job.encoded)
 
 
 def run(endpoint: Endpoint, kitchen: Kitchen, payment_id: str, **options: Any) -> str:
     """The job's id."""
     made = message(endpoint, payment_id, kitchen.sealer, **options)
-    JobRunner(endpoint, kitchen)(**made.kwargs)
+    end(endpoint, kitchen, made)
     return made.message_id
 
 
-def replies(client: redis.Redis) -> list[tuple[str, Outcome]]:
+def end(endpoint: Endpoint, kitchen: Kitchen, made: dramatiq.Message[Any]) -> None:
+    """Run it, and end it as a consumer does."""
+    JobRunner(endpoint, kitchen)(**made.kwargs)
+    kitchen.outbox.take([made])
+
+
+def replies(kitchen: Kitchen) -> list[tuple[str, Outcome]]:
     """What the waiting API process would read."""
-    taken: Any = client.lrange(REPLIES, 0, -1)
-    decoded = [msgspec.msgpack.decode(raw, type=Reply) for raw in taken]
+    assert isinstance(kitchen.outbox, Sent)
+    assert {address for address, _ in kitchen.outbox.sent} <= {REPLIES}
+    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in kitchen.outbox.sent]
     return [(reply.message_id, outcome.decode(reply.outcome)) for reply in decoded]
 
 
@@ -115,17 +142,16 @@ def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: Kitchen, 
     """The ledger and the waiting API get the same outcome, and the payment is done."""
     job_id = run(ENDPOINT, kitchen, payment)
 
-    assert replies(client) == [(job_id, ECHOED)]
+    assert replies(kitchen) == [(job_id, ECHOED)]
     assert stored(client, payment) == ECHOED
     assert client.hgetall(record_key(payment)) == {b"state": b"DONE", b"lease": b"0"}
 
 
-def test_neither_answers_nor_replies_stay_for_ever(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
-    """An answer can be fetched for a day; a reply that nobody takes is gone after a minute."""
+def test_answers_do_not_stay_for_ever(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """An answer can be fetched for a day."""
     run(ENDPOINT, kitchen, payment)
 
     assert ANSWER_TTL_S - 5 <= int(client.ttl(answer_key(payment))) <= ANSWER_TTL_S  # type: ignore[arg-type]
-    assert 0 < int(client.ttl(REPLIES)) <= LIST_TTL_S  # type: ignore[arg-type]
 
 
 def test_the_first_answer_wins(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
@@ -135,7 +161,7 @@ def test_the_first_answer_wins(client: redis.Redis, kitchen: Kitchen, payment: s
     run(endpoint, kitchen, payment)
     run(endpoint, kitchen, payment)
 
-    first, second = (answer for _, answer in replies(client))
+    first, second = (answer for _, answer in replies(kitchen))
     assert handler.runs == 2
     assert first == second == stored(client, payment)
     assert isinstance(first, Ok)
@@ -146,7 +172,7 @@ def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitc
     """A worker never writes more about a payment than its answer: no record, nothing stored, but a reply all the same."""
     job_id = run(ENDPOINT, kitchen, "nobody's")
 
-    assert replies(client) == [(job_id, ECHOED)]
+    assert replies(kitchen) == [(job_id, ECHOED)]
     assert client.keys("*nobody*") == []
 
 
@@ -167,7 +193,7 @@ def test_only_what_is_final_is_stored(
     """A failure that may be repeated frees the payment instead, so that the same request runs the job again."""
     job_id = run(running(Watched(failure)), kitchen, payment)
 
-    ((replied_to, answer),) = replies(client)
+    ((replied_to, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.retryable) == (job_id, not is_final)
     assert stored(client, payment) == (answer if is_final else None)
@@ -181,7 +207,7 @@ def test_a_late_message_is_not_run(client: redis.Redis, kitchen: Kitchen, paymen
 
     job_id = run(endpoint, kitchen, payment, left_s=-0.001)
 
-    ((replied_to, answer),) = replies(client)
+    ((replied_to, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
     assert (handler.runs, replied_to, answer.code, answer.retryable) == (0, job_id, "deadline_exceeded", True)
     assert stored(client, payment) is None
@@ -216,13 +242,13 @@ def test_what_cannot_be_opened_is_not_run(
 ) -> None:
     """Another key, another job or damage: the caller hears of an internal error at once, and nothing is run or stored."""
     endpoint = running(handler := Watched())
-    arguments = changed(message(endpoint, payment, kitchen.sealer, body=SECRET))
+    made = message(endpoint, payment, kitchen.sealer, body=SECRET)
 
-    JobRunner(endpoint, kitchen)(**arguments)
+    end(endpoint, kitchen, dataclasses.replace(made, kwargs=changed(made)))
 
-    ((replied_to, answer),) = replies(client)
+    ((replied_to, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
-    assert (handler.runs, replied_to) == (0, arguments["job_id"])
+    assert (handler.runs, replied_to) == (0, made.message_id)
     assert (answer.code, answer.retryable) == ("internal_error", True)
     assert stored(client, payment) is None
     assert CANARY not in caplog.text
@@ -233,29 +259,22 @@ def test_a_message_for_another_endpoint_is_not_run(client: redis.Redis, kitchen:
     other = dataclasses.replace(ENDPOINT, name="dear", run=(handler := Watched()))
     made = message(ENDPOINT, payment, kitchen.sealer)
 
-    JobRunner(other, kitchen)(**made.kwargs)
+    end(other, kitchen, made)
 
     assert handler.runs == 0
-    assert [answer.code for _, answer in replies(client) if isinstance(answer, Failed)] == ["internal_error"]
+    assert [answer.code for _, answer in replies(kitchen) if isinstance(answer, Failed)] == ["internal_error"]
 
 
 def test_a_ledger_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
     """An answer that is not stored is not given: a repeated request could get another one."""
-    lost = dataclasses.replace(kitchen, answers=AnswerStore(connect(NOBODY)))
+    kitchen = kitchen_with(NOBODY)
 
-    job_id = run(ENDPOINT, lost, payment)
+    job_id = run(ENDPOINT, kitchen, payment)
 
-    ((replied_to, answer),) = replies(client)
+    ((replied_to, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.code, answer.retryable) == (job_id, "unavailable", True)
     assert stored(client, payment) is None
-
-
-def test_a_queue_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
-    """The reply is lost, the answer is not: the repeated request finds it in the ledger."""
-    run(ENDPOINT, dataclasses.replace(kitchen, queue=connect(NOBODY)), payment)
-
-    assert stored(client, payment) == ECHOED
 
 
 class FakeChildren:
@@ -279,7 +298,8 @@ def isolated(kitchen: Kitchen, result: bytes | Exception) -> tuple[Endpoint, Kit
     def exhausted(request: Any) -> Any:
         return Response(ok=False, service="exhausted", you_sent=request.message)
 
-    endpoint = dataclasses.replace(ENDPOINT, exhausted=exhausted, run=Watched(AssertionError("not in this process")))
+    elsewhere = Watched(AssertionError("not in this process"))
+    endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, exhausted=exhausted, run=elsewhere)
     return endpoint, dataclasses.replace(kitchen, children=fake), fake
 
 
@@ -313,7 +333,7 @@ def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: Kitchen, pay
     run(endpoint, kitchen, payment)
 
     answer = Ok(b'{"ok":false,"service":"exhausted","youSent":"hi"}')
-    assert [one for _, one in replies(client)] == [answer]
+    assert [one for _, one in replies(kitchen)] == [answer]
     assert stored(client, payment) == answer
 
 
@@ -323,7 +343,7 @@ def test_no_free_child_in_time(client: redis.Redis, kitchen: Kitchen, payment: s
 
     run(endpoint, kitchen, payment)
 
-    ((_, answer),) = replies(client)
+    ((_, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
     assert (answer.code, answer.retryable) == ("deadline_exceeded", True)
     assert stored(client, payment) is None
@@ -342,7 +362,7 @@ def test_a_child_that_fails(
 
     job_id = run(endpoint, kitchen, payment)
 
-    ((replied_to, answer),) = replies(client)
+    ((replied_to, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.code, answer.retryable) == (job_id, "internal_error", True)
     assert stored(client, payment) is None
@@ -363,7 +383,7 @@ def test_whatever_is_raised_there_is_a_reply(
     run(running(Watched(error)), kitchen, payment)
     run(dataclasses.replace(exhausting, exhausted=fail), kitchen, payment)
 
-    assert [answer.code for _, answer in replies(client) if isinstance(answer, Failed)] == ["internal_error"] * 2
+    assert [answer.code for _, answer in replies(kitchen) if isinstance(answer, Failed)] == ["internal_error"] * 2
     assert CANARY not in caplog.text
 
 
@@ -440,12 +460,12 @@ def test_nothing_of_the_request_can_be_read(
 ) -> None:
     """Neither in Redis nor in a log: while the message waits, and after the job ran well or badly."""
     caplog.set_level(logging.DEBUG)
-    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
-    broker.declare_queue("fast")
+    broker = StreamBroker(clean_redis, middleware=[])
+    broker.declare_queue("micro")
     made = broker.enqueue(message(running(handler), payment, kitchen.sealer, body=SECRET))
     waiting = everything(client)
 
-    JobRunner(running(handler), kitchen)(**made.kwargs)
+    end(running(handler), kitchen, made)
     done = everything(client)
     broker.close()
 
@@ -455,7 +475,7 @@ def test_nothing_of_the_request_can_be_read(
         assert disguise not in done
     assert CANARY not in caplog.text
     assert CANARY not in str(made)
-    assert CANARY not in repr(replies(client))
+    assert CANARY not in repr(replies(kitchen))
 
 
 def test_what_dramatiq_logs_is_sealed(
@@ -463,18 +483,18 @@ def test_what_dramatiq_logs_is_sealed(
 ) -> None:
     """A stock worker at its most talkative: the job is run and answered over the queue, and the log has no body."""
     caplog.set_level(logging.DEBUG)
-    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
+    broker = StreamBroker(clean_redis, middleware=[], outbox=kitchen.outbox)
     declare_actors(broker, (running(value_error),), kitchen)
-    worker = dramatiq.Worker(broker, queues={"fast"}, worker_threads=1, worker_timeout=100)
+    worker = dramatiq.Worker(broker, queues={"micro"}, worker_threads=1, worker_timeout=100)
     worker.start()
     try:
         made = broker.enqueue(message(ENDPOINT, payment, kitchen.sealer, body=SECRET))
-        broker.join("fast", timeout=10_000)
+        broker.join("micro", timeout=10_000)
     finally:
         worker.stop()
         broker.close()
 
-    ((replied_to, answer),) = replies(client)
+    ((replied_to, answer),) = replies(kitchen)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.code) == (made.message_id, "internal_error")
     assert "echo" in caplog.text
@@ -483,11 +503,12 @@ def test_what_dramatiq_logs_is_sealed(
 
 
 def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: Kitchen) -> None:
-    """Named like the endpoint, on its pool's queue, and never retried by Dramatiq."""
-    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
+    """Named like the endpoint, on its pool's queue, and run inline in the micro pool alone."""
+    broker = StreamBroker(clean_redis, middleware=[])
     declare_actors(broker, CATALOGUE, kitchen)
     broker.close()
 
     assert broker.get_declared_actors() == {endpoint.name for endpoint in CATALOGUE}
     assert broker.get_declared_queues() == {endpoint.pool.value for endpoint in CATALOGUE}
-    assert {broker.get_actor(endpoint.name).options["max_retries"] for endpoint in CATALOGUE} == {0}
+    for endpoint in CATALOGUE:
+        assert broker.get_actor(endpoint.name).options["inline"] is (endpoint.pool is Pool.MICRO)

@@ -10,16 +10,16 @@ from typing import Any
 import dramatiq
 import pytest
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
-from dramatiq.middleware import Retries
 
-from shared import broker as streams
-from shared.broker import StreamBroker, StreamConsumer
+from shared import consumer as consumers
+from shared.broker import StreamBroker
+from shared.consumer import StreamConsumer
 from shared.streams import GROUP, stream_key
 
 
 @pytest.fixture
 def broker(clean_redis: str) -> Iterator[StreamBroker]:
-    broker = StreamBroker(clean_redis, middleware=[Retries(max_retries=0)])
+    broker = StreamBroker(clean_redis, middleware=[])
     yield broker
     broker.close()
 
@@ -47,7 +47,7 @@ def test_messages_are_processed_once_each(broker: StreamBroker, start_worker: Wo
     """Enqueued before and after the worker starts, every message runs once and none is left."""
     seen: list[int] = []
 
-    @dramatiq.actor(broker=broker, queue_name="fast", max_retries=0)
+    @dramatiq.actor(broker=broker, queue_name="fast")
     def note(number: int) -> None:
         seen.append(number)
 
@@ -65,7 +65,7 @@ def test_an_idle_consumer_is_woken_at_once(broker: StreamBroker, start_worker: W
     """Nothing polls: a message to an idle queue runs long before any timeout could have ended."""
     ran = threading.Event()
 
-    @dramatiq.actor(broker=broker, queue_name="fast", max_retries=0)
+    @dramatiq.actor(broker=broker, queue_name="fast")
     def wake() -> None:
         ran.set()
 
@@ -170,7 +170,7 @@ def test_closing_gives_back_what_was_fetched(broker: StreamBroker) -> None:
 
 def test_a_dead_consumers_messages_are_taken_over(broker: StreamBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody renews for the length of the lease is claimed by another consumer."""
-    monkeypatch.setattr(streams, "LEASE_MS", 50)
+    monkeypatch.setattr(consumers, "LEASE_MS", 50)
     dead = consumer(broker)
     sent = broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
     assert take(dead).message_id == sent.message_id
@@ -180,8 +180,8 @@ def test_a_dead_consumers_messages_are_taken_over(broker: StreamBroker, monkeypa
 
 def test_a_living_consumer_keeps_its_messages(broker: StreamBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that runs longer than the lease is not run twice, because its consumer renews it."""
-    monkeypatch.setattr(streams, "LEASE_MS", 400)
-    monkeypatch.setattr(streams, "_RENEW_S", 0.05)
+    monkeypatch.setattr(consumers, "LEASE_MS", 400)
+    monkeypatch.setattr(consumers, "RENEW_MS", 50)
     living, other = consumer(broker), consumer(broker)
     broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
     assert take(living) is not None
@@ -205,7 +205,7 @@ def test_a_failing_actor_is_not_retried(broker: StreamBroker, start_worker: Work
     """One execution: the API decides about a second run."""
     runs: list[int] = []
 
-    @dramatiq.actor(broker=broker, queue_name="fast", max_retries=0)
+    @dramatiq.actor(broker=broker, queue_name="fast")
     def fail() -> None:
         runs.append(1)
         raise RuntimeError("on purpose")

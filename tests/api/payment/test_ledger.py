@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
 from api.payment.ledger import Claim, Ledger, Verdict
 from api.resp import Redis, RedisRefused
 from shared import outcome
-from shared.answers import AnswerStore, record_key
-from shared.connections import connect
-from shared.outcome import Failed, Ok
+from shared.answers import record_key
+from shared.connections import Wire
+from shared.outcome import Failed, Ok, Outcome
+from workers.answers import AnswerStore
 
 pytestmark = pytest.mark.anyio
+
+Done = Callable[[str, Outcome], bytes]
 
 RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
 
@@ -34,8 +37,11 @@ def ledger(client: Redis) -> Ledger:
 
 
 @pytest.fixture
-def answers(redis_url: str) -> AnswerStore:
-    return AnswerStore(connect(redis_url))
+def answers(redis_url: str) -> Iterator[Done]:
+    ledger = Wire(redis_url)
+    store = AnswerStore(ledger)
+    yield lambda payment_id, result: store.done([(payment_id, result)])[0]
+    ledger.close()
 
 
 def a_claim(**changes: object) -> Claim:
@@ -66,7 +72,7 @@ async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
     assert verdicts == [Verdict.SETTLE] + [Verdict.WAIT] * 199
 
 
-async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: AnswerStore) -> None:
+async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: Done) -> None:
     """A payment belongs to the first request that presented it, whatever became of it."""
     claim = a_claim()
     other = dataclasses.replace(claim, fingerprint="f2")
@@ -74,49 +80,49 @@ async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers:
     assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
     await ledger.settled(claim, RECEIPT)
     assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
-    answers.done(claim.payment_id, Ok(b"{}"))
+    answers(claim.payment_id, Ok(b"{}"))
     assert (await ledger.find(other)).verdict is Verdict.CONFLICT
 
 
-async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: AnswerStore) -> None:
+async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: Done) -> None:
     """After DONE every copy of the request gets the stored bytes."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim, RECEIPT)
-    answers.done(claim.payment_id, Ok(b'{"ok":true}'))
+    answers(claim.payment_id, Ok(b'{"ok":true}'))
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
     assert outcome.decode(entry.answer) == Ok(b'{"ok":true}')
 
 
-async def test_the_first_result_wins(ledger: Ledger, answers: AnswerStore) -> None:
+async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
     """A job that ran twice answers twice the same."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim, RECEIPT)
-    first = answers.done(claim.payment_id, Ok(b"1"))
-    assert answers.done(claim.payment_id, Ok(b"2")) == first
-    assert answers.done(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
+    first = answers(claim.payment_id, Ok(b"1"))
+    assert answers(claim.payment_id, Ok(b"2")) == first
+    assert answers(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
 
 
-async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: AnswerStore) -> None:
+async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: Done) -> None:
     """The same request runs the job again, without another settlement."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim, RECEIPT)
-    answers.done(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
+    answers(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
     entry = await ledger.claim(claim)
     assert entry.verdict is Verdict.RUN
     assert entry.receipt == RECEIPT
     assert (await ledger.claim(claim)).verdict is Verdict.WAIT
 
 
-async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: AnswerStore) -> None:
+async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: Done) -> None:
     """A failure that will not change is stored like an answer."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim, RECEIPT)
-    answers.done(claim.payment_id, Failed("upstream_failed", "no", reason="captions_disabled"))
+    answers(claim.payment_id, Failed("upstream_failed", "no", reason="captions_disabled"))
     assert (await ledger.claim(claim)).verdict is Verdict.ANSWER
 
 
@@ -174,12 +180,12 @@ async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> No
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
-async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: AnswerStore, client: Redis) -> None:
+async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Redis) -> None:
     """The record outlives the answer, so the payment stays used."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim, RECEIPT)
-    answers.done(claim.payment_id, Ok(b"1"))
+    answers(claim.payment_id, Ok(b"1"))
     await client.call("DEL", f"coinslot:answer:{claim.payment_id}")
     assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
 
@@ -216,9 +222,7 @@ async def test_peeking_does_not_make_a_driver(ledger: Ledger) -> None:
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
-async def test_a_full_redis_claims_nothing_and_still_redelivers(
-    ledger: Ledger, answers: AnswerStore, client: Redis
-) -> None:
+async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, answers: Done, client: Redis) -> None:
     """Out of memory: a new payment is refused, a settled one is stored, an answered one is given."""
     old, new = a_claim(), a_claim()
     await ledger.claim(old)
@@ -227,7 +231,7 @@ async def test_a_full_redis_claims_nothing_and_still_redelivers(
         with pytest.raises(RedisRefused, match="OOM"):
             await ledger.claim(new)
         await ledger.settled(old, RECEIPT)
-        answers.done(old.payment_id, Ok(b"1"))
+        answers(old.payment_id, Ok(b"1"))
         assert (await ledger.peek(old)).verdict is Verdict.ANSWER
     finally:
         await client.call("CONFIG", "SET", "maxmemory", "0")

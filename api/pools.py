@@ -1,0 +1,148 @@
+"""What each pool is doing, read from its stream a few times a second, so that a full one is refused before it charges."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+
+from api.resp import Redis, RedisLost, RedisRefused, Script
+from shared.endpoint import Pool
+from shared.streams import GROUP, stream_key
+
+log = logging.getLogger(__name__)
+
+WATCH_S = 0.25
+FRESH_S = 0.02
+"""A state this young is not asked for again before a refusal."""
+STALE_S = 2.0
+"""A state older than that is unknown: the queue does not answer."""
+SILENT_MS = 3_000
+"""A worker that asked for nothing for that long is gone. Living ones ask several times a second (shared/streams.py)."""
+
+# Per worker process: calls that may wait and run in a pool at once. What a pool can do within its endpoints' deadlines.
+ROOM: dict[Pool, int] = {
+    Pool.MICRO: 2_000,
+    Pool.FAST: 1_000,
+    Pool.NET: 200,
+    Pool.CHAIN: 200,
+    Pool.RENDER: 8,
+    Pool.WHOIS: 64,
+    Pool.YOUTUBE: 32,
+}
+LONGEST_WAIT_MS = 3_000
+"""When the oldest message of a pool has waited this long, its workers are too few, whatever the room."""
+
+_STATE = """#!lua flags=no-writes
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function named(flat)
+  local fields = {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+local states = {}
+for i, stream in ipairs(KEYS) do
+  local running, waited, workers = 0, 0, 0
+  local groups = redis.pcall('XINFO', 'GROUPS', stream)
+  for _, flat in ipairs(groups) do
+    local group = named(flat)
+    if group['name'] == ARGV[1] then
+      running = group['pending']
+      local first = redis.call('XRANGE', stream, '(' .. group['last-delivered-id'], '+', 'COUNT', 1)[1]
+      if first then waited = now - tonumber(string.match(first[1], '^%d+')) end
+      for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, ARGV[1])) do
+        if named(consumer)['idle'] < tonumber(ARGV[2]) then workers = workers + 1 end
+      end
+    end
+  end
+  states[i] = {redis.call('XLEN', stream), running, waited, workers}
+end
+return states
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState:
+    """One pool at one moment, over all API and worker processes."""
+
+    depth: int
+    """Messages that wait or run."""
+    running: int
+    """Messages that a worker has fetched."""
+    waited_ms: int
+    """How long the oldest message that no worker has fetched has waited."""
+    workers: int
+    """Living worker processes."""
+
+
+class Pools:
+    """Watches the pools.
+
+    Args:
+        queue: the queue Redis.
+    """
+
+    def __init__(self, queue: Redis) -> None:
+        self._ask = Script(queue, _STATE)
+        self._states: dict[Pool, PoolState] = {}
+        self._asked_at = float("-inf")
+        self._asking: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin watching, on the running event loop."""
+        self._watching = asyncio.create_task(self._watch(), name="pool-watch")
+
+    async def stop(self) -> None:
+        """Stop watching."""
+        tasks = [task for task in (self._watching, self._asking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def states(self) -> dict[Pool, PoolState]:
+        """Every pool now. Empty when the queue does not answer."""
+        await self._refresh()
+        return self._states
+
+    def refusal(self, pool: Pool, taken: int) -> str | None:
+        """Why no new call may wait for this pool, as a code of the failure table; None when it may.
+
+        Args:
+            taken: calls of this process that are on their way to the pool or in it.
+        """
+        state = self._states.get(pool)
+        if state is None or time.monotonic() - self._asked_at > STALE_S or not state.workers:
+            return "unavailable"
+        is_full = max(taken, state.depth) >= ROOM[pool] * state.workers
+        return "pool_full" if is_full or state.waited_ms > LONGEST_WAIT_MS else None
+
+    async def look_again(self) -> None:
+        """Before a refusal: what is known may be a quarter of a second old."""
+        if time.monotonic() - self._asked_at > FRESH_S:
+            await self._refresh()
+
+    async def _watch(self) -> None:
+        while True:
+            await self._refresh()
+            await asyncio.sleep(WATCH_S)
+
+    async def _refresh(self) -> None:
+        # One question at a time, shared by all who wait for its answer.
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._read())
+        await asyncio.shield(self._asking)
+
+    async def _read(self) -> None:
+        asked_at = time.monotonic()
+        try:
+            states = await self._ask(tuple(stream_key(pool) for pool in Pool), GROUP, SILENT_MS)
+        except (RedisLost, RedisRefused) as error:
+            if self._states:
+                log.warning("the queue cannot be read: %s", error)
+            self._states = {}
+            return
+        self._states = {pool: PoolState(*state) for pool, state in zip(Pool, states, strict=True)}
+        self._asked_at = asked_at
