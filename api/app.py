@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
 from litestar import HttpMethod, Litestar, MediaType, Request, Response, asgi, route
 from litestar.config.cors import CORSConfig
+from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
+from litestar.types import Receive, Scope, Send
 
 from api.discovery.documents import documents
 from api.dispatch import Dispatcher
@@ -58,7 +60,28 @@ CORS = CORSConfig(
 )
 
 
-def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Litestar:
+class Front:
+    """The whole ASGI application: Litestar, with a way past it for paid calls.
+
+    A call of an agent needs nothing of Litestar, whose routing and middleware cost 45 of its 125 us (measured). A browser's
+    call, which says its Origin, needs CORS and goes through; the route is the same PaidCall.
+    """
+
+    def __init__(self, litestar: Litestar, calls: Mapping[str, PaidCall]) -> None:
+        self.litestar = litestar
+        self._calls = calls
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] == ScopeType.HTTP:
+            call = self._calls.get(scope["path"])
+            if call is not None and not any(name == b"origin" for name, _ in scope["headers"]):
+                await call(scope, receive, send)
+                return
+        await self.litestar(scope, receive, send)
+
+
+def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Front:
     """Build the API.
 
     Raises:
@@ -102,9 +125,10 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             for client in (ledger_redis, queue_redis, replies_redis):
                 client.close()
 
-    return Litestar(
+    calls = {till.endpoint.path: PaidCall(till, services) for till in tills}
+    litestar = Litestar(
         route_handlers=[
-            *(asgi(till.endpoint.path, copy_scope=False)(PaidCall(till, services)) for till in tills),
+            *(asgi(path, copy_scope=False)(call) for path, call in calls.items()),
             *_document_routes(tills, settings),
             *readiness.routes(),
         ],
@@ -114,6 +138,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         openapi_config=None,
         logging_config=None,
     )
+    return Front(litestar, calls)
 
 
 def _document_routes(tills: Sequence[Till], settings: Settings) -> list[BaseRouteHandler]:

@@ -32,37 +32,44 @@ class RequestBody:
         Raises:
             Problem: `too_large`, `unsupported_media_type`, or `invalid_body` when it does not arrive in 10 s.
         """
-        too_large = Problem(code="too_large", detail=f"The body may have at most {limit} bytes.")
         declared = self._headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared[:20]) > limit:
-            raise too_large
-        chunks: list[bytes] = []
-        size = 0
+            raise _too_large(limit)
+        if self._is_over:
+            return b""
         try:
             async with asyncio.timeout(READ_TIMEOUT_S):
-                while not self._is_over:
-                    chunk = await self._next()
-                    size += len(chunk)
-                    if size > limit:
-                        raise too_large
-                    chunks.append(chunk)
+                body = await self._joined(limit)
         except TimeoutError:
             self._is_over = True
             raise Problem(code="invalid_body", detail="The body did not arrive in time.") from None
-        if size and not _is_json(self._headers.get(b"content-type")):
+        if body and not _is_json(self._headers.get(b"content-type")):
             raise Problem(code="unsupported_media_type", detail="Send the body as application/json.")
-        return b"".join(chunks)
+        return body
 
     async def discard(self) -> None:
         """Read and forget what is left: a client whose upload is cut off never sees the answer.
 
         Gives up, quietly, after `DISCARD_BYTES` or 2 s.
         """
+        if self._is_over:
+            return
         size = 0
         with contextlib.suppress(Problem, TimeoutError):
             async with asyncio.timeout(DISCARD_TIMEOUT_S):
                 while not self._is_over and size <= DISCARD_BYTES:
                     size += len(await self._next())
+
+    async def _joined(self, limit: int) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        while not self._is_over:
+            chunk = await self._next()
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(limit)
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     async def _next(self) -> bytes:
         event: Any = await self._receive()
@@ -72,6 +79,10 @@ class RequestBody:
         self._is_over = not event.get("more_body", False)
         chunk: bytes = event.get("body", b"")
         return chunk
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(code="too_large", detail=f"The body may have at most {limit} bytes.")
 
 
 def _is_json(content_type: bytes | None) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from api.pools import Pools
@@ -55,23 +53,23 @@ class Dispatcher:
         self._sent: dict[str, _Sent] = {}
         replies.on_reconnect = self._send_lost_again
 
-    @contextlib.asynccontextmanager
-    async def seat(self, pool: Pool) -> AsyncIterator[str | None]:
+    async def take_seat(self, pool: Pool) -> str | None:
         """A place among the calls that wait for a pool, from before the payment is claimed until the call is answered.
 
-        Gives None, or why there is no place, as a code of the failure table: then nothing new may be charged.
+        Gives None, and then `leave_seat` is owed; or why there is no place, as a code of the failure table: then nothing new
+        may be charged.
         """
         if self._pools.refusal(pool, self._taken[pool]):
             await self._pools.look_again()
         # Nothing is awaited between the judgement and the taking: a burst must not share one place.
-        if refusal := self._pools.refusal(pool, self._taken[pool]):
-            yield refusal
-            return
-        self._taken[pool] += 1
-        try:
-            yield None
-        finally:
-            self._taken[pool] -= 1
+        refusal = self._pools.refusal(pool, self._taken[pool])
+        if refusal is None:
+            self._taken[pool] += 1
+        return refusal
+
+    def leave_seat(self, pool: Pool) -> None:
+        """The call is answered."""
+        self._taken[pool] -= 1
 
     async def run(self, endpoint: Endpoint, arguments: Arguments) -> bytes:
         """Run one call on its pool. Returns an encoded shared.outcome.Outcome.
@@ -89,16 +87,18 @@ class Dispatcher:
         )
         reply = self._replies.expect(job.id)
         sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded)
+        # A timer costs a third of asyncio.timeout.
+        timer = asyncio.get_running_loop().call_later(endpoint.deadline_s, _expire, reply)
         try:
-            async with asyncio.timeout(endpoint.deadline_s):
-                await self._send(sent)
-                return await reply
-        except TimeoutError:
-            log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
-            raise Late from None
+            await self._send(sent)
+            if answer := await reply:
+                return answer
         finally:
+            timer.cancel()
             del self._sent[job.id]
             self._replies.forget(job.id)
+        log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
+        raise Late
 
     async def _send(self, sent: _Sent) -> None:
         give_up_at = time.monotonic() + PATIENCE_S
@@ -118,3 +118,8 @@ class Dispatcher:
         for sent in [sent for sent in self._sent.values() if sent.entry_id]:
             if not await self._queue.call("XRANGE", sent.stream, sent.entry_id, sent.entry_id):
                 await self._send(sent)
+
+
+def _expire(reply: asyncio.Future[bytes]) -> None:
+    if not reply.done():
+        reply.set_result(b"")  # no outcome is empty

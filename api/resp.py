@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import deque
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import hiredis
@@ -102,6 +102,7 @@ class _Wire(asyncio.Protocol):
         self.is_lost = False
         self._reader = hiredis.Reader(replyError=RedisRefused)
         self._waiting: deque[asyncio.Future[Any]] = deque()
+        self._unsent: list[bytes] = []
         self._transport: asyncio.Transport | None = None
 
     def send(self, command: tuple[str | bytes | int | float, ...]) -> asyncio.Future[Any]:
@@ -110,8 +111,16 @@ class _Wire(asyncio.Protocol):
             reply.set_exception(RedisLost("not connected"))
             return reply
         self._waiting.append(reply)
-        self._transport.write(hiredis.pack_command(command))  # type: ignore[arg-type]  # any length of tuple
+        # One write for all that one turn of the event loop sends.
+        if not self._unsent:
+            self.loop.call_soon(self._flush)
+        self._unsent.append(hiredis.pack_command(command))  # type: ignore[arg-type]  # any length of tuple
         return reply
+
+    def _flush(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        if self._transport is not None and not self.is_lost:
+            self._transport.write(b"".join(unsent))
 
     def fail(self, why: str) -> None:
         self.is_lost = True
@@ -123,8 +132,8 @@ class _Wire(asyncio.Protocol):
                 reply.set_exception(RedisLost(why))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Not checked: uvloop's transports are no instances of asyncio's class.
+        self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.fail("the connection was lost")

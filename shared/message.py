@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import secrets
+import random
 import time
 from typing import NamedTuple
 
@@ -65,7 +65,8 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
         reply_to: key of the reply list of the API process that waits.
         deadline_ms: Unix milliseconds after which nobody waits and the job is not to be started.
     """
-    job_id = secrets.token_hex(16)
+    # Unique is enough, it opens nothing: `secrets` costs several times as much.
+    job_id = f"{random.getrandbits(128):032x}"
     sealed = sealer.seal(_encoder.encode(arguments), _binding(endpoint.name, job_id))
     message = _Message(
         queue_name=endpoint.pool.value,

@@ -18,9 +18,8 @@ import httpx
 import pytest
 from aiohttp import web
 from coincurve import PrivateKey
-from litestar import Litestar
 
-from api.app import create_app
+from api.app import Front, create_app
 from shared.money import Price
 from shared.settings import Settings
 from shared.streams import GROUP, stream_key
@@ -177,18 +176,18 @@ def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -
 
 
 @pytest.fixture
-def app(settings: Settings) -> Litestar:
+def app(settings: Settings) -> Front:
     """The whole API."""
     return create_app(settings)
 
 
 @pytest.fixture
-async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
+async def shop(app: Front) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the running API."""
     # Litestar's own test client answers one request at a time, which would hide every race.
     transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
     async with (
-        app.lifespan(),
+        app.litestar.lifespan(),
         httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
     ):
         yield client

@@ -381,8 +381,7 @@ async def test_no_facilitator_is_503_and_nothing_is_remembered(
 
 
 def _facilitators(app: Any) -> list[Any]:
-    handlers = [route.route_handler.fn for route in app.routes if hasattr(route, "route_handler")]
-    return [rail.facilitator for handler in handlers if hasattr(handler, "_till") for _, rail in handler._till._priced]
+    return [rail.facilitator for call in app._calls.values() for _, rail in call._till._priced]
 
 
 async def test_no_worker_is_503_before_charging(
