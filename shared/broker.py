@@ -68,6 +68,8 @@ class StreamBroker(Broker):
     def close(self) -> None:
         """Close every connection."""
         self.client.close()
+        for consumer in self._consumers:
+            consumer.disconnect()
 
     def stop_fetching(self) -> None:
         """For a worker that shuts down: what it has fetched is run or given back, and nothing more is fetched."""

@@ -156,6 +156,10 @@ class StreamConsumer(Consumer):
                 self._reading.call("XGROUP", "DELCONSUMER", self._stream, GROUP, self._name)
         except RedisError:
             pass
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Close the connections, and do nothing for what is held."""
         self._reading.close()
         with self._is_ending:
             self._ending.close()

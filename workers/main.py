@@ -36,14 +36,15 @@ class OfItsOwnGroup(Middleware):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-class ChildrenOfTheWorker(Middleware):
-    """Starts the children of a worker whose queues need them before its first job, and ends them after its last."""
+class Belongings(Middleware):
+    """What a worker has of its own: there before its first job, and gone after its last."""
 
-    def __init__(self, children: ChildPool) -> None:
+    def __init__(self, children: ChildPool, ledger: Wire) -> None:
         self._children = children
+        self._ledger = ledger
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
-        """Dramatiq's signal."""
+        """Dramatiq's signal. Children are started for queues that need them."""
         isolated = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated}
         if isolated & (worker.consumer_whitelist or isolated):
             self._children.start(os.cpu_count() or 1)
@@ -51,6 +52,7 @@ class ChildrenOfTheWorker(Middleware):
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
         self._children.close()
+        self._ledger.close()
 
 
 class NothingWaitsInside(Middleware):
@@ -67,13 +69,13 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     settings = Settings.from_env(os.environ)
     sealer = Sealer(read_key(settings.key_file))
     children = ChildPool()
-    answers = AnswerStore(Wire(settings.ledger_url))
-    outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer)
+    ledger = Wire(settings.ledger_url)
+    outbox = Outbox(AnswerStore(ledger), {endpoint.name: endpoint for endpoint in catalogue}, sealer)
     # Every middleware there is. Dramatiq's default ones cost 14 us a message, its time limit cannot stop C code, and its
     # retries would run a job whose failure the caller has been told.
     broker = StreamBroker(
         settings.queue_url,
-        middleware=[OfItsOwnGroup(), NothingWaitsInside(), StopFetching(), ChildrenOfTheWorker(children)],
+        middleware=[OfItsOwnGroup(), NothingWaitsInside(), StopFetching(), Belongings(children, ledger)],
         outbox=outbox,
     )
     declare_actors(broker, catalogue, Kitchen(outbox, sealer, children))

@@ -49,8 +49,8 @@ def client(clean_redis: str) -> Iterator[redis.Redis]:
 class Sent(Outbox):
     """Keeps what it gave to be sent."""
 
-    def __init__(self, ledger_url: str, sealer: Sealer) -> None:
-        super().__init__(AnswerStore(Wire(ledger_url)), {ENDPOINT.name: ENDPOINT}, sealer)
+    def __init__(self, ledger: Wire, sealer: Sealer) -> None:
+        super().__init__(AnswerStore(ledger), {ENDPOINT.name: ENDPOINT}, sealer)
         self.sent: list[tuple[str, bytes]] = []
 
     def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
@@ -60,14 +60,16 @@ class Sent(Outbox):
 
 
 @pytest.fixture
-def kitchen(clean_redis: str) -> Kitchen:
+def kitchen(clean_redis: str) -> Iterator[Kitchen]:
     """No children."""
-    return kitchen_with(clean_redis)
+    ledger = Wire(clean_redis)
+    yield kitchen_with(ledger)
+    ledger.close()
 
 
-def kitchen_with(ledger_url: str) -> Kitchen:
+def kitchen_with(ledger: Wire) -> Kitchen:
     sealer = Sealer(secrets.token_bytes(32))
-    return Kitchen(Sent(ledger_url, sealer), sealer, ChildPool())
+    return Kitchen(Sent(ledger, sealer), sealer, ChildPool())
 
 
 @pytest.fixture
@@ -267,7 +269,7 @@ def test_a_message_for_another_endpoint_is_not_run(client: redis.Redis, kitchen:
 
 def test_a_ledger_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
     """An answer that is not stored is not given: a repeated request could get another one."""
-    kitchen = kitchen_with(NOBODY)
+    kitchen = kitchen_with(Wire(NOBODY))
 
     job_id = run(ENDPOINT, kitchen, payment)
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import dramatiq
 import pytest
+from dramatiq.broker import MessageProxy
 from dramatiq.errors import QueueJoinTimeout, QueueNotFound
+from dramatiq.worker import WorkerThread
 
+from compose.sandbox.redis_server import start_redis
 from shared import consumer as consumers
 from shared.broker import StreamBroker
 from shared.consumer import StreamConsumer
+from shared.replies import LIST_TTL_S
 from shared.streams import GROUP, stream_key
 
 
@@ -217,10 +222,197 @@ def test_a_failing_actor_is_not_retried(broker: StreamBroker, start_worker: Work
     assert runs == [1]
 
 
-def test_the_private_attributes_that_we_use_exist() -> None:
-    """An upgrade of Dramatiq that moves them fails here, not in production."""
-    message: dramatiq.Message[None] = dramatiq.Message("q", "a", (), {}, {})
-    assert dramatiq.broker.MessageProxy(message)._message is message
-    assert dramatiq.Worker(StreamBroker("redis://127.0.0.1:1", middleware=[]), queues={"fast"}).consumer_whitelist == {
-        "fast"
-    }
+class Replies:
+    """An outbox whose messages all answer the same."""
+
+    def __init__(self, address: str = "replies") -> None:
+        self.address = address
+        self.writes: list[int] = []
+
+    def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
+        self.writes.append(len(messages))
+        return [(self.address, message.message_id.encode()) for message in messages]
+
+
+@pytest.fixture
+def replies(broker: StreamBroker) -> Replies:
+    outbox = Replies()
+    broker.outbox = outbox
+    return outbox
+
+
+def pushed(broker: StreamBroker, address: str = "replies") -> list[str]:
+    raw: Any = broker.client.lrange(address, 0, -1)
+    return [one.decode() for one in raw]
+
+
+def test_a_message_ends_with_its_reply(broker: StreamBroker, replies: Replies) -> None:
+    """One write pushes the reply, sets the list's expiry and removes the message."""
+    made = consumer(broker)
+    sent = broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
+    made.ack(take(made))
+    assert pushed(broker) == [sent.message_id]
+    assert 0 < int(broker.client.ttl("replies")) <= LIST_TTL_S  # type: ignore[arg-type]
+    assert broker.client.xlen(stream_key("fast")) == 0
+
+
+def test_who_writes_writes_for_others_too(broker: StreamBroker, replies: Replies) -> None:
+    """Messages that end while a write is under way are ended by the thread that writes, and none is forgotten."""
+    made = consumer(broker, prefetch=50)
+    ids = [broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {})).message_id for _ in range(50)]
+    messages = [take(made) for _ in range(50)]
+    threads = [threading.Thread(target=made.ack, args=(message,)) for message in messages]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    broker.join("fast", timeout=2_000)
+    assert sorted(pushed(broker)) == sorted(ids)
+    assert sum(replies.writes) == 50
+
+
+def test_an_outbox_that_fails_stops_nothing(broker: StreamBroker, caplog: pytest.LogCaptureFixture) -> None:
+    """A bug there costs replies, which the callers' deadline answers for, and not the queue."""
+
+    class Broken:
+        def take(self, messages: Any) -> Any:
+            raise RuntimeError("on purpose")
+
+    broker.outbox = Broken()
+    made = consumer(broker)
+    broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
+    made.ack(take(made))
+    assert broker.client.xlen(stream_key("fast")) == 0
+    assert "no replies" in caplog.text
+
+
+def test_inline_actors_run_where_the_queue_is_read(
+    broker: StreamBroker, replies: Replies, start_worker: Workers
+) -> None:
+    """In the consumer's thread, many to a write, with Dramatiq's middleware and its exceptions."""
+    threads: set[str] = set()
+    signals: list[tuple[str, bool]] = []
+
+    class Watching(dramatiq.Middleware):
+        def after_process_message(
+            self, broker: Any, message: Any, *, result: Any = None, exception: Any = None
+        ) -> None:
+            signals.append((message.message_id, exception is None))
+
+        def after_ack(self, broker: Any, message: Any) -> None:
+            signals.append((message.message_id, True))
+
+    broker.add_middleware(Watching())
+
+    @dramatiq.actor(broker=broker, queue_name="micro", inline=True)
+    def note(number: int) -> None:
+        threads.add(threading.current_thread().name)
+        if number == 3:
+            raise RuntimeError("on purpose")
+
+    ids = [note.send(number).message_id for number in range(100)]
+    start_worker(worker_threads=2)
+    broker.join("micro", timeout=5_000)
+    assert len(threads) == 1
+    assert pushed(broker) == ids
+    assert max(replies.writes) > 1
+    wanted = [(message_id, True) for message_id in ids for _ in range(2)]
+    wanted[wanted.index((ids[3], True))] = (ids[3], False)
+    assert sorted(signals) == sorted(wanted)
+
+
+def test_a_queue_is_inline_or_not(broker: StreamBroker) -> None:
+    """A reader cannot know what the next message will be, so all actors of a queue are run alike."""
+
+    @dramatiq.actor(broker=broker, queue_name="micro", inline=True)
+    def first() -> None: ...
+
+    with pytest.raises(ValueError, match="all actors of micro"):
+
+        @dramatiq.actor(broker=broker, queue_name="micro")
+        def second() -> None: ...
+
+
+def test_a_message_that_ends_its_workers_is_given_up(
+    broker: StreamBroker, replies: Replies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three consumers die with it; the fourth does not run it, and answers."""
+    monkeypatch.setattr(consumers, "LEASE_MS", 20)
+    broker.declare_queue("fast")
+    sent = broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
+    for _ in range(3):
+        assert take(consumer(broker)).message_id == sent.message_id
+        time.sleep(0.05)
+    assert pushed(broker) == []
+    assert take(consumer(broker), tries=2) is None
+    assert pushed(broker) == [sent.message_id]
+    assert broker.client.xlen(stream_key("fast")) == 0
+
+
+def test_dead_consumers_are_forgotten(broker: StreamBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their names do not pile up in the group for every worker that was killed."""
+    monkeypatch.setattr(consumers, "LEASE_MS", 20)
+    monkeypatch.setattr(consumers, "FORGET_MS", 100)
+    broker.declare_queue("fast")
+    broker.enqueue(dramatiq.Message("fast", "actor", (), {}, {}))
+    assert take(consumer(broker)) is not None  # and dies with it
+    assert next(consumer(broker)) is None
+    time.sleep(0.2)
+    living = consumer(broker)
+    living.ack(take(living))
+    told: Any = broker.client.xinfo_consumers(stream_key("fast"), GROUP)
+    # The one whose message was taken over is gone as well: it held nothing any more.
+    assert [one["name"] for one in told] == [living._name.encode()]
+
+
+def test_redis_restarts_under_a_worker(tmp_path: Path) -> None:
+    """Consumers come back by themselves, whatever was lost, and read the queue from its start."""
+    server = start_redis("queue", tmp_path)
+    port = int(server.url.rsplit(":", 1)[1].split("/")[0])
+    broker = StreamBroker(server.url, middleware=[])
+    seen: list[int] = []
+
+    @dramatiq.actor(broker=broker, queue_name="fast")
+    def note(number: int) -> None:
+        seen.append(number)
+
+    worker = dramatiq.Worker(broker, worker_timeout=100, worker_threads=1)
+    worker.start()
+    try:
+        note.send(1)
+        broker.join("fast", timeout=5_000)
+        server.process.kill()
+        server.stop()
+        server = start_redis("queue", tmp_path, port)
+        note.send(2)
+        broker.join("fast", timeout=5_000)
+    finally:
+        worker.stop()
+        broker.close()
+        server.stop()
+    assert seen == [1, 2]
+
+
+def test_what_we_use_of_dramatiqs_insides_is_there(broker: StreamBroker) -> None:
+    """An upgrade of Dramatiq that moves it fails here, not in production."""
+    worker = dramatiq.Worker(broker, queues={"fast"}, worker_threads=3)
+    assert worker.consumer_whitelist == {"fast"}
+    assert (worker.queue_prefetch, worker.worker_threads) == (6, 3)
+
+    calls: list[str] = []
+
+    class StandIn:
+        def post_process_message(self, message: MessageProxy) -> None:
+            calls.append("post_process_message")
+
+        def task_done(self) -> None:
+            calls.append("task_done")
+
+    @dramatiq.actor(broker=broker, queue_name="fast")
+    def note() -> None:
+        calls.append("run")
+
+    stand_in: Any = StandIn()
+    thread = WorkerThread(broker=broker, consumers={"fast": stand_in}, work_queue=stand_in, worker_timeout=0)
+    thread.process_message(MessageProxy(note.message()))
+    assert calls == ["run", "post_process_message", "task_done"]

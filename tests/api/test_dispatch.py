@@ -1,0 +1,172 @@
+"""Jobs in the middle of something: their worker is killed, their queue is restarted, their worker is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.dispatch import Dispatcher
+from api.pools import Pools
+from api.replies import READ_TIMEOUT_S, ReplyReader
+from api.resp import COMMAND_TIMEOUT_S, Redis
+from compose.sandbox.redis_server import RedisServer, start_redis
+from shared import outcome
+from shared.endpoint import Pool
+from shared.message import Arguments
+from shared.outcome import Ok
+from shared.sealing import Sealer
+from shared.settings import read_key
+from tests.api.sleepy import ENDPOINT, SLEEP_S
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Queue:
+    """A Redis that a test may kill."""
+
+    server: RedisServer
+    var: Path
+
+    def restart(self) -> None:
+        """Kill it, and start an empty one at the same address."""
+        port = int(self.server.url.rsplit(":", 1)[1].split("/")[0])
+        self.server.process.kill()
+        self.server.stop()
+        self.server = start_redis("queue", self.var, port)
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Iterator[Queue]:
+    queue = Queue(start_redis("queue", tmp_path), tmp_path)
+    yield queue
+    queue.server.stop()
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    key = tmp_path / "key"
+    key.write_text(secrets.token_hex(32))
+    return key
+
+
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start_worker(queue: Queue, redis_url: str, key_file: Path) -> Iterator[Start]:
+    """Starts stock worker processes of 50 threads, each a master with one child, in a group of their own."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "COINSLOT_QUEUE_URL": queue.server.url,
+            "COINSLOT_LEDGER_URL": redis_url,
+            "COINSLOT_KEY_FILE": str(key_file),
+        }
+        command = [sys.executable, "-m", "dramatiq", "tests.api.sleepy:create_broker", "--queues", "whois"]
+        options = ["--processes", "1", "--threads", "50", "--worker-shutdown-timeout", "30000"]
+        started.append(subprocess.Popen([*command, *options], env=environment, cwd=ROOT, start_new_session=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.terminate()
+    for process in started:
+        process.wait(30)
+
+
+@pytest.fixture
+async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str], Any]]:
+    """What the API does with a paid call, from the place in the pool to the answer."""
+    short, long = Redis(queue.server.url), Redis(queue.server.url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
+    replies, pools = ReplyReader(long), Pools(short)
+    dispatcher = Dispatcher(short, replies, pools, Sealer(read_key(key_file)))
+    replies.start()
+    pools.start()
+
+    async def call(text: str) -> Any:
+        assert await dispatcher.take_seat(Pool.WHOIS) is None
+        try:
+            body = msgspec.json.encode({"message": text})
+            answer = outcome.decode(await dispatcher.run(ENDPOINT, Arguments("", "0xpayer", body)))
+        finally:
+            dispatcher.leave_seat(Pool.WHOIS)
+        assert isinstance(answer, Ok)
+        return msgspec.json.decode(answer.body)["youSent"]
+
+    call.pools = pools  # type: ignore[attr-defined]
+    yield call
+    await pools.stop()
+    await replies.stop()
+    short.close()
+    long.close()
+
+
+async def running(dispatch: Any, count: int, workers: int) -> None:
+    """Wait until so many jobs run on so many worker processes."""
+    for _ in range(400):
+        state = (await dispatch.pools.states()).get(Pool.WHOIS)
+        if state and state.running == count and state.workers == workers:
+            return
+        await asyncio.sleep(0.025)
+    raise AssertionError(f"never {count} running on {workers}: {state}")
+
+
+def child_of(process: subprocess.Popen[bytes]) -> int:
+    """The process that runs the jobs."""
+    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+
+
+async def test_a_killed_worker_costs_no_answer(dispatch: Any, start_worker: Start) -> None:
+    """50 jobs run when their worker is killed: another one does them again, within the lease of 1.5 s."""
+    first = start_worker()
+    await running(dispatch, 0, 1)
+    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(50)]
+    await running(dispatch, 50, 1)
+    start_worker()
+    await running(dispatch, 50, 2)
+    os.kill(child_of(first), signal.SIGKILL)
+    killed_at = time.monotonic()
+    answers = await asyncio.gather(*calls)
+    assert answers == [str(n) for n in range(50)]
+    # Not a measurement: without the take-over they would end at the deadline, 20 s after they began.
+    assert time.monotonic() - killed_at < SLEEP_S + 6
+
+
+async def test_a_restarted_queue_costs_no_answer(dispatch: Any, queue: Queue, start_worker: Start) -> None:
+    """Messages that wait, that run, and the replies of those that run: all are lost with the queue, and none is missed."""
+    start_worker()
+    await running(dispatch, 0, 1)
+    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(60)]
+    await running(dispatch, 50, 1)
+    queue.restart()
+    assert await asyncio.gather(*calls) == [str(n) for n in range(60)]
+
+
+async def test_a_stopping_worker_ends_its_jobs(dispatch: Any, start_worker: Start) -> None:
+    """SIGTERM in the middle of 50 jobs, with 10 more waiting: the 50 end where they run, another worker does the 10."""
+    first = start_worker()
+    await running(dispatch, 0, 1)
+    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(60)]
+    await running(dispatch, 50, 1)
+    first.terminate()
+    start_worker()
+    assert await asyncio.gather(*calls) == [str(n) for n in range(60)]
+    assert first.wait(30) == 0
