@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dramatiq
+import msgspec
 from dramatiq.broker import Broker, Consumer, MessageProxy
-from dramatiq.worker import WorkerThread
 from redis.exceptions import RedisError, ResponseError
 
 from shared.connections import Wire
+from shared.inline import Inline, StreamMessage
 from shared.replies import LIST_TTL_S
 from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
 
@@ -31,34 +32,9 @@ FORGET_MS = 10 * 60 * 1000
 """A consumer that was silent for that long is dead, and its name is removed from the group."""
 _RECONNECT_S = 0.1
 _END_TRIES = 30
+_FIELD = FIELD.encode()
 
 Entry = tuple[bytes, dict[bytes, bytes]]
-
-
-class StreamMessage(MessageProxy):
-    """A message with the id of its stream entry, by which it is acknowledged."""
-
-    def __init__(self, message: dramatiq.Message[Any], entry_id: bytes) -> None:
-        super().__init__(message)
-        self.message = message
-        self.entry_id = entry_id
-
-
-class _Inline(WorkerThread):
-    """Dramatiq's own way with a message, middleware and all, in the thread that read it. Never started.
-
-    It stands in for the three things that a worker thread deals with: itself, the consumer thread and the work queue.
-    """
-
-    def __init__(self, broker: Broker, queue_name: str) -> None:
-        stand_in: Any = self
-        super().__init__(broker=broker, consumers={queue_name: stand_in}, work_queue=stand_in, worker_timeout=0)
-
-    def post_process_message(self, message: MessageProxy) -> None:
-        """Nothing yet: a whole batch is ended in one write."""
-
-    def task_done(self) -> None:
-        """Nothing waits for a queue."""
 
 
 class StreamConsumer(Consumer):
@@ -81,7 +57,7 @@ class StreamConsumer(Consumer):
     ) -> None:
         self.is_stopping = False
         self._broker = broker
-        self._inline = _Inline(broker, queue_name) if is_inline else None
+        self._inline = Inline(broker, queue_name) if is_inline else None
         self._outbox = outbox
         self._reading = Wire(url, longest_block_s=RENEW_MS / 1000)
         self._ending = Wire(url)
@@ -90,6 +66,7 @@ class StreamConsumer(Consumer):
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
         self._name = uuid.uuid4().hex
         self._fetched: deque[StreamMessage] = deque()
+        # Not those that run inline: they take less than a lease.
         self._held: set[bytes] = set()
         self._room = threading.Condition()
         self._renewed_at = 0.0
@@ -235,7 +212,6 @@ class StreamConsumer(Consumer):
                 self._broker.emit_before("nack" if message.failed else "ack", message)
             # Repeated with the next question if the connection is lost: a reader drops a reply that it has had.
             self._farewell += self._end_of(messages)
-            self._release(messages)
             for message in messages:
                 self._broker.emit_after("nack" if message.failed else "ack", message)
 
@@ -243,16 +219,17 @@ class StreamConsumer(Consumer):
         messages = []
         for entry_id, fields in entries:
             try:
-                message = dramatiq.Message.decode(fields[FIELD.encode()])
+                # As dramatiq.Message.decode, in a third of the time.
+                message: dramatiq.Message[Any] = dramatiq.Message(**msgspec.json.decode(fields[_FIELD]))
             except Exception:
                 # Not a message of ours: it would fail for every consumer, for ever.
                 self._reading.send(self._commands([entry_id], ()))
                 continue
-            with self._room:
-                if entry_id in self._held:
-                    continue
-                self._held.add(entry_id)
             messages.append(StreamMessage(message, entry_id))
+        if self._inline is None:
+            with self._room:
+                messages = [message for message in messages if message.entry_id not in self._held]
+                self._held.update(message.entry_id for message in messages)
         return messages
 
     def _end(self, messages: Sequence[StreamMessage]) -> None:

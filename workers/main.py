@@ -16,6 +16,7 @@ from jobs.catalogue import CATALOGUE
 from shared.broker import StopFetching, StreamBroker
 from shared.connections import Wire
 from shared.endpoint import Endpoint
+from shared.handover import QuickHandover
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
 from workers.actors import Kitchen, declare_actors
@@ -75,7 +76,13 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     # retries would run a job whose failure the caller has been told.
     broker = StreamBroker(
         settings.queue_url,
-        middleware=[OfItsOwnGroup(), NothingWaitsInside(), StopFetching(), Belongings(children, ledger)],
+        middleware=[
+            OfItsOwnGroup(),
+            NothingWaitsInside(),
+            QuickHandover(),
+            StopFetching(),
+            Belongings(children, ledger),
+        ],
         outbox=outbox,
     )
     declare_actors(broker, catalogue, Kitchen(outbox, sealer, children))

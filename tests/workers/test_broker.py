@@ -18,13 +18,14 @@ from compose.sandbox.redis_server import start_redis
 from shared import consumer as consumers
 from shared.broker import StreamBroker
 from shared.consumer import StreamConsumer
+from shared.handover import QuickHandover, WorkQueue
 from shared.replies import LIST_TTL_S
 from shared.streams import GROUP, stream_key
 
 
 @pytest.fixture
 def broker(clean_redis: str) -> Iterator[StreamBroker]:
-    broker = StreamBroker(clean_redis, middleware=[])
+    broker = StreamBroker(clean_redis, middleware=[QuickHandover()])
     yield broker
     broker.close()
 
@@ -220,6 +221,44 @@ def test_a_failing_actor_is_not_retried(broker: StreamBroker, start_worker: Work
     broker.join("fast", timeout=5_000)
     time.sleep(0.2)
     assert runs == [1]
+
+
+def test_joining_a_worker_waits_for_what_it_fetched(broker: StreamBroker, start_worker: Workers) -> None:
+    """Dramatiq's own way to wait in tests, through our hand-over."""
+    done: list[int] = []
+
+    @dramatiq.actor(broker=broker, queue_name="fast")
+    def slow(number: int) -> None:
+        time.sleep(0.1)
+        done.append(number)
+
+    worker = start_worker(worker_threads=2)
+    assert isinstance(worker.work_queue, WorkQueue)
+    for number in range(4):
+        slow.send(number)
+    while not worker.work_queue.unfinished_tasks:
+        time.sleep(0.005)
+    broker.join("fast", timeout=5_000)
+    worker.join()
+    assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_only_middleware_that_listens_is_told(broker: StreamBroker) -> None:
+    """Every signal that a middleware overrides reaches it, before and after, added early or late."""
+    heard: list[str] = []
+
+    class Listening(dramatiq.Middleware):
+        def before_enqueue(self, broker: Any, message: Any, delay: Any) -> None:
+            heard.append("before_enqueue")
+
+        def after_declare_queue(self, broker: Any, queue_name: str) -> None:
+            heard.append(queue_name)
+
+    broker.declare_queue("early")
+    broker.add_middleware(Listening())
+    broker.declare_queue("late")
+    broker.enqueue(dramatiq.Message("late", "actor", (), {}, {}))
+    assert heard == ["early", "late", "before_enqueue"]
 
 
 class Replies:

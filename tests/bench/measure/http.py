@@ -1,0 +1,32 @@
+"""Section 2: HTTP POST of echo without a payment."""
+
+from __future__ import annotations
+
+from tests.bench.measure.load import COLUMNS, sample
+from tests.bench.results import Effort, Table
+from tests.bench.stand import Running, absent, stand
+from tests.bench.systems import HTTP
+
+IN_FLIGHT = (1, 16, 64, 256)
+
+
+def measure(effort: Effort) -> Table:
+    """All systems are up at once; one is loaded at a time."""
+    table = Table("HTTP POST of echo, no payment", ("in flight", "system"), COLUMNS)
+    with stand() as here:
+        systems: list[Running] = []
+        for system in HTTP:
+            if reason := absent(system):
+                table.absent[system.label] = reason
+                continue
+            systems.append(here.start(system))
+        for running in systems:
+            running.wait_for(200)
+            sample(here, running, table, in_flight=IN_FLIGHT[1], seconds=1)
+        for _ in range(effort.rounds):
+            for in_flight in IN_FLIGHT:
+                for running in systems:
+                    running.wait_for(200)  # what the last load left in its queue is done
+                    values = sample(here, running, table, in_flight=in_flight, seconds=effort.seconds)
+                    table.add(str(in_flight), running.system.label, **values)
+    return table

@@ -1,0 +1,65 @@
+"""Section 5: what a caller of the fast pool notices while the slow pools are full."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+
+import redis
+
+from shared.endpoint import Pool
+from shared.streams import GROUP, stream_key
+from tests.bench.measure.load import sample
+from tests.bench.results import Effort, Table
+from tests.bench.stand import Broken, Running, stand
+from tests.bench.systems import UNPAID
+from tests.bench.wrk import background
+
+IN_FLIGHT = 16
+NAP = json.dumps({"seconds": 0.2})
+WAITING = {Pool.RENDER: 8, Pool.WHOIS: 64, Pool.YOUTUBE: 32}
+"""Calls that wait for each slow pool at any time: as many as may."""
+THREADS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
+COLUMNS = {"p50_ms": "p50, ms", "p99_ms": "p99, ms", "per_s": "answers/s", "ratio": "p99 with / without"}
+QUIET, BUSY = "the slow pools are idle", "the slow pools are full"
+
+
+def measure(effort: Effort) -> Table:
+    """Loads with and without, in turns; each pair gives one ratio."""
+    table = Table(f"Isolation: echo at {IN_FLIGHT} in flight beside full slow pools", ("echo, while",), COLUMNS)
+    with stand() as here:
+        running = here.start(UNPAID)
+        for pool in WAITING:
+            here.spawn(UNPAID, "slow_worker", {**running.environment, "BENCH_POOL": pool.value})
+        running.wait_for(200)
+        queue = redis.Redis.from_url(running.environment["BENCH_QUEUE_URL"])
+        sample(here, running, table, in_flight=IN_FLIGHT, seconds=1)
+        for _ in range(effort.pairs):
+            quiet = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
+            with _slow_pools_full(running, queue):
+                busy = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
+            _wait_until_idle(queue)
+            for row, seen in ((QUIET, quiet), (BUSY, busy)):
+                table.add(row, **{name: seen[name] for name in ("p50_ms", "p99_ms", "per_s")})
+            table.add(BUSY, ratio=busy["p99_ms"] / quiet["p99_ms"])
+    return table
+
+
+@contextlib.contextmanager
+def _slow_pools_full(running: Running, queue: redis.Redis) -> Iterator[None]:
+    with contextlib.ExitStack() as loads:
+        for pool, waiting in WAITING.items():
+            url = f"{running.origin}/v1/cdp/sleep-{pool.value}"
+            loads.enter_context(background(url, in_flight=waiting, body=NAP))
+        time.sleep(1)
+        for pool, threads in THREADS.items():
+            if queue.xpending(stream_key(pool), GROUP)["pending"] < threads:
+                raise Broken(f"the {pool} pool could not be filled")
+        yield
+
+
+def _wait_until_idle(queue: redis.Redis) -> None:
+    while any(queue.xlen(stream_key(pool)) for pool in WAITING):
+        time.sleep(0.1)

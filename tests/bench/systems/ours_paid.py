@@ -1,0 +1,15 @@
+"""The product as it is: `python -m api` and the Procfile's micro worker."""
+
+from __future__ import annotations
+
+from tests.bench.roles import become, play
+
+
+def worker() -> None:
+    """The pool that echo is in."""
+    options = ("--queues", "micro", "--processes", "1", "--threads", "1")
+    become("-m", "dramatiq", "workers.main:create_broker", *options)
+
+
+if __name__ == "__main__":
+    play({"worker": worker, "api": lambda: become("-m", "api")})

@@ -1,0 +1,125 @@
+"""Our HTTP without the payment: the real application and the real worker, with one step in the place of steps 1 to 6.
+
+The switch is here and nowhere in the product: `api.app` is composed with a subclass of its paid call. The catalogue has echo
+and one sleeping job per slow pool, which the real worker code runs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from unittest.mock import patch
+
+import msgspec
+from granian.constants import HTTPModes, Interfaces, Loops
+from granian.server import Server
+from litestar.types import Scope
+
+import api.app
+from api.body import RequestBody
+from api.errors import again
+from api.http import Answer
+from api.pipeline import PaidCall
+from api.pools import ROOM
+from jobs import echo
+from jobs.ports import Context
+from shared import outcome
+from shared.broker import StreamBroker
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.message import Arguments
+from shared.money import Price
+from tests.bench.roles import become, play, port
+from tests.bench.systems import ours_paid
+from workers.main import create_broker as create_real_broker
+
+MODULE = "tests.bench.systems.ours_unpaid"
+SLOW_POOLS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
+"""And their threads, as in the Procfile."""
+
+
+class Nap(msgspec.Struct, frozen=True):
+    """How long to hold a worker thread."""
+
+    seconds: float
+
+
+def sleep(request: Nap, context: Context) -> Nap:
+    """Hold a worker thread, as a slow upstream does."""
+    time.sleep(request.seconds)
+    return request
+
+
+def sleeping(pool: Pool) -> Endpoint:
+    """An endpoint that takes as long as its caller says."""
+    return Endpoint(
+        name=f"sleep-{pool.value}",
+        price=Price.of("0.001"),
+        category=Category.UTILITY,
+        pool=pool,
+        deadline_s=25,
+        flavour=Flavour.NEWER,
+        request=Nap,
+        response=Nap,
+        summary="Sleeps.",
+        example=Example(request={"seconds": 1}, response={"seconds": 1}),
+        run=sleep,
+        listed=False,
+    )
+
+
+CATALOGUE = (echo.ENDPOINT, *(sleeping(pool) for pool in SLOW_POOLS))
+
+
+class UnpaidCall(PaidCall):
+    """A paid call without the payment: body, room in the pool, job, answer."""
+
+    async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
+        body = await request_body.read(limit=self._endpoint.max_body_bytes)
+        if problem := self._invalid(body):
+            raise problem
+        dispatcher = self._services.dispatcher
+        if no_seat := await dispatcher.take_seat(self._endpoint.pool):
+            raise again(no_seat, "There is no place for this call.", charged=False, after_s=1)
+        try:
+            result = outcome.decode(await dispatcher.run(self._endpoint, Arguments("", "nobody", body)))
+        finally:
+            dispatcher.leave_seat(self._endpoint.pool)
+        assert isinstance(result, outcome.Ok), result
+        return Answer(200, ((b"content-type", b"application/json"),), result.body)
+
+
+def create_app() -> api.app.Front:
+    """The real application around the unpaid call. Callers are not refused for their number: it is what is measured."""
+    ROOM.update(dict.fromkeys(Pool, 10_000))
+    with patch.object(api.app, "PaidCall", UnpaidCall):
+        return api.app.create_app(catalogue=CATALOGUE)
+
+
+def create_broker() -> StreamBroker:
+    """The real broker, with the sleeping jobs beside echo."""
+    return create_real_broker(CATALOGUE)
+
+
+def serve() -> None:
+    """As api/__main__.py serves."""
+    Server(
+        f"{MODULE}:create_app",
+        factory=True,
+        port=port(),
+        interface=Interfaces.ASGI,
+        http=HTTPModes.http1,
+        loop=Loops.uvloop,
+        websockets=False,
+    ).serve()
+
+
+def slow_worker() -> None:
+    """A slow pool's. BENCH_POOL says which, BENCH_THREADS how wide."""
+    pool, threads = Pool(os.environ["BENCH_POOL"]), os.environ.get("BENCH_THREADS")
+    width = threads or str(SLOW_POOLS[pool])
+    options = ("--queues", pool.value, "--processes", "1", "--threads", width)
+    become("-m", "dramatiq", f"{MODULE}:create_broker", *options)
+
+
+if __name__ == "__main__":
+    play({"worker": ours_paid.worker, "slow_worker": slow_worker, "api": serve})
