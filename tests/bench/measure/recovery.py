@@ -52,6 +52,8 @@ def _trial(here: Stand) -> list[float]:
     running.wait_for(200)
     queue = redis.Redis.from_url(running.environment["BENCH_QUEUE_URL"])
     stream = stream_key(Pool.WHOIS)
+    # Calls that no worker could answer are refused.
+    _wait_for("a worker", lambda: bool(queue.xinfo_consumers(stream, GROUP)))
     waiting = Waiting(f"{running.origin}/v1/cdp/sleep-{Pool.WHOIS.value}", json.dumps({"seconds": JOB_S}), JOBS)
     try:
         _wait_for("all jobs to run", lambda: queue.xpending(stream, GROUP)["pending"] == JOBS)
