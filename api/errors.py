@@ -33,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
     "invalid_body": Kind(400, "The body is not valid"),
     "invalid_schema": Kind(400, "The JSON Schema is not valid"),
     "remote_ref_not_allowed": Kind(400, "The JSON Schema refers to another document"),
+    "invalid_key": Kind(400, "The key cannot be used"),
     "not_found": Kind(404, "There is nothing here"),
     "method_not_allowed": Kind(405, "This method is not allowed here"),
     "too_large": Kind(413, "The body is too large"),

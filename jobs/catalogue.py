@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from jobs import echo, faker, json_repair
+from jobs import echo, faker, json_repair, jwt_verify, webhook_sig_verify
 from shared.endpoint import Endpoint
 
-UPDATED = "2026-11-20T00:00:00Z"
+UPDATED = "2026-11-21T00:00:00Z"
 """When a price, a field or an endpoint last changed. Discovery documents show it, so indexers know when to look again."""
 
 CATALOGUE: tuple[Endpoint, ...] = (
     echo.ENDPOINT,
     json_repair.ENDPOINT,
     faker.ENDPOINT,
+    jwt_verify.ENDPOINT,
+    webhook_sig_verify.ENDPOINT,
 )
 
 BY_NAME: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in CATALOGUE}

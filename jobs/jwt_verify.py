@@ -1,6 +1,6 @@
 """jwt-verify: whether a JSON Web Token is signed by a key and valid now. Nothing is fetched and nothing is kept.
 
-What counts as a token: jobs/jwt_token. Keys: jobs/jwt_secret and jobs/jwt_public_key. Claims: jobs/jwt_claims.
+What counts as a token: jobs/jwt/token. Keys: jobs/jwt/secret and jobs/jwt/public_key. Claims: jobs/jwt/claims.
 
 A request that cannot be answered (no key, two keys, a key that is none) is refused before it is paid for. Everything that is
 wrong with the *token* is an answer: `valid` is false and `errors` says why, all of it and not just the first thing found.
@@ -14,12 +14,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from jobs.jwt_claims import Claims, Rules, judge
-from jobs.jwt_key import Key
-from jobs.jwt_public_key import public_key
-from jobs.jwt_secret import Encoding, shared_secret
-from jobs.jwt_signature import Caution, check
-from jobs.jwt_token import Fault, read
+from jobs.jwt.claims import Claims, Rules, judge
+from jobs.jwt.key import Key
+from jobs.jwt.public_key import public_key
+from jobs.jwt.secret import Encoding, shared_secret
+from jobs.jwt.signature import Caution, check
+from jobs.jwt.token import Fault, read
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price

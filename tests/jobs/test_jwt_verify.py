@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_secret import shared_secret
-from jobs.jwt_signature import ALGORITHMS
+from jobs.jwt.secret import shared_secret
+from jobs.jwt.signature import ALGORITHMS
 from jobs.jwt_verify import ENDPOINT, MAX_CHARACTERS, Request, run, verify
 from jobs.ports import Context
 from shared.endpoint import InvalidField

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.jwt_key import Family, invalid_key
-from jobs.jwt_token import base64url
+from jobs.jwt.key import Family, invalid_key
+from jobs.jwt.token import base64url
 
 Encoding = Literal["utf8", "base64", "base64url", "hex"]
 

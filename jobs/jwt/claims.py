@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from jobs.jwt_token import Fault
+from jobs.jwt.token import Fault
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from jobs.jwt_key import Family, invalid_key
+from jobs.jwt.key import Family, invalid_key
 
 MIN_BITS = 1024
 """Shorter moduli can be factored by anybody."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_claims import Judgement, Rules, judge
+from jobs.jwt.claims import Judgement, Rules, judge
 from tests.jobs.jose import NOW
 
 

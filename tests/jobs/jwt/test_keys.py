@@ -23,9 +23,9 @@ from cryptography.utils import CryptographyDeprecationWarning
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_public_key import PublicKey, public_key
-from jobs.jwt_secret import Encoding as SecretEncoding
-from jobs.jwt_secret import SharedSecret, shared_secret
+from jobs.jwt.public_key import PublicKey, public_key
+from jobs.jwt.secret import Encoding as SecretEncoding
+from jobs.jwt.secret import SharedSecret, shared_secret
 from shared.endpoint import InvalidField
 from tests.jobs.jose import PUBLIC_KEY, RSA_E, RSA_N, certificate, der, integer, pem, pkcs1, rs, spki
 

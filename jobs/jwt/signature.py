@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from jobs.jwt_key import Key
-from jobs.jwt_token import Fault, Token
+from jobs.jwt.key import Key
+from jobs.jwt.token import Fault, Token
 
 ALGORITHMS = {"HS256": 256, "HS384": 384, "HS512": 512, "RS256": 256, "RS384": 384, "RS512": 512}
 """What is supported, and the bits of the hash. Names are case-sensitive."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_token import MAX_DEPTH, base64url, read
+from jobs.jwt.token import MAX_DEPTH, base64url, read
 from tests.jobs.jose import b64u, hs
 
 GOOD = hs({"sub": "ada"})
