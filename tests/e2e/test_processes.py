@@ -181,18 +181,18 @@ def start(_started: list[Running], tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def running(_started: list[Running], start: Callable[..., Running]) -> Running:
-    """A service with two fast workers: the one that the test before left running, or a new one."""
+    """A service with two micro workers: the one that the test before left running, or a new one."""
     one = next((one for one in _started if one.process.poll() is None), None)
     if one is None:
-        one = start("--scale", "worker-fast=2")
+        one = start("--scale", "worker-micro=2")
         one.wait_until_serving()
     _until(one.is_whole)
     return one
 
 
 VICTIMS: dict[str, Callable[[Running], Process]] = {
-    "a worker": lambda running: _child_of(running, "--queues fast"),
-    "a worker's master": lambda running: _kept(running, "--queues fast"),
+    "a worker": lambda running: _child_of(running, "--queues micro"),
+    "a worker's master": lambda running: _kept(running, "--queues micro"),
     "the API": lambda running: _kept(running, "-m api"),
     "the API's worker": lambda running: _child_of(running, "-m api"),
     "the facilitator": lambda running: _kept(running, "-m facilitator"),
@@ -225,9 +225,9 @@ def test_what_is_killed_is_started_again(running: Running, victim: str) -> None:
 
 
 def _held_workers(running: Running) -> list[Process]:
-    """Both fast workers, stopped in mid-air: what they are given stays in flight."""
+    """Both micro workers, stopped in mid-air: what they are given stays in flight."""
     kept = running.kept()
-    held = [one for one in running.processes() if "--queues fast" in one.command and one not in kept]
+    held = [one for one in running.processes() if "--queues micro" in one.command and one not in kept]
     assert len(held) == 2
     for worker in held:
         os.kill(worker.pid, signal.SIGSTOP)
@@ -236,7 +236,7 @@ def _held_workers(running: Running) -> list[Process]:
 
 def _wait_for_jobs(running: Running, count: int) -> None:
     with redis.Redis.from_url(running.setting("COINSLOT_QUEUE_URL")) as queue:
-        _until(lambda: queue.xlen(stream_key("fast")) == count)
+        _until(lambda: queue.xlen(stream_key("micro")) == count)
 
 
 def test_calls_survive_their_workers(running: Running) -> None:
@@ -333,5 +333,5 @@ def test_a_wrong_scale_is_told_before_anything_starts(start: Callable[..., Runni
     code, said = starting.ended()
 
     assert code == 1
-    assert said.startswith("coinslot: --scale worker-none: the Procfile has only facilitator, api, worker-fast")
+    assert said.startswith("coinslot: --scale worker-none: the Procfile has only facilitator, api, worker-micro")
     assert not starting.var.joinpath("sandbox").exists()
