@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 from granian.constants import HTTPModes, Interfaces, Loops
@@ -15,6 +16,8 @@ from shared.settings import InvalidSetting, Settings
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
     settings = Settings.from_env(os.environ)
+    # Until granian's worker has loaded its app it has its master's handlers: a SIGTERM would be lost, and waited for 40 s.
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(
         "api.app:create_app",
         factory=True,

@@ -1,7 +1,8 @@
 """The whole service on one machine: `python -m compose.serve [--check] [--scale worker-render=2]`.
 
 What the settings do not name is embedded (compose/sandbox): the two Redis servers and a local chain with a funded wallet.
-The processes are those of the Procfile. Then one paid echo proves that the way from price to answer works.
+The processes are those of the Procfile, kept running by compose/processes.py. Then one paid echo proves that the way from
+price to answer works.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import contextlib
 import errno
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -17,7 +19,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -25,13 +27,13 @@ from client.answer import Answer
 from client.buyer import Buyer
 from client.errors import CoinslotError
 from client.wallet import Wallet
+from compose.processes import HURRY, STOP_WITHIN_S
+from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.sandbox.child import StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from shared.settings import InvalidSetting, Settings
 
 READY_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 45.0
-
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a supervisor, a terminal that is closed."""
@@ -52,17 +54,18 @@ def main(argv: list[str] | None = None) -> int:
         signal.signal(number, _interrupt)
     var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
     try:
-        with embed(os.environ, var) as embedded, _services(embedded, var, arguments.scale) as services:
-            _wait_until_ready(embedded.settings, services, var)
+        scale = parse_scale(arguments.scale)
+        scaled(read_procfile(), scale)  # a mistake is told before anything is started
+        with embed(os.environ, var) as embedded, _services(embedded, var, scale) as services:
             answer = _prove(embedded) if embedded.payer_key else None
             _tell(embedded, answer, serving=not arguments.check)
             if not arguments.check:
-                code = services.wait()
-                raise CannotServe(f"a process ended, so the others were stopped (exit code {code})\n{_log_tail(var)}")
+                code = _wait(services)
+                raise CannotServe(f"the keeper of the processes ended, so they were stopped ({code})\n{_log_tail(var)}")
     except Interrupted:
         print("\nstopped", file=sys.stderr)
         return 0
-    except (CannotServe, InvalidSetting, StartFailed) as error:
+    except (CannotServe, InvalidProcfile, InvalidSetting, StartFailed) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1
     return 0
@@ -73,7 +76,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         prog="scripts/run", description="Start the whole service and prove it with one paid call."
     )
     parser.add_argument("--check", action="store_true", help="stop after the proof and leave nothing running")
-    parser.add_argument("--scale", metavar="NAME=N,...", help="processes per Procfile line, e.g. worker-render=2")
+    parser.add_argument(
+        "--scale", metavar="NAME=N,...", default="", help="processes per Procfile line, e.g. worker-render=2"
+    )
     return parser.parse_args(argv)
 
 
@@ -85,33 +90,39 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def _services(embedded: Embedded, var: Path, scale: str | None) -> Iterator[subprocess.Popen[bytes]]:
-    """The processes of the Procfile, in a session of their own so that Ctrl-C reaches only this process."""
+def _services(embedded: Embedded, var: Path, scale: Mapping[str, int]) -> Iterator[subprocess.Popen[bytes]]:
+    """The processes of the Procfile, once they are ready, in a session of their own so that Ctrl-C reaches only this process.
+    What they say on stdout is a line for each that ended."""
     _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
-    command = [*tethered(), sys.executable, "-m", "honcho", "--no-prefix", "start"]
-    scales = [scale] if scale else []
     if embedded.has_remote_facilitator:
-        scales.append("facilitator=0")
-    if scales:
-        command += ["-c", ",".join(scales)]
-    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    environment = {**os.environ, **embedded.environment, "PATH": path, "PYTHONUNBUFFERED": "1"}
+        scale = {**scale, "facilitator": 0}
+    command = [*tethered(), sys.executable, "-m", "compose.processes"]
+    command += ["--scale", ",".join(f"{name}={count}" for name, count in scale.items())]
     if _log(var).exists():
         _log(var).replace(var / "service.log.1")  # what a crash left behind
     with _log(var).open("wb") as log:
         services = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            command,
+            env={**os.environ, **embedded.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
         )
+        ending = HURRY  # while nobody has been told where to call
         try:
+            _wait_until_ready(embedded.settings, services, var)
+            ending = signal.SIGTERM
             yield services
         finally:
-            services.terminate()
+            services.send_signal(ending)
             try:
-                services.wait(STOP_TIMEOUT_S)
+                services.wait(STOP_WITHIN_S + 10)
             except subprocess.TimeoutExpired:
-                os.killpg(services.pid, signal.SIGKILL)
+                services.kill()
                 services.wait()
+            assert services.stdout is not None
+            services.stdout.close()
 
 
 def _require_free(host: str, port: int, setting: str) -> None:
@@ -127,6 +138,7 @@ def _require_free(host: str, port: int, setting: str) -> None:
 
 
 def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> None:
+    assert services.stdout is not None
     give_up_at = time.monotonic() + READY_TIMEOUT_S
     # Not through a proxy that the environment names: it is this machine that is asked.
     local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -134,8 +146,10 @@ def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var
     ready = f"http://[{host}]:{settings.port}/readyz" if ":" in host else f"http://{host}:{settings.port}/readyz"
     seen = "no answer"
     while time.monotonic() < give_up_at:
-        if services.poll() is not None:
-            raise CannotServe(f"a process could not start\n{_log_tail(var)}")
+        if select.select([services.stdout], [], [], 0.05)[0]:
+            # Later it would be started again. One that ends now is one that cannot start.
+            ended = services.stdout.readline().decode().strip() or "what keeps them ended"
+            raise CannotServe(f"a process could not start: {ended}\n{_log_tail(var)}")
         try:
             with local.open(ready, timeout=5):
                 return
@@ -143,8 +157,15 @@ def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var
             seen = error.read().decode(errors="replace")
         except OSError as error:
             seen = str(error)
-        time.sleep(0.05)
     raise CannotServe(f"not ready after {READY_TIMEOUT_S:.0f} s: {seen}\n{_log_tail(var)}")
+
+
+def _wait(services: subprocess.Popen[bytes]) -> int:
+    """Until it ends, which it does not. Its reports are read and dropped: the log has them too."""
+    assert services.stdout is not None
+    for _ in services.stdout:
+        pass
+    return services.wait()
 
 
 def _prove(embedded: Embedded) -> Answer:

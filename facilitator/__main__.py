@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
 from shared.settings import InvalidSetting, Settings
@@ -14,6 +15,8 @@ from shared.settings import InvalidSetting, Settings
 def main() -> None:
     """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
     settings = Settings.from_env(os.environ)
+    # Until granian's worker has loaded its app it has its master's handlers: a SIGTERM would be lost, and waited for 40 s.
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(
         "facilitator.app:create_app",
         factory=True,
@@ -21,6 +24,7 @@ def main() -> None:
         port=settings.facilitator_port,
         interface=Interfaces.ASGI,
         http=HTTPModes.http1,
+        loop=Loops.uvloop,
         websockets=False,
         workers=1,
         workers_kill_timeout=20,

@@ -33,8 +33,11 @@ class OfItsOwnGroup(Middleware):
 
     def after_process_boot(self, broker: Broker) -> None:
         """Dramatiq's signal, in worker processes of its command line only."""
+        master = os.getppid()
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != master:  # it died in between
+            os._exit(1)
 
 
 class Belongings(Middleware):

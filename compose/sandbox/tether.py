@@ -19,4 +19,7 @@ if __name__ == "__main__":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
         if os.getppid() != parent:
             sys.exit("the parent died before this process could be tied to it")
-    os.execvp(command[0], command)  # noqa: S606 - no shell is the point
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - no shell is the point
+    except OSError as error:
+        sys.exit(f"{command[0]} cannot be run: {error.strerror}")

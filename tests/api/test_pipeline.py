@@ -432,6 +432,17 @@ async def test_request_ids_are_kept_or_made(shop: httpx.AsyncClient) -> None:
         assert (await shop.post(PATH, headers={"X-Request-Id": bad})).headers["x-request-id"] != bad
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT"])
+async def test_a_browser_and_an_agent_get_the_same_answer(shop: httpx.AsyncClient, method: str) -> None:
+    """The way past the framework leads to the same call: only what CORS adds differs."""
+    same = {"X-Request-Id": "same"}
+    agent = await shop.request(method, PATH, headers=same)
+    browser = await shop.request(method, PATH, headers={**same, "Origin": "https://agent.example"})
+    ours = {name: value for name, value in browser.headers.items() if not name.startswith("access-control-")}
+    ours.pop("vary", None)
+    assert (agent.status_code, agent.content, dict(agent.headers)) == (browser.status_code, browser.content, ours)
+
+
 async def test_browsers_may_read_the_payment_headers(shop: httpx.AsyncClient) -> None:
     """Any origin; the preflight allows what clients send, the answer exposes what they read."""
     preflight = await shop.options(

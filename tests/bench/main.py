@@ -21,6 +21,7 @@ from typing import Any
 
 from compose.sandbox.child import ROOT
 from shared.settings import PREFIX
+from tests.bench import proc
 from tests.bench.measure import growth, hop, http, isolation, paid, recovery
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
@@ -30,6 +31,9 @@ from tests.bench.targets import judge
 DOCS = ROOT / "docs"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OURS, RIVALS = ("litestar", "granian", "dramatiq"), ("fastapi", "uvicorn", "saq", "celery", "x402")
+
+BUSY_SHARE = 0.1
+"""With more than that taken by others, systems of several processes look worse beside those of one."""
 
 SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "hop": hop.measure,
@@ -64,8 +68,13 @@ def main(argv: list[str] | None = None) -> int:
     print(markdown(run), end="")
     if not arguments.show:
         _draw(_keep(run))
+    if run["others_share"] > BUSY_SHARE:
+        print(f"bench: other programs took {run['others_share']:.0%} of the machine: compare nothing", file=sys.stderr)
     if arguments.write_docs and not failures:
-        _write_docs(run)
+        if run["effort"] != FULL.name:
+            failures.append("--write-docs takes a whole run")
+        else:
+            _write_docs(run)
     for failure in failures:
         print(f"bench: {failure}", file=sys.stderr)
     return 1 if failures else 0
@@ -106,7 +115,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _run(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     effort = QUICK if arguments.quick else FULL
-    started = time.monotonic()
+    started, others = time.monotonic(), proc.Others()
     tables: dict[str, Any] = {}
     failures = []
     for names, measure in SECTIONS.items():
@@ -129,6 +138,7 @@ def _run(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "minutes": (time.monotonic() - started) / 60,
         "cores": os.cpu_count(),
+        "others_share": others.share(),
         "system": f"{platform.system()}, Python {platform.python_version()}",
         "versions": {name: importlib.metadata.version(name) for name in OURS} | _rival_versions(RIVALS),
         "tables": tables,

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import os
+import resource
+import time
 from pathlib import Path
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+class Others:
+    """How much of the machine the programs took that are none of ours, since this object was made."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic(), _machine_s(), _own_s()
+
+    def share(self) -> float:
+        """Of all cores, from 0 to 1. Ask when all children have ended: the living ones count as others."""
+        started, machine_s, own_s = self._started
+        others_s = (_machine_s() - machine_s) - (_own_s() - own_s)
+        return max(0.0, others_s / ((time.monotonic() - started) * (os.cpu_count() or 1)))
 
 
 def family(pid: int) -> list[int]:
@@ -28,6 +43,20 @@ def cpu_s(pid: int) -> float:
 def resident_bytes(pid: int) -> int:
     """Resident set size of the family."""
     return sum(_resident_bytes(each) for each in family(pid))
+
+
+def _machine_s() -> float:
+    """CPU seconds that all cores were not idle for."""
+    user, nice, system, _idle, _iowait, irq, softirq, steal = (
+        int(ticks) for ticks in Path("/proc/stat").read_text().split()[1:9]
+    )
+    return (user + nice + system + irq + softirq + steal) * _TICK_S
+
+
+def _own_s() -> float:
+    """CPU seconds of this process and of its children that have ended."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def _cpu_s(pid: int) -> float:

@@ -38,7 +38,8 @@ def write_between_markers(document: Path, text: str) -> None:
 def _about(run: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     return (
-        f"A {run['effort']} run of {run['minutes']:.0f} min on {run['cores']} cores ({run['system']}), {run['date']}. "
+        f"A {run['effort']} run of {run['minutes']:.0f} min on {run['cores']} cores ({run['system']}), {run['date']}; "
+        f"programs that were none of its own took {run['others_share']:.0%} of the machine. "
         f"Each cell is the median of its rounds, with the least and the most in brackets. {versions}."
     )
 

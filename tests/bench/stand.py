@@ -178,7 +178,8 @@ def stand() -> Iterator[Stand]:
             stack.callback(made.stop)
             yield made
     except Exception:
-        shutil.copytree(folder / "sandbox" / "log", VAR / "failed", dirs_exist_ok=True)
+        shutil.rmtree(VAR / "failed", ignore_errors=True)
+        shutil.copytree(folder / "sandbox" / "log", VAR / "failed")
         raise
     finally:
         shutil.rmtree(folder)

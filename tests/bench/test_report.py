@@ -54,6 +54,7 @@ def test_a_cell_shows_the_median_and_the_spread() -> None:
         "effort": "full",
         "minutes": 9.7,
         "cores": 2,
+        "others_share": 0.014,
         "system": "Linux",
         "date": "2026-01-01",
         "versions": {"litestar": "2"},
@@ -63,6 +64,7 @@ def test_a_cell_shows_the_median_and_the_spread() -> None:
     text = markdown(run)
     assert f"| {STOCK.label} | 200 (100..300) | - |" in text
     assert "| once | - | 1,234 |" in text
+    assert "took 1% of the machine" in text
     assert "- Absent: gone (not installed)." in text
 
 

@@ -1,6 +1,6 @@
-"""The load generator: `wrk`, one thread in C, about 3 us a request, so that two cores are left to what is measured.
+"""The load generator: `wrk`, one thread in C, about 3 us a request of its own, so that two cores are left to what is measured.
 
-It knows neither percentiles of a JSON nor a request of its own for each call; wrk.lua adds both.
+By itself it sends the same request again and again, and counts latencies that nobody had; wrk.lua mends both.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from tests.bench.stand import absent, stand
 from tests.bench.systems import HOPS, System
 
 IN_FLIGHT = 64
-START_S = 5.0
+START_S = 4.0
 """A starting SAQ worker may sweep a job away that is there already, so no caller is the first to know that a worker lives."""
 COLUMNS = {
     "idle_p50_ms": "idle queue p50, ms",

@@ -1,0 +1,91 @@
+"""The Procfile, the one list of processes: `name: [SETTING=value ...] command`. No shell reads it: what is quoted stays one
+argument, and nothing is expanded."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PROCFILE = Path(__file__).resolve().parents[1] / "Procfile"
+
+_LINE = re.compile(r"([A-Za-z0-9_-]+):(.+)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_COUNT = re.compile(r"([A-Za-z0-9_-]+)=([0-9]{1,3})")
+
+
+class InvalidProcfile(Exception):
+    """The Procfile, or a scale for it, has the wrong form. The text names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line.
+
+    Attributes:
+        name: what the process is called in messages and by --scale.
+        command: program and arguments.
+        environment: what the line sets for this process alone.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+def read_procfile(path: Path = PROCFILE) -> list[Line]:
+    """Every line, in order; empty ones and comments are skipped.
+
+    Raises:
+        InvalidProcfile: there is no such file, or a line is no process.
+    """
+    try:
+        texts = path.read_text().splitlines()
+    except OSError as error:
+        raise InvalidProcfile(f"{path} cannot be read: {error.strerror}") from None
+    lines = [_line(text.strip()) for text in texts if text.strip() and not text.lstrip().startswith("#")]
+    names = [line.name for line in lines]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise InvalidProcfile(f"the Procfile names {min(twice)} twice: use --scale to run it more than once")
+    return lines
+
+
+def parse_scale(text: str) -> dict[str, int]:
+    """`worker-fast=2,worker-render=3`; empty for none. Raises InvalidProcfile."""
+    scale: dict[str, int] = {}
+    for part in text.split(",") if text else ():
+        if (match := _COUNT.fullmatch(part.strip())) is None:
+            raise InvalidProcfile(f"--scale {part!r}: write NAME=N, such as worker-render=2")
+        scale[match[1]] = int(match[2])
+    return scale
+
+
+def scaled(lines: Sequence[Line], scale: Mapping[str, int]) -> list[Line]:
+    """Every line as often as it is to run: once, unless the scale says otherwise.
+
+    Raises:
+        InvalidProcfile: the scale names no line, or wants two facilitators.
+    """
+    if unknown := scale.keys() - {line.name for line in lines}:
+        raise InvalidProcfile(f"--scale {min(unknown)}: the Procfile has only {', '.join(line.name for line in lines)}")
+    if scale.get("facilitator", 1) > 1:
+        # Two of them would number one account's transactions.
+        raise InvalidProcfile("--scale facilitator: there may be only one for a settler account")
+    return [line for line in lines for _ in range(scale.get(line.name, 1))]
+
+
+def _line(text: str) -> Line:
+    match = _LINE.fullmatch(text)
+    try:
+        words = shlex.split(match[2]) if match else []
+    except ValueError as error:
+        raise InvalidProcfile(f"Procfile line {text!r}: {error}") from None
+    environment: dict[str, str] = {}
+    while words and (assignment := _ASSIGNMENT.fullmatch(words[0])):
+        environment[assignment[1]] = assignment[2]
+        del words[0]
+    if match is None or not words:
+        raise InvalidProcfile(f"Procfile line {text!r}: write NAME: COMMAND")
+    return Line(match[1], tuple(words), environment)

@@ -1,0 +1,337 @@
+"""A service whose processes are killed serves on, and one that is stopped answers what it has taken and leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from client.buyer import Buyer
+from client.delivery import Patience
+from client.errors import Unreachable
+from client.wallet import Wallet
+from compose.procfile import read_procfile
+from compose.sandbox.child import ROOT, tethered
+from shared.streams import stream_key
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process of the service, as /proc shows it."""
+
+    pid: int
+    parent: int
+    command: str
+
+
+class Running:
+    """`python -m compose.serve` on a folder and a port of its own."""
+
+    def __init__(self, var: Path, *arguments: str, **settings: str) -> None:
+        self.var = var
+        self.base_url = f"http://127.0.0.1:{_free_port()}"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
+        environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var), **settings}
+        self.process = subprocess.Popen(
+            [*tethered(), sys.executable, "-m", "compose.serve", *arguments],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_until_serving(self) -> None:
+        """Read what it tells, to its last line."""
+        assert self.process.stdout is not None
+        assert any(line.startswith("stop") for line in self.process.stdout), self.log()
+
+    def processes(self) -> list[Process]:
+        """All that carry this service's folder in their environment: no descendant can hide from that."""
+        mark = f"COINSLOT_VAR={self.var}\0".encode()
+        found = []
+        for folder in Path("/proc").iterdir():
+            try:
+                if not folder.name.isdigit() or mark not in (folder / "environ").read_bytes():
+                    continue
+                command = (folder / "cmdline").read_text().replace("\0", " ")
+                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            except OSError:  # it has ended, or is another user's
+                continue
+            found.append(Process(int(folder.name), int(parent), command))
+        return found
+
+    def kept(self) -> list[Process]:
+        """The processes of the Procfile."""
+        everything = self.processes()
+        keepers = {
+            one.pid for one in everything if one.parent == self.process.pid and "compose.processes" in one.command
+        }
+        starting = ("compose.processes", "tether.py")
+        return [
+            one for one in everything if one.parent in keepers and not any(part in one.command for part in starting)
+        ]
+
+    def is_whole(self) -> bool:
+        """Every line runs as often as it should, each with its worker; nothing is orphaned; calls are taken."""
+        everything, kept = self.processes(), self.kept()
+        pids, parents = {one.pid for one in everything}, {one.parent for one in everything}
+        return (
+            len(kept) == len(read_procfile()) + 1
+            and all(one.pid in parents for one in kept)
+            and all(one.parent in pids for one in everything if one.pid != self.process.pid)
+            and self.is_ready()
+        )
+
+    def refuses(self) -> bool:
+        """Whether nobody listens."""
+        try:
+            socket.create_connection(("127.0.0.1", int(self.base_url.rpartition(":")[2])), timeout=5).close()
+        except ConnectionRefusedError:
+            return True
+        return False
+
+    def is_ready(self) -> bool:
+        """What /readyz says."""
+        try:
+            with urllib.request.urlopen(f"{self.base_url}/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def setting(self, name: str) -> str:
+        """One of those that the embedded servers made."""
+        lines = (self.var / "sandbox.env").read_text().splitlines()
+        return next(line.partition("=")[2] for line in lines if line.startswith(f"{name}="))
+
+    def buy(self, name: str, body: Any, **options: Any) -> Any:
+        """The answer to one paid call."""
+        evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
+        wallet = Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
+        with Buyer(self.base_url, wallet, max_price=None, **options) as buyer:
+            return json.loads(buyer.call(name, body).raw)
+
+    def log(self) -> str:
+        """What its processes said."""
+        log = self.var / "service.log"
+        return log.read_text() if log.exists() else ""
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        """Signal it; its exit code and what it said on stderr."""
+        self.process.send_signal(number)
+        return self.ended()
+
+    def ended(self) -> tuple[int, str]:
+        """When it ends by itself."""
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _until(true: Callable[[], bool], within_s: float = 20) -> float:
+    """Seconds that it took."""
+    started = time.monotonic()
+    while not true():
+        assert time.monotonic() < started + within_s
+        time.sleep(0.02)
+    return time.monotonic() - started
+
+
+@pytest.fixture(scope="module")
+def _started() -> Iterator[list[Running]]:
+    started: list[Running] = []
+    yield started
+    for running in started:
+        running.end(signal.SIGTERM)
+
+
+@pytest.fixture
+def start(_started: list[Running], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Running]:
+    """Starts a service of the test's own."""
+
+    def start(*arguments: str, **settings: str) -> Running:
+        _started.append(Running(tmp_path_factory.mktemp("var"), *arguments, **settings))
+        return _started[-1]
+
+    return start
+
+
+@pytest.fixture
+def running(_started: list[Running], start: Callable[..., Running]) -> Running:
+    """A service with two micro workers: the one that the test before left running, or a new one."""
+    one = next((one for one in _started if one.process.poll() is None), None)
+    if one is None:
+        one = start("--scale", "worker-micro=2")
+        one.wait_until_serving()
+    _until(one.is_whole)
+    return one
+
+
+VICTIMS: dict[str, Callable[[Running], Process]] = {
+    "a worker": lambda running: _child_of(running, "--queues micro"),
+    "a worker's master": lambda running: _kept(running, "--queues micro"),
+    "the API": lambda running: _kept(running, "-m api"),
+    "the API's worker": lambda running: _child_of(running, "-m api"),
+    "the facilitator": lambda running: _kept(running, "-m facilitator"),
+}
+
+
+def _kept(running: Running, command: str) -> Process:
+    return next(one for one in running.kept() if command in one.command)
+
+
+def _child_of(running: Running, command: str) -> Process:
+    master = _kept(running, command)
+    return next(one for one in running.processes() if one.parent == master.pid and command in one.command)
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_what_is_killed_is_started_again(running: Running, victim: str) -> None:
+    """Given a service that serves, when one process gets SIGKILL, then it is there again, nothing of the old one is beside
+    the new, the others have not been disturbed, and a paid call is answered."""
+    before = {one.pid for one in running.kept()}
+    killed = VICTIMS[victim](running)
+
+    os.kill(killed.pid, signal.SIGKILL)
+
+    gone = {killed.pid, killed.parent} & before
+    took_s = _until(lambda: not gone & {one.pid for one in running.processes()} and running.is_whole())
+    print(f"{victim}: back after {took_s:.1f} s")
+    assert before - gone < {one.pid for one in running.kept()}
+    assert running.buy("echo", {"message": "hello"})["youSent"] == "hello"
+
+
+def _held_workers(running: Running) -> list[Process]:
+    """Both micro workers, stopped in mid-air: what they are given stays in flight."""
+    kept = running.kept()
+    held = [one for one in running.processes() if "--queues micro" in one.command and one not in kept]
+    assert len(held) == 2
+    for worker in held:
+        os.kill(worker.pid, signal.SIGSTOP)
+    return held
+
+
+def _wait_for_jobs(running: Running, count: int) -> None:
+    with redis.Redis.from_url(running.setting("COINSLOT_QUEUE_URL")) as queue:
+        _until(lambda: queue.xlen(stream_key("micro")) == count)
+
+
+def test_calls_survive_their_workers(running: Running) -> None:
+    """Given paid calls whose jobs are running, when every worker that could run them is killed, then all are answered."""
+    workers = _held_workers(running)
+    with ThreadPoolExecutor(4) as callers:
+        calls = [callers.submit(running.buy, "echo", {"message": "hello"}) for _ in range(4)]
+        _wait_for_jobs(running, 4)
+
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGKILL)
+
+        assert [call.result()["youSent"] for call in calls] == ["hello"] * 4
+
+
+def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
+    """Given paid calls whose jobs are running and others that are being settled, when SIGTERM comes, then new callers are
+    refused at once, every payment that was sent brings its answer, however long it takes, and nothing is left running."""
+    signed, failures, answered_at = threading.Semaphore(0), [], []
+
+    def call() -> None:
+        while True:
+            try:
+                running.buy("echo", {}, patience=Patience(budget_s=0), on_signed=lambda _: signed.release())
+            except Unreachable:
+                return  # nothing was sent, or nothing but the question for the price
+            except Exception as error:
+                failures.append(error)
+                return
+            answered_at.append(time.monotonic())
+
+    callers = [threading.Thread(target=call) for _ in range(8)]
+    workers = _held_workers(running)
+    for caller in callers[:4]:
+        caller.start()
+    _wait_for_jobs(running, 4)
+    for caller in callers[4:]:
+        caller.start()
+    for _ in callers:
+        assert signed.acquire(timeout=20)
+    time.sleep(0.05)
+
+    running.process.send_signal(signal.SIGTERM)
+    refused_after_s = _until(running.refuses)
+    time.sleep(2.5)
+    assert (answered_at, failures) == ([], [])
+    for worker in workers:
+        os.kill(worker.pid, signal.SIGCONT)
+    continued_at = time.monotonic()
+
+    assert running.ended() == (0, "\nstopped\n")
+    print(
+        f"refused after {refused_after_s:.2f} s, stopped {time.monotonic() - continued_at:.1f} s after the last answer"
+    )
+    for caller in callers:
+        caller.join(10)
+    assert (len(answered_at), failures) == (8, [])
+    assert running.processes() == []
+
+
+def test_nothing_outlives_a_runner_that_is_killed(running: Running) -> None:
+    """SIGKILL lets it stop nothing: the kernel tells those that it started."""
+    running.end(signal.SIGKILL)
+
+    _until(lambda: running.processes() == [])
+
+
+def test_ctrl_c_while_it_starts_leaves_nothing(start: Callable[..., Running]) -> None:
+    """When the processes are there and none of them is ready."""
+    starting = start()
+    _until(lambda: any("-m api" in one.command for one in starting.processes()))
+
+    assert starting.end(signal.SIGINT) == (0, "\nstopped\n")
+
+    _until(lambda: starting.processes() == [])
+
+
+def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Running]) -> None:
+    """At once, with its name and its own words, and nothing is left of the others."""
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        starting = start(COINSLOT_FACILITATOR_PORT=str(stranger.getsockname()[1]), RUST_BACKTRACE="0")
+        code, said = starting.ended()
+
+    assert code == 1
+    assert "coinslot: a process could not start: facilitator ended with status 1" in said
+    assert "Address already in use" in said
+    _until(lambda: starting.processes() == [])
+
+
+def test_a_wrong_scale_is_told_before_anything_starts(start: Callable[..., Running]) -> None:
+    """With the names that there are."""
+    starting = start("--scale", "worker-none=2")
+
+    code, said = starting.ended()
+
+    assert code == 1
+    assert said.startswith("coinslot: --scale worker-none: the Procfile has only facilitator, api, worker-micro")
+    assert not starting.var.joinpath("sandbox").exists()
