@@ -36,13 +36,12 @@ class RegexSyntax(InvalidInput):
     code = "regex_syntax"
 
 
-class Request(msgspec.Struct, frozen=True, rename="camel"):
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """`pattern`: as between the slashes of a literal. `flags`: each at most once. `captureLimit`: matches to return."""
 
     pattern: Annotated[
         str, msgspec.Meta(max_length=MAX_PATTERN, description="JavaScript regular expression, without slashes.")
     ]
-    input: Annotated[str, msgspec.Meta(max_length=MAX_INPUT, description="Text to match.")]
     flags: Annotated[
         str,
         msgspec.Meta(
@@ -51,6 +50,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
             extra_json_schema={"pattern": f"^[{FLAGS}]*$", "maxLength": len(FLAGS)},
         ),
     ] = ""
+    input: Annotated[str, msgspec.Meta(max_length=MAX_INPUT, description="Text to match.")]
     capture_limit: Annotated[
         int, msgspec.Meta(ge=1, le=1000, description="How many matches to return; all are counted.")
     ] = 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -74,6 +75,13 @@ def test_a_first_pattern_is_answered(pool: ChildPool) -> None:
         answer = ask(pool, "(a+)b", "caab")
         assert (answer["matched"], answer["matches"][0]["index"]) == (True, 1)
         assert answer["elapsedMs"] < 50
+
+
+def test_the_nursery_has_one_thread(pool: ChildPool) -> None:
+    """V8 starts none of its own there: what a fork would leave behind, a child could wait for."""
+    ask(pool, "a", "a")
+    assert pool._nursery._running is not None
+    assert len(os.listdir(f"/proc/{pool._nursery._running[0].pid}/task")) == 1
 
 
 def test_many_catastrophic_patterns_at_once(pool: ChildPool) -> None:
