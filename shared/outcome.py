@@ -5,6 +5,8 @@
     ├── UpstreamFailed         502: another system failed; `reason` is one that the endpoint documents
     └── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
 
+    Unstoppable                the work was too much and goes on in a thread that nothing stops: ends the child process it is in
+
 A *negative answer* is not a failure: "this pattern timed out" or "this domain does not exist" is an Ok.
 """
 
@@ -43,6 +45,13 @@ class DeadlineExceeded(JobFailure):
 
     code = "deadline_exceeded"
     retryable = True
+
+
+class Unstoppable(BaseException):
+    """The work was too much, and only the end of the process ends it. For handlers that run in a child.
+
+    Not an Exception, so that nothing on its way takes it for one.
+    """
 
 
 class Ok(msgspec.Struct, frozen=True, tag="ok", array_like=True):

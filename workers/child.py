@@ -1,7 +1,8 @@
-"""The child process that CPU work on hostile input runs in: little memory, few files, no network, killed when late.
+"""The child process that CPU work on hostile input runs in: little memory, few files, no network, low priority, killed when
+late. It is forked in workers/nursery.py.
 
-Frames on stdin and stdout: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
-request is [endpoint, payer, body], an answer an encoded Outcome. Out of memory it ends with `OUT_OF_MEMORY`.
+Frames on stdin and a pipe: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
+request is [endpoint, payer, body], an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ import msgspec
 from jobs.catalogue import BY_NAME
 from jobs.ports import Context
 from shared import outcome
+from shared.outcome import Unstoppable
 from workers.execute import execute
 
 MEMORY_BYTES = 1 << 30
+"""Of data: all memory that can be written and is not shared. V8 counts for 512 MB of it before it does anything. A limit of
+the address space would count what is only reserved, 1.4 TB in V8's case."""
 OPEN_FILES = 32
-OUT_OF_MEMORY = 86
+NICENESS = 5
+"""Where a child and another process want the same core, the other gets three quarters of it."""
+EXHAUSTED = 86
 ORPHAN_CPU_S = 30.0
 
 _CLONE_NEWUSER = 0x10000000
@@ -48,7 +54,8 @@ def confine() -> None:
         libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    os.nice(NICENESS)
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
@@ -65,26 +72,24 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
     stream.flush()
 
 
-def main() -> None:
-    """Answer frames until stdin ends, which it does when the worker is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+def main(answers: int) -> None:
+    """Answer frames until stdin ends, which it does when the worker is gone.
+
+    Args:
+        answers: descriptor of the pipe to the worker.
+    """
     # Whatever a library prints goes to the log, never between the frames.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     confine()
     decoder = msgspec.msgpack.Decoder(Work)
-    with contextlib.suppress(BrokenPipeError):
-        write_frame(answers, b"")
-        while (frame := read_frame(requests)) is not None:
+    with open(answers, "wb") as stream, contextlib.suppress(BrokenPipeError):
+        write_frame(stream, b"")
+        while (frame := read_frame(sys.stdin.buffer)) is not None:
             work = decoder.decode(frame)
             # The worker kills a child that is late. This ends one whose worker was killed itself.
             signal.setitimer(signal.ITIMER_PROF, ORPHAN_CPU_S)
             try:
                 result = execute(BY_NAME[work.endpoint], work.body, Context(payer=work.payer))
-                write_frame(answers, outcome.encode(result))
-            except MemoryError:
-                os._exit(OUT_OF_MEMORY)
-
-
-if __name__ == "__main__":
-    main()
+                write_frame(stream, outcome.encode(result))
+            except (MemoryError, Unstoppable):
+                os._exit(EXHAUSTED)

@@ -14,22 +14,21 @@ import os
 import queue
 import select
 import signal
-import subprocess
-import sys
 import time
 
 import msgspec
 
-from workers.child import HEADER, OUT_OF_MEMORY, Work
+from workers.child import EXHAUSTED, HEADER, Work
+from workers.nursery import Newborn, Nursery, NurseryFailure
 
 RECYCLE_AFTER = 500
 """Calls after which a child is replaced, so that nothing a library leaks grows for ever."""
 START_LIMIT_S = 10.0
-"""For a child to import what it needs, on a busy machine."""
+"""For a child that has been forked to be ready, on a busy machine."""
 TRIES = 2
 
-# How a process ends when the work itself broke it: out of memory in Python, abort in Rust or C, overflow of the C stack.
-_EXHAUSTED_EXITS = (OUT_OF_MEMORY, -signal.SIGABRT, -signal.SIGSEGV)
+# How a process ends when the work itself broke it: it says so, or aborts in Rust or C, overflows the C stack, traps in V8.
+_EXHAUSTED_EXITS = (EXHAUSTED, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL)
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -47,25 +46,20 @@ class Lost(ChildFailure):
 
 
 class Child:
-    """One process. Not thread-safe: the pool hands it to one caller at a time."""
+    """One process. Not thread-safe: the pool hands it to one caller at a time. Raises Lost when there can be none."""
 
-    def __init__(self) -> None:
+    def __init__(self, nursery: Nursery) -> None:
         self.calls = 0
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "workers.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._pipes = (self._process.stdin, self._process.stdout)
-        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._nursery = nursery
+        try:
+            self._process: Newborn | None = nursery.fork()
+        except NurseryFailure as failure:
+            raise Lost(str(failure)) from None
+        self.pid = self._process.pid
+        self._stdin, self._stdout = self._process.requests, self._process.answers
         # A child that does not read must not hold up its caller: a pipe takes 64 KB, a body may be larger.
         os.set_blocking(self._stdin, False)
         self._is_ready = False
-
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._process.pid
 
     def call(self, work: Work, *, limit_s: float, give_up_at: float = math.inf) -> bytes:
         """An encoded Outcome. The limit counts from when the child is ready. Raises ChildFailure; then it is to be killed.
@@ -88,11 +82,15 @@ class Child:
 
     def kill(self) -> None:
         """SIGKILL, and wait for the end."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in self._pipes:
-            with contextlib.suppress(OSError):
-                pipe.close()
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._process.process, signal.SIGKILL)
+        _wait(self._process.process, select.POLLIN, math.inf)
+        self._nursery.reap(self.pid)
+        for descriptor in (self._process.process, self._stdin, self._stdout):
+            os.close(descriptor)
+        self._process = None
 
     def _write(self, content: bytes, deadline: float) -> None:
         view = memoryview(content)
@@ -121,8 +119,10 @@ class Child:
         return b"".join(chunks)
 
     def _ended(self) -> ChildFailure:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            if self._process.wait(1) in _EXHAUSTED_EXITS:
+        assert self._process is not None
+        with contextlib.suppress(Exhausted):
+            _wait(self._process.process, select.POLLIN, time.monotonic() + 1)
+            if self._nursery.reap(self.pid) in _EXHAUSTED_EXITS:
                 return Exhausted("the work broke the child")
         return Lost("the child ended")
 
@@ -130,7 +130,8 @@ class Child:
 def _wait(descriptor: int, event: int, deadline: float) -> None:
     poll = select.poll()  # select() refuses descriptors above 1023
     poll.register(descriptor, event)
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+    left_s = deadline - time.monotonic()
+    if not poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000):
         raise Exhausted("the time limit has passed")
 
 
@@ -138,17 +139,20 @@ class ChildPool:
     """A fixed number of children; callers wait for a free one."""
 
     def __init__(self) -> None:
+        self._nursery = Nursery()
         self._free: queue.LifoQueue[Child | None] = queue.LifoQueue()
         self._size = 0
 
     def start(self, size: int) -> None:
-        """Start the children.
+        """Start what makes children; each is made when it is needed first.
 
         Args:
             size: number of processes, the cores to spend on hostile work.
         """
+        with contextlib.suppress(NurseryFailure):  # the first call tries again, and tells
+            self._nursery.start()
         for _ in range(size):
-            self._free.put(Child())
+            self._free.put(None)
         self._size += size
 
     def call(self, work: Work, *, limit_s: float, wait_s: float) -> bytes:
@@ -176,6 +180,7 @@ class ChildPool:
             if child is not None:
                 child.kill()
             self._size -= 1
+        self._nursery.close()
 
     def _call(self, work: Work, *, limit_s: float, give_up_at: float) -> bytes:
         try:
@@ -184,7 +189,7 @@ class ChildPool:
             raise TimeoutError("no free child") from None
         try:
             if child is None:
-                child = Child()
+                child = Child(self._nursery)
             answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
         except BaseException:
             # Whatever went wrong, this child may still be writing an answer that nobody waits for.
@@ -194,15 +199,9 @@ class ChildPool:
         return answer
 
     def _give_back(self, child: Child | None, *, is_spent: bool) -> None:
-        """An empty place is filled by the next caller when no child can be started now."""
-        replacement: Child | None = child
+        """An empty place is filled by the next caller."""
         try:
-            if is_spent:
-                replacement = None
-                if child is not None:
-                    child.kill()
-                replacement = Child()
-        except OSError:
-            replacement = None
+            if is_spent and child is not None:
+                child.kill()
         finally:
-            self._free.put(replacement)
+            self._free.put(None if is_spent else child)

@@ -20,7 +20,7 @@ def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
 
 
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
-    """Run the handler. Raises nothing but MemoryError, which only the process that runs it can judge."""
+    """Run the handler. Raises nothing but MemoryError and Unstoppable, which only the process that runs it can judge."""
     try:
         return Ok(msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
     except JobFailure as failure:

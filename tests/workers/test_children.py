@@ -20,17 +20,19 @@ import pytest
 
 from shared import outcome
 from shared.outcome import Failed, Ok
-from workers import children
-from workers.child import MEMORY_BYTES, OPEN_FILES, Work
+from workers import children, nursery
+from workers.child import MEMORY_BYTES, NICENESS, OPEN_FILES, Work
 from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
+from workers.nursery import Nursery
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 20.0
 
 STUNTS = """
 # The real child, with one endpoint more: its message says what it does.
-import dataclasses, os, resource, socket, stat, sys, time
-from jobs import catalogue, echo
+import dataclasses, os, random, resource, socket, stat, sys, time
+from jobs import catalogue, echo, regex_test
+from shared.outcome import Unstoppable
 
 def is_pipe(fd):
     try:
@@ -83,15 +85,29 @@ def run(request, context):
             except OSError as error:
                 said = type(error).__name__
         case "limits":
-            limits = (resource.RLIMIT_AS, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)
+            limits = (resource.RLIMIT_DATA, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)
             said = " ".join(str(resource.getrlimit(limit)[1]) for limit in limits)
+        case "random":
+            time.sleep(0.3)
+            said = f"{os.getpid()} {random.random()}"
+        case "nice":
+            said = str(os.nice(0))
+        case "descriptors":
+            said = " ".join(sorted(os.listdir("/proc/self/fd"), key=int))
+        case "parent":
+            said = str(os.getppid())
+        case "unstoppable":
+            raise Unstoppable
         case _:
             said = f"{what} for {context.payer}"
     return echo.Response(ok=True, service="stunts", you_sent=said)
 
 catalogue.BY_NAME["stunts"] = dataclasses.replace(echo.ENDPOINT, name="stunts", run=run)
-from workers.child import main
-main()
+catalogue.BY_NAME["regex-test"] = regex_test.ENDPOINT
+from workers import nursery
+if "without-v8" in sys.argv:  # it takes longer to load than most of these tests take
+    nursery._load = lambda: None
+nursery.main()
 """
 
 
@@ -100,11 +116,18 @@ def stunts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Children that can do more than what is sold."""
 
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        assert command == [sys.executable, "-m", "workers.child"]
-        return subprocess.Popen([sys.executable, "-c", STUNTS], cwd=ROOT, **options)
+        assert command == [sys.executable, "-m", "workers.nursery"]
+        return subprocess.Popen([sys.executable, "-c", STUNTS, "without-v8"], cwd=ROOT, **options)
 
-    stand_in = SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
-    monkeypatch.setattr(children, "subprocess", stand_in)
+    monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+
+
+@pytest.fixture
+def source(stunts: None) -> Iterator[Nursery]:
+    """Makes single children; closed at the end."""
+    source = Nursery()
+    yield source
+    source.close()
 
 
 @pytest.fixture
@@ -234,9 +257,12 @@ def test_a_stopped_child_is_killed_at_its_limit(pool: ChildPool) -> None:
     assert call(pool, "hello") == "hello for 0x1"
 
 
-@pytest.mark.parametrize("how", ["abort", f"signal {int(signal.SIGSEGV)}"])
+BROKEN = ["abort", "unstoppable", *(f"signal {int(n)}" for n in (signal.SIGSEGV, signal.SIGTRAP, signal.SIGILL))]
+
+
+@pytest.mark.parametrize("how", BROKEN)
 def test_work_that_breaks_its_child_is_exhausted(pool: ChildPool, how: str) -> None:
-    """Abort and overflow of the stack are the work's doing: told at once, not after the limit, and not tried again."""
+    """Abort, overflow of the stack, V8's trap and giving up are the work's doing: told at once, and not tried again."""
     pool.start(1)
     call(pool, "hello")
     began = time.monotonic()
@@ -277,9 +303,9 @@ def test_a_crash_between_calls_is_nobodys_failure(pool: ChildPool) -> None:
         assert call(pool, "hello") == "hello for 0x1"
 
 
-def test_a_slow_start_is_not_the_works_fault(stunts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_start_is_not_the_works_fault(source: Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit counts from when the child is ready; one that never is, is lost and not exhausted."""
-    child = Child()
+    child = Child(source)
     os.kill(child.pid, signal.SIGSTOP)
     wake = threading.Timer(0.6, os.kill, (child.pid, signal.SIGCONT))
     wake.start()
@@ -289,7 +315,7 @@ def test_a_slow_start_is_not_the_works_fault(stunts: None, monkeypatch: pytest.M
         wake.join()
         child.kill()
     monkeypatch.setattr(children, "START_LIMIT_S", 0.1)
-    child = Child()
+    child = Child(source)
     os.kill(child.pid, signal.SIGSTOP)
     try:
         with pytest.raises(Lost):
@@ -322,10 +348,13 @@ def test_memory_is_limited(pool: ChildPool) -> None:
 
 
 def test_the_limits_of_a_child(pool: ChildPool) -> None:
-    """Address space, open files and core dumps, as hard limits that it cannot raise again."""
+    """Memory, open files and core dumps, as hard limits that it cannot raise again; a low priority; no open files."""
     pool.start(1)
 
     assert call(pool, "limits") == f"{MEMORY_BYTES} {OPEN_FILES} 0"
+    assert int(call(pool, "nice")) == os.nice(0) + NICENESS
+    # Standard input, output and error, the pipe of the answers, and the folder that is being read.
+    assert len(call(pool, "descriptors").split()) == 5
 
 
 def test_a_child_has_no_network(pool: ChildPool) -> None:
@@ -451,54 +480,60 @@ def test_a_child_outlives_the_thread_that_started_it(pool: ChildPool) -> None:
 PARENT = """
 import subprocess, sys, threading, time
 from types import SimpleNamespace
-from workers import children
+from workers import nursery
 from workers.child import Work
+from workers.children import Child
 
 def popen(command, **options):
     return subprocess.Popen([sys.executable, "-c", sys.argv[1]], **options)
 
-children.subprocess = SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
-idle, busy = children.Child(), children.Child()
+nursery.subprocess = SimpleNamespace(Popen=popen)
+source = nursery.Nursery()
+idle, busy = Child(source), Child(source)
 for child in (idle, busy):
     child.call(Work("stunts", "0x1", b"{}"), limit_s=20)
 burn = Work("stunts", "0x1", b'{"message": "burn"}')
 threading.Thread(target=busy.call, args=(burn,), kwargs={"limit_s": 60}, daemon=True).start()
 time.sleep(0.1)
-print(idle.pid, busy.pid, flush=True)
+print(source._running[0].pid, idle.pid, busy.pid, flush=True)
 time.sleep(60)
 """
 
 
 def test_children_die_with_a_killed_parent() -> None:
-    """Given a worker that is killed, then its children end: a free one at once, a busy one when its work has had its share."""
-    impatient = STUNTS.replace("\nmain()", "\nimport workers.child\nworkers.child.ORPHAN_CPU_S = 0.5\nmain()")
+    """Given a worker that is killed, then its processes end: a busy child when its work has had its share, others at once."""
+    impatient = "import workers.child\nworkers.child.ORPHAN_CPU_S = 0.5\n" + STUNTS
     command = [sys.executable, "-c", PARENT, impatient]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
-        idle, busy = (int(pid) for pid in parent.stdout.readline().split())
+        source, idle, busy = (int(pid) for pid in parent.stdout.readline().split())
 
         parent.kill()
         parent.wait()
 
+        assert ends(source)
         assert ends(idle)
         assert ends(busy, within_s=15)
 
 
-def test_ctrl_c_is_the_workers_affair(stunts: None) -> None:
-    """SIGINT goes to a terminal's whole group: a child goes on, so that its call is answered."""
-    child = Child()
+def test_signals_to_a_group_are_the_workers_affair(source: Nursery) -> None:
+    """Ctrl-C goes to a terminal's whole group, SIGTERM to a supervisor's: a child goes on, so that its call is answered."""
+    child = Child(source)
     try:
         child.call(work("hello"), limit_s=PATIENCE_S)
-        os.kill(child.pid, signal.SIGINT)
+        parent = int(said(child.call(work("parent"), limit_s=PATIENCE_S)))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(child.pid, number)
+            os.kill(parent, number)
 
         assert said(child.call(work("hello"), limit_s=PATIENCE_S)) == "hello for 0x1"
     finally:
         child.kill()
 
 
-def test_killing_twice_is_harmless(stunts: None) -> None:
+def test_killing_twice_is_harmless(source: Nursery) -> None:
     """A child that ended by itself can be killed all the same."""
-    child = Child()
+    child = Child(source)
     with pytest.raises(Lost):
         child.call(work("exit"), limit_s=PATIENCE_S)
 
@@ -519,3 +554,87 @@ def test_an_answer_that_stops_half_way_is_late(pool: ChildPool) -> None:
 
     assert time.monotonic() - began < 3
     assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_children_outlive_their_nursery(pool: ChildPool) -> None:
+    """Given that the nursery is killed, then a child that is there serves on, and another nursery makes the next."""
+    pool.start(1)
+    first, parent = int(call(pool, "pid")), int(call(pool, "parent"))
+    os.kill(parent, signal.SIGKILL)
+
+    assert int(call(pool, "pid")) == first
+    with pytest.raises(Exhausted):
+        pool.call(work("burn"), limit_s=0.2, wait_s=1)
+    assert ends(first)
+    assert int(call(pool, "parent")) != parent
+
+
+def test_a_nursery_that_hangs_is_replaced(pool: ChildPool) -> None:
+    """Given one that is stopped, then another makes the child, and the first one is gone."""
+    pool.start(1)
+    parent = int(call(pool, "parent"))
+    os.kill(parent, signal.SIGSTOP)
+    assert pool._nursery._running is not None
+    pool._nursery._running[1].settimeout(0.2)
+
+    with pytest.raises(Exhausted):
+        pool.call(work("burn"), limit_s=0.1, wait_s=1)
+
+    assert int(call(pool, "parent")) != parent
+    assert not is_alive(parent)
+
+
+@pytest.mark.parametrize("program", ["import sys; sys.exit(3)", "import os; os.abort()", "def"])
+def test_without_a_nursery_calls_are_lost(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """One that ends as soon as it starts is no reason to wait, and closing is harmless."""
+
+    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL, **options)
+
+    monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+    pool = ChildPool()
+    pool.start(1)
+    for _ in range(2):
+        with pytest.raises(Lost):
+            pool.call(work("hello"), limit_s=1, wait_s=10)
+    pool.close()
+
+
+def test_a_nursery_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory, no processes left: told as a lost call, not as an error of another kind."""
+
+    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        raise BlockingIOError("no more processes")
+
+    before = descriptors()
+    monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+    pool = ChildPool()
+    pool.start(1)
+    with pytest.raises(Lost):
+        pool.call(work("hello"), limit_s=1, wait_s=1)
+    pool.close()
+
+    assert descriptors() == before
+
+
+def test_exit_codes_of_strangers_are_not_known(source: Nursery) -> None:
+    """Nor those of children that still run, or were asked for before."""
+    assert source.reap(1) is None  # not started
+    child = source.fork()
+    assert source.reap(child.pid) is None
+    assert source.reap(1) is None
+    os.close(child.requests)
+    assert ends(child.pid)
+    assert (source.reap(child.pid), source.reap(child.pid)) == (0, None)
+    for descriptor in (child.process, child.answers):
+        os.close(descriptor)
+
+
+def test_children_do_not_share_chance(pool: ChildPool) -> None:
+    """They are forked from one process, and still each has random numbers of its own."""
+    pool.start(2)
+    with ThreadPoolExecutor(2) as callers:
+        one, other = callers.map(lambda _: call(pool, "random"), range(2))
+
+    assert one.split()[0] != other.split()[0]  # two children
+    assert one.split()[1] != other.split()[1]

@@ -1,0 +1,1 @@
+"""ECMAScript regular expressions: their syntax, and V8 to run them."""
