@@ -11,7 +11,7 @@ in a killable child.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -30,9 +30,19 @@ MAX_PATTERNS = 64
 MAX_ERRORS = 50
 MAX_MESSAGE = 200
 """Characters. A message names the rule, and never quotes the value: it may be huge, or secret."""
+MASK = "value"
+"""What a message calls it."""
 
 _REGEX_BYTES = 1024 * 1024
 """Of a compiled pattern. Enough for `^.{1,1000}$`."""
+
+DIALECTS: dict[type[jsonschema_rs.Validator], str] = {
+    jsonschema_rs.Draft4Validator: "http://json-schema.org/draft-04/schema#",
+    jsonschema_rs.Draft6Validator: "http://json-schema.org/draft-06/schema#",
+    jsonschema_rs.Draft7Validator: "http://json-schema.org/draft-07/schema#",
+    jsonschema_rs.Draft201909Validator: "https://json-schema.org/draft/2019-09/schema",
+    jsonschema_rs.Draft202012Validator: "https://json-schema.org/draft/2020-12/schema",
+}
 
 _APPLIED_TO_MANY = ("additionalProperties", "additionalItems", "items", "propertyNames")
 """Keywords whose `false` the library reports as a false schema, when nothing stands beside them."""
@@ -51,9 +61,16 @@ class SchemaError(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Schema:
-    """A compiled schema."""
+    """A compiled schema.
 
-    def __init__(self, validator: jsonschema_rs.Validator) -> None:
+    Attributes:
+        content: what it was compiled from.
+        dialect: the URI of the draft that it is read by.
+    """
+
+    def __init__(self, validator: jsonschema_rs.Validator, content: dict[str, Any] | bool) -> None:
+        self.content = content
+        self.dialect = DIALECTS[type(validator)]
         self._validator = validator
 
     def errors(self, value: Any) -> list[SchemaError]:
@@ -81,17 +98,12 @@ def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
     _check_bounds(schema, field)
     asked: list[str] = []
 
-    def refuse(uri: str) -> Any:
+    def record(uri: str) -> Any:
         asked.append(uri)
-        raise LookupError("nothing is fetched")
+        return refuse(uri)
 
     try:
-        validator = jsonschema_rs.validator_for(
-            schema,
-            retriever=refuse,
-            mask="value",
-            pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
-        )
+        validator = validator_for(schema, retriever=record)
     except jsonschema_rs.ValidationError as error:
         if asked or _is_remote(error):
             raise _remote(field) from None
@@ -100,7 +112,25 @@ def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
         raise _invalid("This is not a JSON Schema.", field) from None
     if asked:
         raise _remote(field)
-    return Schema(validator)
+    return Schema(validator, schema)
+
+
+def refuse(uri: str) -> Any:
+    """Fetches nothing."""
+    raise LookupError("nothing is fetched")
+
+
+def validator_for(
+    schema: dict[str, Any] | bool, *, retriever: Callable[[str], Any] = refuse, **options: Any
+) -> jsonschema_rs.Validator:
+    """A validator of the library, as all of ours are made."""
+    return jsonschema_rs.validator_for(
+        schema,
+        retriever=retriever,
+        mask=MASK,
+        pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
+        **options,
+    )
 
 
 def _check_bounds(schema: dict[str, Any] | bool, field: str) -> None:
@@ -141,25 +171,31 @@ def _is_remote(error: jsonschema_rs.ValidationError) -> bool:
 
 def _why(error: jsonschema_rs.ValidationError) -> str:
     """Where a schema is no schema, as a sentence."""
-    where = _pointer(error.instance_path) or "the root"
+    where = pointer(error.instance_path) or "the root"
     if error.kind.name == "format" and where.endswith("/pattern"):
-        return _cut(f"At {where}: this is no regular expression without look-around and back-references.")
-    return _cut(f"At {where}: {error.message}")
+        return cut(f"At {where}: this is no regular expression without look-around and back-references.")
+    return cut(f"At {where}: {error.message}")
 
 
 def _error(error: jsonschema_rs.ValidationError) -> SchemaError:
+    return SchemaError(pointer(error.instance_path), keyword_of(error), cut(error.message))
+
+
+def keyword_of(error: jsonschema_rs.ValidationError) -> str:
+    """The keyword that a value breaks, as the schema has it, or `falseSchema`."""
     keyword = error.kind.name
     if keyword == "falseSchema" and error.schema_path and error.schema_path[-1] in _APPLIED_TO_MANY:
-        keyword = str(error.schema_path[-1])
-    return SchemaError(_pointer(error.instance_path), keyword, _cut(error.message))
+        return str(error.schema_path[-1])
+    return keyword
 
 
-def _pointer(path: list[str | int]) -> str:
+def pointer(path: Sequence[str | int]) -> str:
     """RFC 6901."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def _cut(message: str) -> str:
+def cut(message: str) -> str:
+    """At most 200 characters of a message."""
     return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "\u2026"
 
 

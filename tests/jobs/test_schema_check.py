@@ -227,3 +227,19 @@ def test_the_library_would_have_asked_for_the_remote_schema() -> None:
 
     jsonschema_rs.validator_for({"$defs": {"unused": {"$ref": NOWHERE}}}, retriever=record)
     assert asked == [NOWHERE]
+
+
+@pytest.mark.parametrize(
+    ("schema", "dialect"),
+    [
+        (True, "https://json-schema.org/draft/2020-12/schema"),
+        ({}, "https://json-schema.org/draft/2020-12/schema"),
+        ({"$schema": "http://json-schema.org/draft-07/schema"}, "http://json-schema.org/draft-07/schema#"),
+        ({"$schema": "http://json-schema.org/draft-04/schema#"}, "http://json-schema.org/draft-04/schema#"),
+    ],
+)
+def test_dialect(schema: Any, dialect: str) -> None:
+    """The draft that a schema is read by, and what it was compiled from."""
+    compiled = compile_schema(schema)
+    assert compiled.dialect == dialect
+    assert compiled.content is schema

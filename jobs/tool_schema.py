@@ -1,0 +1,55 @@
+"""The JSON Schema in the definition of an LLM's tool, however that is wrapped.
+
+| whose | where the schema is |
+|---|---|
+| OpenAI, Chat Completions | `function.parameters` |
+| OpenAI, Responses, and the older `functions` | `parameters` |
+| Anthropic | `input_schema` |
+| MCP | `inputSchema` |
+| nobody's | it is the object itself |
+
+A function of OpenAI's without `parameters`, or with null, takes an object of which nothing is said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_NO_PARAMETERS = {"type": "object", "properties": {}}
+
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+_RULES = frozenset(
+    {
+        *("$dynamicRef", "$recursiveRef", "$ref", "additionalProperties", "allOf", "anyOf", "const", "contains"),
+        *("dependencies", "dependentRequired", "dependentSchemas", "else", "enum", "format", "if", "items"),
+        *("maxProperties", "maximum", "minProperties", "minimum", "not", "oneOf", "pattern", "patternProperties"),
+        *("prefixItems", "properties", "propertyNames", "required", "then", "unevaluatedProperties"),
+    }
+)
+"""Keywords that the definition of a tool has not, and a schema that says anything mostly has."""
+
+
+def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
+    """The schema, which may be anything yet, and the dotted name of the place where it is: empty for the object itself."""
+    if _is_schema(definition):
+        return definition, ""
+    function = definition.get("function")
+    if isinstance(function, dict) and not _is_schema(function):
+        return _parameters(function), "function.parameters"
+    if definition.get("type") == "function" or "parameters" in definition:
+        return _parameters(definition), "parameters"
+    for key in ("input_schema", "inputSchema"):
+        if key in definition:
+            return definition[key], key
+    return definition, ""
+
+
+def _parameters(function: dict[str, Any]) -> Any:
+    parameters = function.get("parameters")
+    return _NO_PARAMETERS if parameters is None else parameters
+
+
+def _is_schema(value: dict[str, Any]) -> bool:
+    kind = value.get("type")
+    return kind in _TYPES or isinstance(kind, list) or not _RULES.isdisjoint(value)
