@@ -53,23 +53,25 @@ class Dispatcher:
         self._sent: dict[str, _Sent] = {}
         replies.on_reconnect = self._send_lost_again
 
-    async def take_seat(self, pool: Pool) -> str | None:
-        """A place among the calls that wait for a pool, from before the payment is claimed until the call is answered.
+    async def take_seat(self, endpoint: Endpoint) -> str | None:
+        """A place among the calls that wait for the endpoint's pool, from before the payment is claimed until the call is
+        answered.
 
         Gives None, and then `leave_seat` is owed; or why there is no place, as a code of the failure table: then nothing new
         may be charged.
         """
-        if self._pools.refusal(pool, self._taken[pool]):
+        pool = endpoint.pool
+        if self._pools.refusal(endpoint, self._taken[pool]):
             await self._pools.look_again()
         # Nothing is awaited between the judgement and the taking: a burst must not share one place.
-        refusal = self._pools.refusal(pool, self._taken[pool])
+        refusal = self._pools.refusal(endpoint, self._taken[pool])
         if refusal is None:
             self._taken[pool] += 1
         return refusal
 
-    def leave_seat(self, pool: Pool) -> None:
+    def leave_seat(self, endpoint: Endpoint) -> None:
         """The call is answered."""
-        self._taken[pool] -= 1
+        self._taken[endpoint.pool] -= 1
 
     async def run(self, endpoint: Endpoint, arguments: Arguments) -> bytes:
         """Run one call on its pool. Returns an encoded shared.outcome.Outcome.

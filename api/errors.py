@@ -34,6 +34,7 @@ KINDS: Mapping[str, Kind] = {
     "invalid_schema": Kind(400, "The JSON Schema is not valid"),
     "remote_ref_not_allowed": Kind(400, "The JSON Schema refers to another document"),
     "invalid_key": Kind(400, "The key cannot be used"),
+    "regex_syntax": Kind(400, "The pattern is not a regular expression"),
     "not_found": Kind(404, "There is nothing here"),
     "method_not_allowed": Kind(405, "This method is not allowed here"),
     "too_large": Kind(413, "The body is too large"),

@@ -103,13 +103,13 @@ class PaidCall:
         checked = Checked(presented, offer, rail, payment, authorization, claim, body)
 
         # 4, 5. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
-        no_seat = await self._services.dispatcher.take_seat(self._endpoint.pool)
+        no_seat = await self._services.dispatcher.take_seat(self._endpoint)
         try:
             refusal = await self._refusal(checked, no_seat)
             return await self._drive(checked, await self._enter(checked, refusal, has_seat=no_seat is None))
         finally:
             if no_seat is None:
-                self._services.dispatcher.leave_seat(self._endpoint.pool)
+                self._services.dispatcher.leave_seat(self._endpoint)
 
     async def _enter(self, checked: Checked, refusal: Refused | Problem | None, *, has_seat: bool) -> Entry:
         """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""

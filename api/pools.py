@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from api.resp import Redis, RedisLost, RedisRefused, Script
-from shared.endpoint import Pool
+from shared.endpoint import Endpoint, Pool
 from shared.streams import GROUP, stream_key
 
 log = logging.getLogger(__name__)
@@ -31,8 +31,8 @@ ROOM: dict[Pool, int] = {
     Pool.WHOIS: 64,
     Pool.YOUTUBE: 32,
 }
-LONGEST_WAIT_MS = 3_000
-"""When the oldest message of a pool has waited this long, its workers are too few, whatever the room."""
+LONGEST_WAIT = 0.6
+"""Of an endpoint's deadline. When the oldest message of its pool has waited that long, a new one would hardly be in time."""
 
 _STATE = """#!lua flags=no-writes
 local time = redis.call('TIME')
@@ -107,17 +107,18 @@ class Pools:
         await self._refresh()
         return self._states
 
-    def refusal(self, pool: Pool, taken: int) -> str | None:
-        """Why no new call may wait for this pool, as a code of the failure table; None when it may.
+    def refusal(self, endpoint: Endpoint, taken: int) -> str | None:
+        """Why no new call may wait for this endpoint's pool, as a code of the failure table; None when it may.
 
         Args:
             taken: calls of this process that are on their way to the pool or in it.
         """
-        state = self._states.get(pool)
+        state = self._states.get(endpoint.pool)
         if state is None or time.monotonic() - self._asked_at > STALE_S or not state.workers:
             return "unavailable"
-        is_full = max(taken, state.depth) >= ROOM[pool] * state.workers
-        return "pool_full" if is_full or state.waited_ms > LONGEST_WAIT_MS else None
+        is_full = max(taken, state.depth) >= ROOM[endpoint.pool] * state.workers
+        is_slow = state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT
+        return "pool_full" if is_full or is_slow else None
 
     async def look_again(self) -> None:
         """Before a refusal: what is known may be a quarter of a second old."""

@@ -102,12 +102,12 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
     pools.start()
 
     async def call(text: str) -> Any:
-        assert await dispatcher.take_seat(Pool.WHOIS) is None
+        assert await dispatcher.take_seat(ENDPOINT) is None
         try:
             body = msgspec.json.encode({"message": text})
             answer = outcome.decode(await dispatcher.run(ENDPOINT, Arguments("", "0xpayer", body)))
         finally:
-            dispatcher.leave_seat(Pool.WHOIS)
+            dispatcher.leave_seat(ENDPOINT)
         assert isinstance(answer, Ok)
         return msgspec.json.decode(answer.body)["youSent"]
 

@@ -17,6 +17,9 @@ HEAVY = {
     "stellar_sdk",
     "solana",
     "faker",
+    "py_mini_racer",
+    "phonenumbers",
+    "re2",
     "x402",
 }
 

@@ -78,12 +78,12 @@ class UnpaidCall(PaidCall):
         if problem := self._invalid(body):
             raise problem
         dispatcher = self._services.dispatcher
-        if no_seat := await dispatcher.take_seat(self._endpoint.pool):
+        if no_seat := await dispatcher.take_seat(self._endpoint):
             raise again(no_seat, "There is no place for this call.", charged=False, after_s=1)
         try:
             result = outcome.decode(await dispatcher.run(self._endpoint, Arguments("", "nobody", body)))
         finally:
-            dispatcher.leave_seat(self._endpoint.pool)
+            dispatcher.leave_seat(self._endpoint)
         assert isinstance(result, outcome.Ok), result
         return Answer(200, ((b"content-type", b"application/json"),), result.body)
 
