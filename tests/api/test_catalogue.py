@@ -1,0 +1,134 @@
+"""Everything that is sold, bought: the documented example over the real API, ledger, queue and children, and its refusals."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from typing import Any
+
+import dramatiq
+import httpx
+import msgspec
+import pytest
+import redis
+
+from jobs.catalogue import BY_NAME, CATALOGUE
+from shared.endpoint import Endpoint
+
+AsHeader = Callable[[Any], str]
+
+pytestmark = pytest.mark.anyio
+
+MEASURED = {"elapsedMs", "ageSeconds"}
+"""Fields that say how long something took, or how old it is."""
+
+REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
+    ("echo", {"message": 5}, "invalid_body", "message"),
+    ("echo", {"message": "x" * 501}, "invalid_body", "message"),
+    ("json-repair", {"malformed": ""}, "invalid_body", "malformed"),
+    ("json-repair", {"malformed": "{}", "schema": {"type": "nonsense"}}, "invalid_schema", "schema"),
+    ("json-repair", {"malformed": "{}", "schema": {"$ref": "http://[::1]/s"}}, "remote_ref_not_allowed", "schema"),
+    ("faker", {"template": {"a": "person.frstName"}}, "invalid_body", "template.a"),
+    ("llm-tool-validate", {"schema": {"type": 5}, "data": 1}, "invalid_schema", "schema"),
+    ("llm-tool-validate", {"schema": {"$ref": "file:///etc/passwd"}, "data": 1}, "remote_ref_not_allowed", "schema"),
+    ("jwt-verify", {"token": "a.b.c"}, "invalid_body", "publicKey"),
+    ("jwt-verify", {"token": "a.b.c", "publicKey": "no PEM"}, "invalid_key", "publicKey"),
+    ("jwt-verify", {"token": "a.b.c", "sharedSecret": "%", "secretEncoding": "hex"}, "invalid_key", "sharedSecret"),
+    (
+        "webhook-sig-verify",
+        {"provider": "nobody", "payload": "", "signature": "x", "secret": "s"},
+        "invalid_body",
+        "provider",
+    ),
+    (
+        "webhook-sig-verify",
+        {"provider": "slack", "payload": "", "signature": "x", "secret": "s"},
+        "invalid_body",
+        "timestamp",
+    ),
+    ("regex-test", {"pattern": "(", "input": "a"}, "regex_syntax", "pattern"),
+    ("regex-test", {"pattern": "a", "flags": "gg", "input": "a"}, "invalid_body", "flags"),
+    ("pii-redact", {"text": "a", "patterns": []}, "invalid_body", "patterns"),
+    ("pii-redact", {"text": ""}, "invalid_body", "text"),
+    ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
+]
+
+
+def unmeasured(answer: Any) -> Any:
+    return {name: value for name, value in answer.items() if name not in MEASURED}
+
+
+def paid(payer: Any, as_header: AsHeader, endpoint: Endpoint) -> dict[str, str]:
+    return {"PAYMENT-SIGNATURE": as_header(payer.payment(price=str(endpoint.price.value)))}
+
+
+@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+async def test_the_documented_example_is_what_a_paid_call_gives(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, endpoint: Endpoint
+) -> None:
+    """README's table, OpenAPI's examples and bazaar's show calls that were made."""
+    answer = await shop.post(endpoint.path, json=endpoint.example.request, headers=paid(payer, as_header, endpoint))
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.headers["payment-response"]
+    assert unmeasured(answer.json()) == unmeasured(endpoint.example.response)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "code", "field"), REFUSED, ids=[f"{row[0]}-{row[3]}-{row[2]}" for row in REFUSED]
+)
+async def test_a_wrong_body_is_refused_before_it_is_charged(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payer: Any,
+    as_header: AsHeader,
+    name: str,
+    body: dict[str, Any],
+    code: str,
+    field: str,
+) -> None:
+    """400 with the documented code and the field, and nothing settled."""
+    endpoint = BY_NAME[name]
+    answer = await shop.post(endpoint.path, json=body, headers=paid(payer, as_header, endpoint))
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["charged"]) == (400, code, False), problem
+    assert problem["field"] == field, problem
+    assert facilitator.settles == []
+
+
+async def test_a_secret_is_nowhere_but_in_the_sealed_message(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, clean_redis: str, caplog: Any
+) -> None:
+    """What a caller sends to be verified is in no answer, no log and nothing that Redis keeps."""
+    secret = "canary-5f0d1a77"
+    signature = hmac.new(secret.encode(), b"{}", hashlib.sha256).hexdigest()
+    calls = {
+        "webhook-sig-verify": {
+            "provider": "github",
+            "payload": "{}",
+            "signature": f"sha256={signature}",
+            "secret": secret,
+        },
+        "jwt-verify": {"token": "a.b.c", "sharedSecret": secret},
+    }
+    for name, body in calls.items():
+        endpoint = BY_NAME[name]
+        answer = await shop.post(endpoint.path, json=body, headers=paid(payer, as_header, endpoint))
+        assert answer.status_code == 200
+        assert secret not in answer.text
+    with redis.Redis.from_url(clean_redis) as client:
+        kept: Any = client.keys("*")
+        assert not any(secret.encode() in bytes(client.dump(key) or b"") for key in kept)
+    assert secret not in caplog.text
+
+
+def test_what_children_answer_when_they_are_killed() -> None:
+    """Each endpoint that runs in a child has an answer for a request that was too much, in its own form."""
+    for endpoint in CATALOGUE:
+        if endpoint.exhausted is None:
+            continue
+        request = msgspec.convert(endpoint.example.request, endpoint.request)
+        answer = msgspec.to_builtins(endpoint.exhausted(request))
+        assert answer["ok"] is False, endpoint.name
+        assert set(answer) == set(endpoint.example.response), endpoint.name
