@@ -60,8 +60,8 @@ LABELS: dict[str, Label] = {
     **_labels(
         Label.VERSION,
         """
-        version versions ver v release releases firmware build builds revision rev patch kernel driver sdk oid section sections
-        sec chapter clause paragraph para appendix annex article § bios chrome chromium firefox safari opera edge
+        version versions ver v release releases firmware build builds revision sdk oid section sections chapter clause
+        paragraph appendix annex § bios chrome chromium firefox safari opera
         """,
     ),
     **_labels(
@@ -112,7 +112,7 @@ NUMBERING = _set("number numbers num no nos nr nrs nummer numéro numero número
 
 NUMBER_WORDS = _set("number nummer numéro número")
 POSSESSIVES = _set("my your our his her their mein meine mon ma mi meu minha mio")
-"""Before a NUMBER_WORD and with nothing else that is a phone's: "my number is"."""
+"""Before a NUMBER_WORD, with one word between at most, that is a phone's: "my number is", "our new number"."""
 
 UNSPACED = (
     (

@@ -61,7 +61,7 @@ class Labels:
             label = self._label(at)
             if label is not None:
                 return Label.NUMBER if label is Label.SUBJECT and is_numbered else label
-            if word in POSSESSIVES and following in NUMBER_WORDS:
+            if following in NUMBER_WORDS and not POSSESSIVES.isdisjoint((word, *self._words[max(0, at - 1) : at])):
                 return Label.PHONE
             if word not in CONNECTORS and word not in NUMBERING and not word.endswith(UNSPACED_CONNECTORS):
                 return None

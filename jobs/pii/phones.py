@@ -32,8 +32,8 @@ _EXTENSION = compiled(
     r"|x|#|доб\.?|вн\.?|内線|內線|转|轉|내선)[ .:=-]{0,3}\d{1,7}"
 )
 _UNIT = compiled(
-    r"(?i) ?(?:bytes?|[kmgt]i?b|bits?|hz|ms|s|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|years?|users?|people|persons?|views?"
-    r"|followers?|subscribers?|downloads?|items?|units?|rows?|records?|lines?|tokens?|points?|votes?|km|m|kg|g|miles?|dollars?"
+    r"(?i) ?(?:bytes?|[kmgt]i?b|bits?|hz|ms|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|years?|users?|people|persons?|views?"
+    r"|followers?|subscribers?|downloads?|items?|units?|rows?|records?|lines?|tokens?|points?|votes?|km|kg|miles?|dollars?"
     r"|euros?|pounds?|rupees?|yen|cents?|percent|times|requests?|blocks?|shares?|inhabitants|citizens)\b"
 )
 
@@ -61,7 +61,7 @@ class _Search:
         self._text = text
         self._run = run
         self._labels = labels
-        self._has_plus = _has_plus(text, run.groups[0].start)
+        self._plus_length = _plus_length(text, run.groups[0].start)
         self._lasts: list[int | None] = [None] * len(run.groups)
         """For each group the last one of the number that starts with it, if there is one."""
 
@@ -194,7 +194,7 @@ class _Search:
         return glued_after(self._text, end) and not _extension_length(self._text, end)
 
     def _begins_with_plus(self, first: int) -> bool:
-        return first == 0 and self._has_plus
+        return first == 0 and self._plus_length > 0
 
     def _brackets_match(self, first: int, last: int) -> bool:
         inside = self._text[self._start(first, last) : self._run.groups[last].end]
@@ -204,7 +204,7 @@ class _Search:
         """Where the number starts, with its plus sign and the bracket that is closed in it."""
         text, start = self._text, self._run.groups[first].start
         if self._begins_with_plus(first):
-            start -= 2 if text[start - 1] == " " else 1
+            start -= self._plus_length
         inside = text[start : self._run.groups[last].end]
         for opening, closing in _BRACKETS:
             if text[start - 1 : start] == opening and inside.count(closing) > inside.count(opening):
@@ -212,10 +212,13 @@ class _Search:
         return start
 
 
-def _has_plus(text: str, start: int) -> bool:
-    """Whether a plus sign that is not the end of a word or a sum stands before digits, with or without a space."""
-    before = text[max(0, start - 3) : start].removesuffix(" ")
-    return before.endswith("+") and not joins(before[-2:-1])
+def _plus_length(text: str, start: int) -> int:
+    """The length of the plus sign before digits; 0 if there is none, or if it is the end of a word or of a sum."""
+    before = text[max(0, start - 3) : start]
+    if before in ("%2B", "%2b"):
+        return 3  # in a URL
+    length = 2 if before.endswith("+ ") else 1
+    return length if before[-length:].startswith("+") and not joins(text[start - length - 1 : start - length]) else 0
 
 
 def _extension_length(text: str, end: int) -> int:
