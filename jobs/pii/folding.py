@@ -17,16 +17,14 @@ from jobs.pii.spans import PLACEHOLDERS, Kind, Span
 BARRIERS: dict[Kind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
 """The character that stands for something redacted. No pattern matches it and it never comes from a text."""
 
-_BARRIER_OF = {PLACEHOLDERS[kind]: BARRIERS[kind] for kind in PLACEHOLDERS}
-_PLACEHOLDER = compiled("|".join(f"\\[{placeholder[1:-1]}\\]" for placeholder in _BARRIER_OF))
+_KIND_OF = {placeholder: kind for kind, placeholder in PLACEHOLDERS.items()}
+_PLACEHOLDER = compiled("|".join(f"\\[{placeholder[1:-1]}\\]" for placeholder in _KIND_OF))
 _REPLACEMENT = "\ufffd"
 _NO_WIDTH = frozenset(
     map(chr, (0x034F, 0x180B, 0x180C, 0x180D, 0x20E3, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-_AS_WRITTEN = {
-    **dict.fromkeys(
-        "\u2043\u2212\u30fc\uff70", "-"
-    ),  # hyphen bullet, minus, and the long vowel sign of Japanese keyboards
+_LOOK_ALIKE = {
+    **dict.fromkeys("\u2043\u2212\u30fc\uff70", "-"),  # the last two: the long vowel sign of Japanese keyboards
     **dict.fromkeys("\u00b7\u2024\u2219\u22c5", "."),
     **dict.fromkeys("\u2044\u2215", "/"),
 }
@@ -77,14 +75,14 @@ def fold(text: str) -> Folded:
         kept = [pair for pair in pairs if pair[0]]
         starts = [place for _, place in kept]
         folded = Folded("".join(char for char, _ in kept), starts, [place + 1 for place in starts])
-    kind_of = {placeholder: kind for kind, placeholder in PLACEHOLDERS.items()}
-    return folded.without([Span(m.start(), m.end(), kind_of[m[0] or ""]) for m in _PLACEHOLDER.finditer(folded.text)])
+    placeholders = _PLACEHOLDER.finditer(folded.text)
+    return folded.without([Span(match.start(), match.end(), _KIND_OF[match[0] or ""]) for match in placeholders])
 
 
 def _fold(char: str) -> str:
     """One character for another, or nothing."""
-    if char in _AS_WRITTEN:
-        return _AS_WRITTEN[char]
+    if char in _LOOK_ALIKE:
+        return _LOOK_ALIKE[char]
     category = unicodedata.category(char)
     if category == "Nd":
         return str(unicodedata.decimal(char))

@@ -31,7 +31,7 @@ _REACH = 60
 _WORDS = 8
 _LINKS = ("wa.me/",)
 _INITIALS = frozenset("tmpfch")
-"""Tel, mobile, phone, fax, cell, home: with a colon."""
+"""Tel, mobile, phone, fax, cell, home: as capitals with a colon. Small ones are keys of anything."""
 
 
 class Labels:
@@ -111,7 +111,7 @@ class Labels:
         if word == "app" and self._glued_before(at) == "whats":
             return Label.PHONE
         if word in _INITIALS:
-            return Label.PHONE if self._text[self._ends[at] : self._ends[at] + 1] == ":" else None
+            return Label.PHONE if self._text[self._starts[at] : self._ends[at] + 1] == f"{word.upper()}:" else None
         if not word.isascii():
             tail = word[-_UNSPACED_REACH:]
             return next((found for found, parts in UNSPACED if any(part in tail for part in parts)), None)

@@ -9,7 +9,7 @@ MIN_DIGITS = 7
 
 _NANP_SHAPES = frozenset(("3-3-4", "1-3-3-4", "3-7", "1-3-7", "1-10"))
 _USUAL_SHAPES = compiled(
-    "4-4(-4)?|2-2-2-2(-2)?|3-2-3|3-3-3|3-4|3-2-2-2|2-3-2-2|3-3-2-2|2-[45]-4|3-4-4|4-3-3|5-5|[45]-6|1-7|1-3-4|3-2-3-2|2-3-[34]|2-7|2-6|3-6"
+    "4-4(-4)?|2-2-2-2(-2)?|3-2-3(-2)?|3-3-3|3-4(-4)?|[23]-3-2-2|3-2-2-2|2-[45]-4|4-3-3|5-5|[45]-6|1-7|1-3-4|2-3-[34]|2-[67]|3-6"
 )
 _MIN_MARKED = 8
 _MIN_NATIONAL = 9
@@ -24,9 +24,9 @@ def fits(gaps: list[str]) -> bool:
     marks = [gap.strip(" ()[]") for gap in gaps]
     if any(len(mark) > 1 for mark in marks) or "  " in gaps[-1] or "/" in marks[1:]:
         return False
-    return "." not in marks or all(
-        mark == "." or (not mark and gap.strip(" ")) for mark, gap in zip(marks, gaps, strict=True)
-    )
+    if "." not in marks:
+        return True
+    return all(mark == "." or (not mark and gap.strip(" ")) for mark, gap in zip(marks, gaps, strict=True))
 
 
 def is_decimal(first: str, gaps: list[str]) -> bool:

@@ -119,14 +119,14 @@ class _Search:
             digits += "" if is_optional_trunk else group.digits
             if len(digits) > plans.MAX_DIGITS + 1:
                 break
-            if (
-                len(digits) < MIN_DIGITS
-                or self._is_glued_after(group.end)
-                or is_decimal(groups[first].digits, gaps[first:last])
-            ):
+            if len(digits) < MIN_DIGITS or self._is_glued_after(group.end):
+                continue
+            if is_decimal(groups[first].digits, gaps[first:last]):
                 continue
             if plans.is_valid(digits):
                 valid = last
+                if last + 1 < len(groups) and self._lasts[last + 1] is not None:
+                    break  # what follows is a number itself
             elif plans.is_possible(digits) and self._run.after(last) not in ("-", "."):
                 possible = last
         return possible if valid is None else valid

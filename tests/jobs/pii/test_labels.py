@@ -21,6 +21,7 @@ from jobs.pii.labels import Label, Labels
         ("Tel./Fax 1", Label.PHONE),
         ("T: 1", Label.PHONE),
         ("T 1", None),
+        ("t: 1", None),
         ("user_phone=1", Label.PHONE),
         ("userPhoneNumber=1", Label.PHONE),
         ('"phone": "1', Label.PHONE),
