@@ -47,12 +47,12 @@ def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
         shape: the lengths of the groups, joined by hyphens.
         gaps: the separators, at least one.
     """
-    if gaps == ["."]:
+    if gaps == ["."] and not (digits[0] == "0" and shape[0] != "1"):
         return False  # a decimal number
     if shape == "3-4":
         return digits.startswith("555") and gaps == ["-"]
-    if gaps == ["-"] and shape == "5-4":
-        return False  # an American postal code
+    if gaps == ["-"] and (shape == "5-4" or (shape == "5-5" and digits[:5] < digits[5:])):
+        return False  # an American postal code; a range
     is_marked = any(mark in gap for gap in gaps for mark in "-()[]")
     if len(digits) < (_MIN_MARKED if is_marked and len(gaps) > 1 else _MIN_NATIONAL):
         return False

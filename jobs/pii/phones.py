@@ -21,7 +21,7 @@ from jobs.pii.surroundings import glued_after, glued_before, is_latin, is_money,
 _SEPARATORS = " -./()[]"
 _WIDEST_GAP = 4
 _MOST_GROUPS = 15
-_MOST_NATIONAL_GROUPS = 6
+_MOST_NATIONAL_GROUPS = 7
 _BRACKETS = (("(", ")"), ("[", "]"))
 
 _NOT_PHONES = frozenset((Label.NUMBER, Label.BARCODE, Label.VERSION))
