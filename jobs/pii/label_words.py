@@ -35,18 +35,16 @@ LABELS: dict[str, Label] = {
     **_labels(
         Label.PHONE,
         """
-        phone phones phoned telephone telephones tel tels tele telno telnr mobile mob cell cellphone cellular handphone handset
-        fax faxes telefax call calling ring dial sms mms viber imessage hotline helpline landline contact reach pager voicemail
-        switchboard tollfree ph phn phno msisdn callback caller phonenumber phoneno mobilenumber mobileno cellnumber faxnumber
-        telefon telefonnummer telefonnr rufnummer rufnr ruf fon handy handynummer handynr mobil mobilnummer mobilnr
-        mobiltelefon mobilfunk anrufen durchwahl natel
-        téléphone téléphones telephoner tél portable gsm appelez appeler
-        teléfono teléfonos telefono telefonos tfno móvil movil móviles celular cel llame llamar llámame fono
-        telefone telefones fone ligue ligar cellulare chiama chiamare
-        telefoon telefoonnummer mobiel bel bellen tlf telefonszám mobilní telefonu telefony komórka zadzwoń dzwoń
-        puhelin puhelinnumero puh
-        тел телефон телефона телефону телефоны моб мобильный сотовый факс звоните звонить позвоните
-        τηλ τηλέφωνο κινητό φαξ đt sđt thoại
+        phone phones phoned telephone telephones tel tels tele telno telnr mobile mob cell cellphone cellular
+        handphone handset fax faxes telefax call calling ring dial sms mms viber imessage hotline helpline landline
+        contact reach pager voicemail switchboard tollfree ph phn phno msisdn callback caller phonenumber phoneno
+        mobilenumber mobileno cellnumber faxnumber telefon telefonnummer telefonnr rufnummer rufnr ruf fon handy
+        handynummer handynr mobil mobilnummer mobilnr mobiltelefon mobilfunk anrufen rufen anruf durchwahl natel
+        téléphone téléphones telephoner tél portable gsm appelez appeler teléfono teléfonos telefono telefonos tfno
+        móvil movil móviles celular cel llame llamar llámame llamame llámeme llámanos fono telefone telefones fone
+        ligue ligar cellulare chiama chiamare telefoon telefoonnummer mobiel bel bellen tlf telefonszám mobilní
+        telefonu telefony komórka zadzwoń dzwoń puhelin puhelinnumero puh тел телефон телефона телефону телефоны моб
+        мобильный сотовый факс звоните звонить позвоните τηλ τηλέφωνο κινητό φαξ đt sđt thoại
         """,
     ),
     **_labels(Label.SSN, "ssn ssns ss socsec soc social ssnum socialsecurity"),
@@ -102,7 +100,7 @@ CONNECTORS = _set(
     number numbers num nums no nos nr nrs nummer numéro numero número numer nº n° is are was at on me us you him her them my our
     your his the a an to or and by via be for it its called please now today direct office home work business private daytime
     evening main desk personal primary secondary alternate alternative emergency new old value field security der die das ist
-    unter lautet am au le la el es est de du di do il
+    unter lautet am au al ao le la el es est de du di do il sie mich uns moi nous
     """
 )
 """Words that may stand between a label and its number: "phone number is", "call me at"."""

@@ -100,15 +100,11 @@ _HALF_PLANS: tuple[Plan, ...] = (
 """Without a trunk digit or another sign; counted only with brackets around the area code or with a hyphen."""
 
 _BARE_MOBILES = compiled(
-    r"07[1-57-9]\d{8}|02[03489]\d{8}"  # GB, and its cities
+    r"0[6-9]\d{9}"  # GB, NG, JP, IN
+    r"|0[4-7]\d{8}"  # AU and BE; IL, AE and SA; FR, NL, CH, SE and ZA
     r"|01(?:5\d|6[023]|7\d)\d{7,8}"  # DE
-    r"|0[67]\d{8}"  # FR, NL, CH, SE, ZA
-    r"|05\d{8}"  # IL, AE, SA
-    r"|04\d{8}"  # AU, BE
-    r"|08\d{9}"  # NG, JP, IN
-    r"|0[79][01]\d{8}"  # NG, JP
     r"|010\d{8}"  # KR
-    r"|0[679]\d{9}"  # IN
+    r"|02[03489]\d{8}"  # cities of GB
 )
 """Numbers that their first digits and their length tell without any separator: mobiles, nearly all of them."""
 
