@@ -1,0 +1,43 @@
+"""What was found where, and what becomes of findings that overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
+
+Kind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+PRECEDENCE: tuple[Kind, ...] = ("email", "credit_card", "ssn", "ipv4", "hex_secret", "phone")
+"""Of two equally long findings that overlap, the earlier kind gives the name."""
+
+PLACEHOLDERS: dict[Kind, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}
+
+
+class Span(NamedTuple):
+    """A half-open range of code points and what it is."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def merge(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order, overlapping ones joined to one that has the kind of the longest."""
+    merged: list[Span] = []
+    longest = 0
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            better = _rank(span.end - span.start, span.kind) > _rank(longest, last.kind)
+            longest = max(longest, span.end - span.start)
+            merged[-1] = Span(last.start, max(last.end, span.end), span.kind if better else last.kind)
+        else:
+            longest = span.end - span.start
+            merged.append(span)
+    return merged
+
+
+def _rank(length: int, kind: Kind) -> tuple[int, int]:
+    return length, -PRECEDENCE.index(kind)

@@ -1,0 +1,61 @@
+"""What stands directly before and after a number, and whether the number can be one by itself there."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_CURRENCIES = frozenset(
+    ("usd", "eur", "gbp", "chf", "inr", "jpy", "cny", "rmb", "aud", "cad", "nzd", "brl", "mxn", "rs", "kr")
+)
+
+
+def joins(char: str) -> bool:
+    """Whether a character (or nothing, at either end of the text) belongs to the same word as a digit beside it.
+
+    Letters of other scripts do not: some set no space between words, in others no number is written into a word.
+    A barrier does, so that redacting something never uncovers its neighbour.
+    """
+    return char.isdigit() or is_barrier(char) or is_latin(char)
+
+
+def is_barrier(char: str) -> bool:
+    """Whether it stands for something redacted."""
+    return "\ufdd0" <= char <= "\ufdef"
+
+
+def is_latin(char: str) -> bool:
+    """Whether it is a Latin letter, with or without marks."""
+    return char.isalpha() and (char < "\u0250" or "\u1e00" <= char <= "\u1eff")
+
+
+def glued_before(text: str, start: int) -> bool:
+    """Whether what stands before a number belongs to it: a letter, a digit, or the whole part of a decimal number."""
+    char = text[start - 1 : start]
+    return joins(char) or (char == "." and text[start - 2 : start - 1].isdigit())
+
+
+def glued_after(text: str, end: int) -> bool:
+    """Whether what stands after a number belongs to it: a letter, a digit, decimals, a percent or degree sign."""
+    char = text[end : end + 1]
+    return joins(char) or char in ("%", "\u2030", "\u00b0") or (char == "." and text[end + 1 : end + 2].isdigit())
+
+
+def is_money(text: str, start: int, end: int) -> bool:
+    """Whether a currency stands before or after a number."""
+    word = word_before(text, start)
+    if word.lower() in _CURRENCIES:
+        return True
+    before, after = text[max(0, start - 2) : start].rstrip(" "), text[end : end + 2].lstrip(" ")
+    if any(char and unicodedata.category(char) == "Sc" for char in (before[-1:], after[:1])):
+        return True
+    return text[end : end + 4].strip(" ").lower() in _CURRENCIES
+
+
+def word_before(text: str, start: int) -> str:
+    """The Latin word that ends at a place, or one space or full stop before it; the last 12 letters of it."""
+    before = text[max(0, start - 14) : start]
+    before = before.removesuffix(" ").removesuffix(".")
+    letters = len(before)
+    while letters and is_latin(before[letters - 1]):
+        letters -= 1
+    return before[letters:]
