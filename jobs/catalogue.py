@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs import echo, faker, json_repair, jwt_verify, llm_tool_validate, regex_test, webhook_sig_verify
+from jobs import echo, faker, json_repair, jwt_verify, llm_tool_validate, pii_redact, regex_test, webhook_sig_verify
 from shared.endpoint import Endpoint
 
 UPDATED = "2026-11-21T00:00:00Z"
@@ -16,6 +16,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     jwt_verify.ENDPOINT,
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
+    pii_redact.ENDPOINT,
 )
 
 BY_NAME: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in CATALOGUE}
