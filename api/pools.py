@@ -122,8 +122,11 @@ class Pools:
 
     async def look_again(self) -> None:
         """Before a refusal: what is known may be a quarter of a second old."""
-        if time.monotonic() - self._asked_at > FRESH_S:
-            await self._refresh()
+        fresh = time.monotonic() - FRESH_S
+        # Twice: the first may only wait for a question that was asked before.
+        for _ in range(2):
+            if self._asked_at < fresh:
+                await self._refresh()
 
     async def _watch(self) -> None:
         while True:

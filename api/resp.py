@@ -16,6 +16,7 @@ import hiredis
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
+LOOKS = 3
 
 
 class RedisLost(Exception):
@@ -47,16 +48,16 @@ class Redis:
             RedisLost: it may have run.
             RedisRefused: it did not.
         """
-        wire = self._wire
-        if wire is None or wire.is_lost:
+        posted = self.post(*command)
+        if posted is None:
             wire = await self._connect()
-        reply = wire.send(command)
-        # wait_for makes a task for each call; a timer costs a tenth of that.
-        timer = wire.loop.call_later(self._timeout_s, wire.fail, "no answer in time")
-        try:
-            return await reply
-        finally:
-            timer.cancel()
+            posted = wire.send(command)
+        return await posted
+
+    def post(self, *command: str | bytes | int | float) -> asyncio.Future[Any] | None:
+        """Send one command without waiting: its answer to be, or None when there is no connection yet."""
+        wire = self._wire
+        return None if wire is None or wire.is_lost else wire.send(command)
 
     def close(self) -> None:
         """Close the connection. Who still waits gets RedisLost."""
@@ -66,7 +67,7 @@ class Redis:
     async def _connect(self) -> _Wire:
         # One attempt at a time, shared by all who wait for it.
         if self._connecting is None:
-            self._connecting = asyncio.create_task(_open(self._url))
+            self._connecting = asyncio.create_task(_open(self._url, self._timeout_s))
             self._connecting.add_done_callback(self._connected)
         return await asyncio.shield(self._connecting)
 
@@ -95,10 +96,20 @@ class Script:
 
 
 class _Wire(asyncio.Protocol):
-    """One connection: answers come in the order of the commands."""
+    """One connection: answers come in the order of the commands.
 
-    def __init__(self) -> None:
+    Args:
+        timeout_s: longest wait for an answer, to be exceeded by a third at most: a timer for each command would cost as much
+            as sending it.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
         self.loop = asyncio.get_running_loop()
+        self._timeout_s = timeout_s
+        self._answered = 0
+        self._seen = 0
+        self._quiet = 0
+        self._looking: asyncio.TimerHandle | None = None
         self.is_lost = False
         self._reader = hiredis.Reader(replyError=RedisRefused)
         self._waiting: deque[asyncio.Future[Any]] = deque()
@@ -111,6 +122,8 @@ class _Wire(asyncio.Protocol):
             reply.set_exception(RedisLost("not connected"))
             return reply
         self._waiting.append(reply)
+        if self._looking is None:
+            self._look()
         # One write for all that one turn of the event loop sends.
         if not self._unsent:
             self.loop.call_soon(self._flush)
@@ -122,8 +135,22 @@ class _Wire(asyncio.Protocol):
         if self._transport is not None and not self.is_lost:
             self._transport.write(b"".join(unsent))
 
+    def _look(self) -> None:
+        """Start looking, or look: give up when nothing was answered between LOOKS looks, although something is waited for."""
+        is_quiet = self._looking is not None and self._answered == self._seen
+        self._quiet = self._quiet + 1 if is_quiet else 0
+        self._looking = None
+        if self._quiet == LOOKS:
+            self.fail("no answer in time")
+        elif self._waiting:
+            self._seen = self._answered
+            self._looking = self.loop.call_later(self._timeout_s / LOOKS, self._look)
+
     def fail(self, why: str) -> None:
         self.is_lost = True
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
         if self._transport is not None:
             self._transport.abort()
         while self._waiting:
@@ -143,6 +170,7 @@ class _Wire(asyncio.Protocol):
             self._reader.feed(data)
             while (answer := self._reader.gets()) is not False:
                 reply = self._waiting.popleft()
+                self._answered += 1
                 if reply.done():
                     continue
                 if isinstance(answer, RedisRefused):
@@ -153,17 +181,20 @@ class _Wire(asyncio.Protocol):
             self.fail("the answer cannot be read")
 
 
-async def _open(url: str) -> _Wire:
+async def _open(url: str, timeout_s: float) -> _Wire:
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             if parts.scheme == "unix":
-                _, wire = await loop.create_unix_connection(_Wire, unquote(parts.path))
+                _, wire = await loop.create_unix_connection(lambda: _Wire(timeout_s), unquote(parts.path))
                 database = parts.query.partition("db=")[2] or "0"
             else:
                 _, wire = await loop.create_connection(
-                    _Wire, parts.hostname or "127.0.0.1", parts.port or 6379, ssl=parts.scheme == "rediss" or None
+                    lambda: _Wire(timeout_s),
+                    parts.hostname or "127.0.0.1",
+                    parts.port or 6379,
+                    ssl=parts.scheme == "rediss" or None,
                 )
                 database = parts.path.strip("/") or "0"
             if parts.password is not None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -15,37 +11,20 @@ import pytest
 from jobs.llm_tool_validate import ENDPOINT, exhausted
 from shared import outcome
 from shared.outcome import Ok
-from workers import children
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
 from workers.execute import decode_request
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 20.0
-
-SELLING = """
-from jobs import catalogue
-from jobs.llm_tool_validate import ENDPOINT
-from workers.child import main
-catalogue.BY_NAME[ENDPOINT.name] = ENDPOINT
-main()
-"""
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ChildPool]:
-    """One child that sells the endpoint, whether the catalogue has it or not."""
-
-    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", SELLING], cwd=ROOT, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        stand_in = SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
-        patch.setattr(children, "subprocess", stand_in)
-        pool = ChildPool()
-        pool.start(1)
-        yield pool
-        pool.close()
+    """One child."""
+    pool = ChildPool()
+    pool.start(1)
+    yield pool
+    pool.close()
 
 
 def body(schema: Any, data: Any) -> bytes:
