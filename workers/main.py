@@ -14,6 +14,7 @@ from dramatiq.worker import Worker
 
 from jobs.catalogue import CATALOGUE
 from shared.broker import StopFetching, StreamBroker
+from shared.collector import calm_collector
 from shared.connections import Wire
 from shared.endpoint import Endpoint
 from shared.handover import QuickHandover
@@ -38,6 +39,7 @@ class OfItsOwnGroup(Middleware):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != master:  # it died in between
             os._exit(1)
+        calm_collector()
 
 
 class Belongings(Middleware):

@@ -11,7 +11,7 @@ import time
 from unittest.mock import patch
 
 import msgspec
-from granian.constants import HTTPModes, Interfaces, Loops
+from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.server import Server
 from litestar.types import Scope
 
@@ -25,6 +25,7 @@ from jobs import echo
 from jobs.ports import Context
 from shared import outcome
 from shared.broker import StreamBroker
+from shared.collector import calm_collector
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.message import Arguments
 from shared.money import Price
@@ -92,7 +93,9 @@ def create_app() -> api.app.Front:
     """The real application around the unpaid call. Callers are not refused for their number: it is what is measured."""
     ROOM.update(dict.fromkeys(Pool, 10_000))
     with patch.object(api.app, "PaidCall", UnpaidCall):
-        return api.app.create_app(catalogue=CATALOGUE)
+        app = api.app.create_app(catalogue=CATALOGUE)
+    calm_collector()
+    return app
 
 
 def create_broker() -> StreamBroker:
@@ -109,6 +112,7 @@ def serve() -> None:
         interface=Interfaces.ASGI,
         http=HTTPModes.http1,
         loop=Loops.uvloop,
+        runtime_mode=RuntimeModes.st,
         websockets=False,
     ).serve()
 
