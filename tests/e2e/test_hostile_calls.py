@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -38,9 +37,6 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("pii-redact", {"text": "1" * 100_000}),
     ("pii-redact", {"text": "a@" * 50_000}),
     ("pii-redact", {"text": "+1 (" * 25_000}),
-    ("prompt-injection-scan", {"text": "ignore " * 14_000}),
-    ("prompt-injection-scan", {"text": "\u200b" * 100_000}),
-    ("prompt-injection-scan", {"text": "QUFB" * 25_000}),
     ("faker", {"template": {f"f{n}": "lorem.paragraphs" for n in range(50)}, "count": 100}),
 ]
 
@@ -72,15 +68,8 @@ def test_hostile_input_is_answered_while_echo_keeps_answering(service: Any, name
 def test_a_flood_of_catastrophic_patterns(service: Any) -> None:
     """200 at once are all answered with regex_timeout, and none of 1,000 echoes beside them fails."""
     pattern = {"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$", "input": "a" * 60}
-    local = threading.local()
-
-    def call(name: str, body: dict[str, Any]) -> Any:
-        if not hasattr(local, "buyer"):
-            local.buyer = buyer(service)
-        return local.buyer.call(name, body).body
-
     with ThreadPoolExecutor(200) as flood, ThreadPoolExecutor(8) as neighbours:
-        timeouts = [flood.submit(call, "regex-test", pattern) for _ in range(200)]
-        echoes = [neighbours.submit(call, "echo", {"message": str(n)}) for n in range(1000)]
+        timeouts = [flood.submit(bought, service, "regex-test", pattern) for _ in range(200)]
+        echoes = [neighbours.submit(bought, service, "echo", {"message": str(n)}) for n in range(1000)]
         assert {answer.result()["error"] for answer in timeouts} == {"regex_timeout"}
         assert [echo.result()["youSent"] for echo in echoes] == [str(n) for n in range(1000)]
