@@ -7,7 +7,16 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from jobs.schema_check import MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_MESSAGE, MAX_NODES, MAX_PATTERNS, compile_schema
+from jobs.schema_check import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_ERRORS,
+    MAX_LARGE_PATTERNS,
+    MAX_MESSAGE,
+    MAX_NODES,
+    MAX_PATTERNS,
+    compile_schema,
+)
 from shared.endpoint import InvalidField
 
 NOWHERE = "http://127.0.0.1:9/schema.json"
@@ -115,6 +124,17 @@ def test_the_field_is_the_callers() -> None:
         (_nested(MAX_DEPTH), _nested(MAX_DEPTH + 1)),
         ({"allOf": [{}] * (MAX_NODES - 2)}, {"allOf": [{}] * (MAX_NODES - 1)}),
         ({"title": "x" * (MAX_BYTES - 12)}, {"title": "x" * (MAX_BYTES - 11)}),
+        *(
+            (
+                {"allOf": [{"pattern": large}] * MAX_LARGE_PATTERNS},
+                {"allOf": [{"pattern": large}] * (MAX_LARGE_PATTERNS + 1)},
+            )
+            for large in (r"\p{Lu}", "^.{65}$", "^a{1,65}$", "^a{65,}$", "(?:ab){9}")
+        ),
+        *(
+            ({"allOf": [{"pattern": small}] * MAX_PATTERNS}, {"allOf": [{"pattern": small}] * (MAX_PATTERNS + 1)})
+            for small in ("^.{1,64}$", "(ab){8}", r"^\d{4}-\d{2}-\d{2}$", "[{]99}")
+        ),
         ({"allOf": [{"pattern": "a"}] * MAX_PATTERNS}, {"allOf": [{"pattern": "a"}] * (MAX_PATTERNS + 1)}),
         (
             {"patternProperties": {str(n): {} for n in range(MAX_PATTERNS)}},
