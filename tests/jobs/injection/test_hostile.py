@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.bench.bench_prompt_injection import UNITS
 
 from jobs.injection import MOST_FINDINGS, Severity, patterns, scan
 from jobs.injection.rules import rule_book
+from tests.bench.bench_prompt_injection import UNITS
 
 SIZE = 20_000
 READ_PER_CHARACTER = 60
