@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from jobs import echo, faker, json_repair, jwt_verify, llm_tool_validate, pii_redact, regex_test, webhook_sig_verify
+from jobs import (
+    echo,
+    faker,
+    json_repair,
+    jwt_verify,
+    llm_tool_validate,
+    pii_redact,
+    prompt_injection_scan,
+    regex_test,
+    webhook_sig_verify,
+)
 from shared.endpoint import Endpoint
 
 UPDATED = "2026-11-21T00:00:00Z"
@@ -17,6 +27,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
     pii_redact.ENDPOINT,
+    prompt_injection_scan.ENDPOINT,
 )
 
 BY_NAME: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in CATALOGUE}

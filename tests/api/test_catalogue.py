@@ -51,6 +51,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("regex-test", {"pattern": "a", "flags": "gg", "input": "a"}, "invalid_body", "flags"),
     ("pii-redact", {"text": "a", "patterns": []}, "invalid_body", "patterns"),
     ("pii-redact", {"text": ""}, "invalid_body", "text"),
+    ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
 ]
 
 

@@ -19,7 +19,6 @@ HEAVY = {
     "faker",
     "py_mini_racer",
     "phonenumbers",
-    "re2",
     "x402",
 }
 

@@ -37,6 +37,9 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("pii-redact", {"text": "1" * 100_000}),
     ("pii-redact", {"text": "a@" * 50_000}),
     ("pii-redact", {"text": "+1 (" * 25_000}),
+    ("prompt-injection-scan", {"text": "ignore " * 14_000}),
+    ("prompt-injection-scan", {"text": "\u200b" * 100_000}),
+    ("prompt-injection-scan", {"text": "QUFB" * 25_000}),
     ("faker", {"template": {f"f{n}": "lorem.paragraphs" for n in range(50)}, "count": 100}),
 ]
 

@@ -1,0 +1,105 @@
+"""A rewritten copy of a text that knows, for each of its characters, which of the original it stands for."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+from itertools import chain, repeat
+
+
+class Layer:
+    """Text and its origin. Every rewriting gives another Layer that still points at the original.
+
+    Attributes:
+        text: what is looked at.
+        note: what was done to get it, for the message of a finding; empty for the text as it came.
+    """
+
+    def __init__(
+        self, text: str, *, note: str = "", starts: array[int] | None = None, ends: array[int] | None = None
+    ) -> None:
+        self.text = text
+        self.note = note
+        self._starts = starts
+        self._ends = ends
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The code points of the original that `text[start:end]`, which is not empty, stands for."""
+        if self._starts is None or self._ends is None:
+            return start, end
+        return min(self._starts[start:end]), max(self._ends[start:end])
+
+    def named(self, note: str) -> Layer:
+        """The same with another note."""
+        return Layer(self.text, note=note, starts=self._starts, ends=self._ends)
+
+    def same_length(self, text: str) -> Layer:
+        """With `text` in its place, character for character."""
+        if len(text) != len(self.text):
+            raise ValueError("the text must keep its length")
+        return Layer(text, note=self.note, starts=self._starts, ends=self._ends)
+
+    def translated(self, table: Mapping[int, str]) -> Layer:
+        """With every character replaced by what the table has for it, which may be nothing or several characters."""
+        text = self.text.translate(table)
+        if len(text) == len(self.text) and all(len(table[ord(sign)]) == 1 for sign in set(self.text)):
+            return self.same_length(text)
+        counts = {sign: len(table[ord(sign)]) for sign in set(self.text)}
+        origin = chain.from_iterable(map(repeat, range(len(self.text)), map(counts.__getitem__, self.text)))
+        return self._picked(text, array("l", origin))
+
+    def without(self, gaps: Iterable[tuple[int, int]]) -> Layer:
+        """Without these ranges, which are in order and do not overlap."""
+        return self.replaced((start, end, "") for start, end in gaps)
+
+    def replaced(self, pieces: Iterable[tuple[int, int, str]]) -> Layer:
+        """With `text[start:end]` replaced for each piece, in order; each new character stands for all that was replaced."""
+        texts: list[str] = []
+        starts, ends = array("l"), array("l")
+        done = 0
+        for start, end, new in pieces:
+            texts += (self.text[done:start], new)
+            self._copy_origin(done, start, starts, ends)
+            if new:
+                first, last = self.span(start, end)
+                starts.extend(repeat(first, len(new)))
+                ends.extend(repeat(last, len(new)))
+            done = end
+        texts.append(self.text[done:])
+        self._copy_origin(done, len(self.text), starts, ends)
+        return Layer("".join(texts), note=self.note, starts=starts, ends=ends)
+
+    def backwards(self) -> Layer:
+        """Read from the end."""
+        return self._picked(self.text[::-1], array("l", range(len(self.text) - 1, -1, -1)))
+
+    def _picked(self, text: str, origin: array[int]) -> Layer:
+        """`text`, whose characters come from these places of this layer."""
+        if self._starts is None or self._ends is None:
+            return Layer(text, note=self.note, starts=origin, ends=array("l", (place + 1 for place in origin)))
+        starts, ends = self._starts, self._ends
+        return Layer(
+            text,
+            note=self.note,
+            starts=array("l", map(starts.__getitem__, origin)),
+            ends=array("l", map(ends.__getitem__, origin)),
+        )
+
+    def _copy_origin(self, start: int, end: int, starts: array[int], ends: array[int]) -> None:
+        if self._starts is None or self._ends is None:
+            starts.extend(range(start, end))
+            ends.extend(range(start + 1, end + 1))
+        else:
+            starts.extend(self._starts[start:end])
+            ends.extend(self._ends[start:end])
+
+
+def joined(parts: Iterable[tuple[str, int, int]], note: str) -> Layer:
+    """One layer of several texts that stand for (start, end) of the original each, as paragraphs of their own."""
+    texts: list[str] = []
+    starts, ends = array("l"), array("l")
+    for text, start, end in parts:
+        texts.append(text + "\n\n")
+        starts.extend(repeat(start, len(text) + 2))
+        ends.extend(repeat(end, len(text) + 2))
+    return Layer("".join(texts), note=note, starts=starts, ends=ends)
