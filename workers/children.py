@@ -25,7 +25,12 @@ RECYCLE_AFTER = 500
 """Calls after which a child is replaced, so that nothing a library leaks grows for ever."""
 START_LIMIT_S = 10.0
 """For a child that has been forked to be ready, on a busy machine."""
+MAX_GROWTH_BYTES = 64 << 20
+"""Data that a child may keep from its calls. One that keeps more is replaced: what is left of its limit belongs to the next
+call, which would be told that it was too much."""
 TRIES = 2
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 # How a process ends when the work itself broke it: it says so, or aborts in Rust or C, overflows the C stack, traps in V8.
 _EXHAUSTED_EXITS = (EXHAUSTED, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL)
@@ -49,7 +54,8 @@ class Child:
     """One process. Not thread-safe: the pool hands it to one caller at a time. Raises Lost when there can be none."""
 
     def __init__(self, nursery: Nursery) -> None:
-        self.calls = 0
+        self._calls = 0
+        self._data_bytes = 0
         self._nursery = nursery
         try:
             self._process: Newborn | None = nursery.fork()
@@ -68,17 +74,22 @@ class Child:
             limit_s: seconds of work.
             give_up_at: monotonic seconds after which nobody waits.
         """
-        self.calls += 1
+        self._calls += 1
         if not self._is_ready:
             try:
                 self._read_frame(min(time.monotonic() + START_LIMIT_S, give_up_at))
             except Exhausted:
                 raise Lost("the child did not start") from None
             self._is_ready = True
+            self._data_bytes = _data_bytes(self.pid)
         deadline = min(time.monotonic() + limit_s, give_up_at)
         frame = _encoder.encode(work)
         self._write(HEADER.pack(len(frame)) + frame, deadline)
         return self._read_frame(deadline)
+
+    def is_spent(self) -> bool:
+        """Whether it is to be replaced although it answered."""
+        return self._calls >= RECYCLE_AFTER or _data_bytes(self.pid) > self._data_bytes + MAX_GROWTH_BYTES
 
     def kill(self) -> None:
         """SIGKILL, and wait for the end."""
@@ -133,6 +144,15 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
     left_s = deadline - time.monotonic()
     if not poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000):
         raise Exhausted("the time limit has passed")
+
+
+def _data_bytes(pid: int) -> int:
+    """What RLIMIT_DATA counts (proc(5), statm). Nothing, when the process is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as statm:
+            return int(statm.read().split()[5]) * _PAGE_BYTES
+    except OSError:
+        return 0
 
 
 class ChildPool:
@@ -195,7 +215,7 @@ class ChildPool:
             # Whatever went wrong, this child may still be writing an answer that nobody waits for.
             self._give_back(child, is_spent=True)
             raise
-        self._give_back(child, is_spent=child.calls >= RECYCLE_AFTER)
+        self._give_back(child, is_spent=child.is_spent())
         return answer
 
     def _give_back(self, child: Child | None, *, is_spent: bool) -> None:

@@ -59,6 +59,9 @@ def run(request, context):
             os.abort()
         case "memory":
             said = str(len(bytearray(2 << 30)))
+        case "keep":
+            sys.kept = getattr(sys, "kept", b"") + bytes(int(argument) << 20)
+            said = str(os.getpid())
         case "sleep":
             time.sleep(float(argument))
             said = "slept"
@@ -376,6 +379,17 @@ def test_a_child_is_replaced_after_its_share(pool: ChildPool, monkeypatch: pytes
     assert [len(set(pids[n : n + 3])) for n in (0, 3)] == [1, 1]
     assert len(set(pids)) == 3
     assert [is_alive(pid) for pid in (pids[0], pids[3], pids[6])] == [False, False, True]
+
+
+def test_a_child_that_has_grown_is_replaced(pool: ChildPool) -> None:
+    """So that a call has all of its memory, whatever the calls before it were. A little is nobody's loss."""
+    pool.start(1)
+
+    pids = [int(call(pool, f"keep {megabytes}")) for megabytes in (20, 20, 40, 1)]
+
+    assert len(set(pids[:3])) == 1
+    assert pids[3] not in pids[:3]
+    assert not is_alive(pids[0])
 
 
 def descriptors() -> int:

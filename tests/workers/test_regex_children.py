@@ -124,6 +124,20 @@ def test_patterns_that_need_much_memory(pool: ChildPool, groups: int) -> None:
     assert ask(pool, "b", "b")["matched"]
 
 
+def assert_the_worst_answer(pool: ChildPool) -> None:
+    answer = ask(pool, "(?=(?<all>.*))" + "()" * 20, "x" * 1_100, "gd")
+
+    assert answer["ok"]
+    assert answer["matchCount"] == 1_101
+    assert answer["truncated"]
+    assert len(msgspec.json.encode(answer)) < 1_100_000
+
+
+def test_the_worst_answer(pool: ChildPool) -> None:
+    """A thousand matches with all that may be in them: bounded, and written in time."""
+    assert_the_worst_answer(pool)
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -133,7 +147,8 @@ def test_patterns_that_need_much_memory(pool: ChildPool, groups: int) -> None:
     ],
 )
 def test_v8s_memory_is_limited(pool: ChildPool, program: str) -> None:
-    """Heap, strings and what lies beside the heap: the child ends or V8 throws, and the machine's memory stays."""
+    """Heap, strings and what lies beside the heap: the child ends or V8 throws, and the machine's memory stays. The next call
+    has all of its own: a child that V8 left with 24 MB had answered it with regex_timeout."""
     work = Work("javascript", "0x1", msgspec.json.encode({"message": program}))
     try:
         answer = pool.call(work, limit_s=PATIENCE_S, wait_s=PATIENCE_S)
@@ -141,15 +156,4 @@ def test_v8s_memory_is_limited(pool: ChildPool, program: str) -> None:
         pass
     else:
         assert not isinstance(outcome.decode(answer), Ok)
-    assert ask(pool, "b", "b")["matched"]
-
-
-def test_the_worst_answer(pool: ChildPool) -> None:
-    """A thousand matches with all that may be in them: bounded, whether the time was enough for them or not."""
-    answer = ask(pool, "(?=(?<all>.*))" + "()" * 5, "x" * 1_100, "gd")
-
-    assert len(msgspec.json.encode(answer)) < 1_100_000
-    if answer["ok"]:
-        assert (answer["matchCount"], answer["truncated"]) == (1_101, True)
-    else:
-        assert (answer["error"], answer["matches"]) == ("regex_timeout", [])
+    assert_the_worst_answer(pool)
