@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import socket
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from client.buyer import Buyer
+from client.payment import SignedPayment
+from client.wallet import Wallet
 
-def exchange(service: Any, *parts: bytes) -> tuple[int, bytes]:
-    """Send bytes as they are; (status, everything that came back)."""
+
+def exchange(service: Any, *parts: bytes, hang_up: bool = False) -> tuple[int, bytes]:
+    """Send bytes as they are, and perhaps the end of all sending; (status, everything that came back)."""
     address = urlsplit(service.base_url)
     with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
         for part in parts:
             connection.sendall(part)
+        if hang_up:
+            connection.shutdown(socket.SHUT_WR)
         answer = b""
         while chunk := connection.recv(65536):
             answer += chunk
@@ -75,3 +82,63 @@ def test_broken_http_is_400(service: Any, head: bytes) -> None:
 def test_http_1_0_is_answered(service: Any) -> None:
     """Old probes get the price too."""
     assert exchange(service, b"POST /v1/cdp/echo HTTP/1.0\r\n\r\n")[0] == 402
+
+
+class Signed(Exception):
+    """A payment that is not sent."""
+
+
+def payment_header(service: Any, body: bytes) -> bytes:
+    """A signed payment of one echo, as a header."""
+
+    def stop(payment: SignedPayment) -> None:
+        raise Signed(payment.header)
+
+    wallet = Wallet.evm(bytes.fromhex(service.sandbox["evm"]["payerKey"].removeprefix("0x")))
+    with Buyer(service.base_url, wallet, max_price=None, on_signed=stop) as buyer, pytest.raises(Signed) as signed:
+        buyer.call("echo", body)
+    return b"PAYMENT-SIGNATURE: " + str(signed.value).encode() + b"\r\n"
+
+
+def framed(body: bytes, framing: str) -> tuple[bytes, bytes]:
+    """(header, body as it is sent)."""
+    if framing == "length":
+        return b"Content-Length: %d\r\n\r\n" % len(body), body
+    halves = body[: len(body) // 2], body[len(body) // 2 :]
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(half), half) for half in halves)
+    return b"Transfer-Encoding: chunked\r\n\r\n", chunks + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+@pytest.mark.parametrize("size", [2, 1_000, 60_000])
+def test_a_paid_body_that_is_cut_off_is_not_charged(service: Any, framing: str, size: int) -> None:
+    """What came of it is not answered in its place. The whole body with the same payment is."""
+    body = b'{"message":"x"}' + b" " * size  # JSON wherever it is cut behind the brace
+    payment = payment_header(service, body)
+    framing_header, content = framed(body, framing)
+
+    for cut in (content[:1], content[: len(content) // 2], content[:-1]):
+        status, answer = exchange(service, HEAD + payment + framing_header, cut, hang_up=True)
+        assert (status, b'"charged":false' in answer) == (400, True)
+    status, answer = exchange(service, HEAD + payment + framing_header, content)
+    assert (status, b'"youSent":"x"' in answer) == (200, True)
+
+
+@pytest.mark.parametrize("header", [b"Content-Length: 5", b"Content-Length: 200000", b"Transfer-Encoding: chunked"])
+def test_an_unpaid_body_that_does_not_come_is_not_waited_for(service: Any, header: bytes) -> None:
+    """The price comes after the 2 s that a slow upload is given."""
+    began = time.monotonic()
+    assert exchange(service, HEAD + header + b"\r\n\r\n", b"1")[0] == 402
+    assert time.monotonic() - began < 5
+
+
+def test_a_header_that_is_not_ascii_is_no_payment(service: Any) -> None:
+    """The price, as for a call without one."""
+    status, _ = exchange(service, HEAD + b"PAYMENT-SIGNATURE: \xff\r\nContent-Length: 0\r\n\r\n")
+    assert status == 402
+
+
+def test_an_escaped_path_is_decoded_once(service: Any) -> None:
+    """`%65` is an e; what is escaped twice is another path."""
+    assert exchange(service, HEAD.replace(b"echo", b"%65cho") + b"Content-Length: 0\r\n\r\n")[0] == 402
+    assert exchange(service, HEAD.replace(b"echo", b"%2565cho") + b"Content-Length: 0\r\n\r\n")[0] == 404

@@ -23,6 +23,7 @@ from api.errors import again
 from api.http import Answer
 from api.pipeline import PaidCall
 from api.pools import ROOM
+from api.rsgi import Rsgi
 from jobs import echo
 from jobs.ports import Context
 from shared import outcome
@@ -90,13 +91,13 @@ class UnpaidCall(PaidCall):
         return Answer(200, ((b"content-type", b"application/json"),), result.body)
 
 
-def create_app() -> api.app.Front:
+def create_app() -> Rsgi:
     """The real application around the unpaid call. Callers are not refused for their number: it is what is measured."""
     ROOM.update(dict.fromkeys(Pool, 10_000))
     with patch.object(api.app, "PaidCall", UnpaidCall):
         app = api.app.create_app(catalogue=CATALOGUE)
     calm_collector()
-    return app
+    return Rsgi(app, app.litestar.lifespan)
 
 
 class NoLedger:
@@ -127,7 +128,7 @@ def serve() -> None:
         f"{MODULE}:create_app",
         factory=True,
         port=port(),
-        interface=Interfaces.ASGI,
+        interface=Interfaces.RSGI,
         http=HTTPModes.http1,
         loop=Loops.uvloop,
         runtime_mode=RuntimeModes.st,
