@@ -75,7 +75,7 @@ class Front:
         """ASGI."""
         if scope["type"] == ScopeType.HTTP:
             call = self._calls.get(scope["path"])
-            if call is not None and not any(name == b"origin" for name, _ in scope["headers"]):
+            if call is not None and b"origin" not in dict(scope["headers"]):
                 await call(scope, receive, send)
                 return
         await self.litestar(scope, receive, send)
@@ -162,11 +162,11 @@ def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[byte
     code = next((code for code, kind in KINDS.items() if kind.status == status), "internal_error")
     call_id = request_id(request.scope)
     if code == "internal_error":
-        log.error("request %s to %s failed", call_id, request.url.path, exc_info=error)
+        log.error("request %s to %s failed", call_id, request.scope["path"], exc_info=error)
     detail = KINDS[code].title + "."
     if code == "not_found":
         detail += " /openapi.json lists what is sold."
-    answer = problem_answer(Problem(code=code, detail=detail), instance=request.url.path, request_id=call_id)
+    answer = problem_answer(Problem(code=code, detail=detail), instance=request.scope["path"], request_id=call_id)
     headers = {name.decode(): value.decode() for name, value in answer.headers}
     return Response(
         answer.body,

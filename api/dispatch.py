@@ -93,7 +93,7 @@ class Dispatcher:
         sent = _Sent(stream_key(endpoint.pool), job.encoded)
         self._sent[job.id] = sent, reply
         # A timer costs a third of asyncio.timeout.
-        timer = asyncio.get_running_loop().call_later(endpoint.deadline_s, _expire, reply)
+        timer = reply.get_loop().call_later(endpoint.deadline_s, _expire, reply)
         try:
             self._send(sent, reply)
             if answer := await reply:

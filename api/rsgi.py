@@ -59,8 +59,8 @@ class Rsgi:
                 "query_string": scope.query_string.encode(),
                 "root_path": "",
                 "headers": [(name.encode(), value.encode()) for name, value in headers],
-                "client": _address(scope.client),
-                "server": _address(scope.server),
+                "client": None,
+                "server": None,
                 "state": {},
             },
             exchange.receive,
@@ -109,8 +109,3 @@ class _Exchange:
         assert not event.get("more_body")
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._start["headers"]]
         self._protocol.response_bytes(self._start["status"], headers, event.get("body", b""))
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    return host, int(port)

@@ -9,7 +9,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _NONCE_BYTES = 12
-_NONCES_DRAWN = 64
+_NONCES_DRAWN = 512
 
 
 class Unsealable(ValueError):

@@ -1,0 +1,97 @@
+"""A request's body, as ASGI gives it: in parts, late, too much of it, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from api import body
+from api.body import RequestBody
+from api.errors import Problem
+
+pytestmark = pytest.mark.anyio
+
+LENGTH = [(b"content-length", b"4")]
+
+
+class Upload:
+    """An ASGI receive: one event after the other, and then nothing for ever."""
+
+    def __init__(self, *events: dict[str, Any]) -> None:
+        self.events = list(events)
+
+    async def __call__(self) -> Any:
+        """The next event."""
+        if not self.events:
+            await asyncio.Event().wait()
+        return self.events.pop(0)
+
+
+def part(content: bytes, *, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.request", "body": content, "more_body": more}
+
+
+def request(upload: Upload, headers: list[tuple[bytes, bytes]] = LENGTH) -> RequestBody:
+    scope: Any = {"headers": headers}
+    return RequestBody(scope, upload)  # type: ignore[arg-type]
+
+
+async def test_parts_are_joined() -> None:
+    """Empty ones too."""
+    upload = Upload(part(b"{}"), part(b""), part(b" "), part(b"\n", more=False))
+    assert await request(upload).read(limit=4) == b"{} \n"
+
+
+async def test_no_body_is_not_waited_for() -> None:
+    """A request without a length has none."""
+    assert await request(Upload(), []).read(limit=4) == b""
+
+
+async def test_more_than_the_limit_is_refused_where_it_is_reached() -> None:
+    """Whatever length was declared; what follows is left to `discard`."""
+    upload = Upload(part(b"123"), part(b"45"), part(b"6", more=False))
+    reading = request(upload, [(b"transfer-encoding", b"chunked")])
+    with pytest.raises(Problem) as refused:
+        await reading.read(limit=4)
+    assert (refused.value.code, len(upload.events)) == ("too_large", 1)
+    await reading.discard()
+    assert upload.events == []
+
+
+async def test_a_body_that_is_late_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call goes on to say so: nothing is left of the cancellation, and nothing more is waited for."""
+    monkeypatch.setattr(body, "READ_TIMEOUT_S", 0.01)
+    reading = request(Upload(part(b"{")))
+    with pytest.raises(Problem) as late:
+        await reading.read(limit=4)
+    assert (late.value.code, late.value.detail) == ("invalid_body", "The body did not arrive in time.")
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    async with asyncio.timeout(1):
+        await reading.discard()
+
+
+async def test_a_call_that_is_cancelled_is_not_late() -> None:
+    """A server that stops means it."""
+    task = asyncio.create_task(request(Upload(part(b"{"))).read(limit=4))
+    await asyncio.sleep(0)
+    task.cancel("stopping")
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_body_in_time_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would cancel whatever the same task does later."""
+    monkeypatch.setattr(body, "READ_TIMEOUT_S", 0.01)
+    assert await request(Upload(part(b"{}", more=False))).read(limit=4) == b"{}"
+    await asyncio.sleep(0.03)
+
+
+async def test_a_connection_that_ends_is_no_end_of_the_body() -> None:
+    """What came of it is not taken for the whole."""
+    with pytest.raises(Problem) as cut:
+        await request(Upload(part(b"{}"), {"type": "http.disconnect"})).read(limit=4)
+    assert cut.value.code == "invalid_body"
