@@ -7,6 +7,7 @@ and one sleeping job per slow pool, which the real worker code runs.
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Sequence
 from unittest.mock import patch
@@ -41,14 +42,15 @@ SLOW_POOLS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
 
 
 class Nap(msgspec.Struct, frozen=True):
-    """How long to hold a worker thread."""
+    """How long to hold a worker thread, and which part of it chance adds or takes away."""
 
     seconds: float
+    spread: float = 0.0
 
 
 def sleep(request: Nap, context: Context) -> Nap:
     """Hold a worker thread, as a slow upstream does."""
-    time.sleep(request.seconds)
+    time.sleep(request.seconds * random.uniform(1 - request.spread, 1 + request.spread))
     return request
 
 
