@@ -29,7 +29,9 @@ from api.pools import Pools
 from api.readiness import Readiness
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
+from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
+from shared.egress import egress
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
@@ -89,6 +91,8 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     """
     settings = settings or Settings.from_env(os.environ)
     master = read_key(settings.key_file)
+    outgoing = egress(settings)
+    hosts.configure(hosts.Local(outgoing.ports, outgoing.hosts, {outgoing.own_host}))
     rails = configured_rails(settings)
     configured = {rail.rail for rail in rails}
     tills = tuple(

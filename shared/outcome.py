@@ -2,6 +2,7 @@
 
     JobFailure                 a handler could not answer the question
     ├── InvalidInput           400: wrong in a way that only the world could tell (everything else is refused unpaid)
+    │   └── BlockedAddress     400: it leads to an address that is not public
     ├── UpstreamFailed         502: another system failed; `reason` is one that the endpoint documents
     └── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
 
@@ -31,6 +32,12 @@ class InvalidInput(JobFailure):
     """The request turned out to be invalid while it ran."""
 
     code = "invalid_body"
+
+
+class BlockedAddress(InvalidInput):
+    """A name, a redirect or a referral leads to an address that is not connected to."""
+
+    code = "blocked_address"
 
 
 class UpstreamFailed(JobFailure):

@@ -54,6 +54,29 @@ class Settings:
     evm_settler_key_file: Path = Path("var/settler.key")
     """Private key in hex of the account that sends settlements and pays their gas. Read by the facilitator alone."""
 
+    production: bool = False
+    """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
+    dns_server: str = ""
+    """Name server that is asked, ``address:port``. Empty: those of /etc/resolv.conf."""
+    hosts: str = ""
+    """Names with an address of your choice, ``name=address,...``. It is checked as any other. Not in production."""
+    egress_allow: str = ""
+    """Networks that callers' hosts may lie in although they are not public, ``127.7.0.0/16,...``. Not in production."""
+    egress_deny: str = ""
+    """Networks that are never connected to beside those that are not public: your own addresses, ``198.51.100.7/32,...``."""
+    egress_ports: str = ""
+    """Ports that URLs may name beside 80, 443, 8080 and 8443, ``8000,...``."""
+    ca_file: str = ""
+    """PEM file of certificate authorities that are trusted beside the public ones."""
+    whois_iana: str = "whois.iana.org:43"
+    """WHOIS server that knows the others, ``host:port``."""
+    whois_port: int = 43
+    """Port of the other WHOIS servers."""
+    youtube_url: str = "https://www.youtube.com"
+    """Where captions are asked for."""
+    now: str = ""
+    """A fixed time, ``2026-11-20T15:04:05Z``, for answers that depend on the date. Not in production."""
+
     def __post_init__(self) -> None:
         if not re.fullmatch(r"eip155:[1-9][0-9]{0,17}", self.evm_network):
             raise InvalidSetting(f"{PREFIX}EVM_NETWORK must be eip155:<chain id>, not {self.evm_network!r}")
@@ -61,7 +84,7 @@ class Settings:
             raise InvalidSetting(f"{PREFIX}EVM_PAY_TO must be a 0x address of 40 hex digits")
         if self.evm_pay_to and int(self.evm_pay_to, 16) == 0:
             raise InvalidSetting(f"{PREFIX}EVM_PAY_TO is the zero address: what it is paid is lost")
-        for name in ("base_url", "evm_facilitator_url", "evm_rpc_url"):
+        for name in ("base_url", "evm_facilitator_url", "evm_rpc_url", "youtube_url"):
             text = getattr(self, name)
             if text and not _is_address(text, ("http", "https")):
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be an http(s) address without query or fragment")
@@ -70,7 +93,7 @@ class Settings:
         for name in ("ledger_url", "queue_url"):
             if not _is_address(getattr(self, name), ("redis", "rediss", "unix")):
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a redis://, rediss:// or unix:// address")
-        for name in ("port", "facilitator_port"):
+        for name in ("port", "facilitator_port", "whois_port"):
             if not 0 < getattr(self, name) < 65536:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
         if not 0 < self.settle_timeout_s <= 20:
@@ -121,8 +144,12 @@ def _read(name: str, kind: str, text: str) -> object:
                 return float(text)
             case "Path":
                 return Path(text)
+            case "bool":
+                return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
             case _:
                 return text
+    except KeyError:
+        raise InvalidSetting(f"{PREFIX}{name.upper()} must be 1 or 0, not {text!r}") from None
     except ValueError:
         raise InvalidSetting(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None
 

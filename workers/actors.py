@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import dramatiq
 import msgspec
 
-from jobs.ports import Context
+from jobs.ports import Context, World
 from shared import outcome
 from shared.broker import StreamBroker
 from shared.endpoint import Endpoint, Pool
@@ -32,6 +32,7 @@ class Kitchen:
     outbox: Outbox
     sealer: Sealer
     children: ChildPool
+    world: World
 
 
 def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], kitchen: Kitchen) -> None:
@@ -72,7 +73,7 @@ class JobRunner:
         if left_s <= 0:
             return failed(DeadlineExceeded("The call waited too long to be started."))
         if not self._endpoint.isolated:
-            return execute(self._endpoint, arguments.body, Context(payer=arguments.payer))
+            return execute(self._endpoint, arguments.body, Context(arguments.payer, self._kitchen.world))
         assert self._endpoint.exhausted is not None
         work = Work(self._endpoint.name, arguments.payer, arguments.body)
         try:

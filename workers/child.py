@@ -2,7 +2,7 @@
 late. It is forked in workers/nursery.py.
 
 Frames on stdin and a pipe: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
-request is [endpoint, payer, body], an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.
+request is [name, payer, body], an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import BinaryIO
 
 import msgspec
 
+from jobs.calculations import CALCULATIONS
 from jobs.catalogue import BY_NAME
 from jobs.ports import Context
 from shared import outcome
-from shared.outcome import Unstoppable
-from workers.execute import execute
+from shared.outcome import Outcome, Unstoppable
+from workers.execute import calculate, execute
 
 MEMORY_BYTES = 1 << 30
 """Of data: all memory that can be written and is not shared. V8 counts for 512 MB of it before it does anything. A limit of
@@ -40,9 +41,9 @@ HEADER = struct.Struct(">I")
 
 
 class Work(msgspec.Struct, frozen=True, array_like=True):
-    """One call."""
+    """One call of an endpoint, or of a calculation (jobs/calculations.py), by its name."""
 
-    endpoint: str
+    name: str
     payer: str
     body: bytes
 
@@ -72,6 +73,12 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
     stream.flush()
 
 
+def _result(work: Work) -> Outcome:
+    if work.name in CALCULATIONS:
+        return calculate(work.name, work.body)
+    return execute(BY_NAME[work.name], work.body, Context(payer=work.payer))
+
+
 def main(answers: int) -> None:
     """Answer frames until stdin ends, which it does when the worker is gone.
 
@@ -89,7 +96,6 @@ def main(answers: int) -> None:
             # The worker kills a child that is late. This ends one whose worker was killed itself.
             signal.setitimer(signal.ITIMER_PROF, ORPHAN_CPU_S)
             try:
-                result = execute(BY_NAME[work.endpoint], work.body, Context(payer=work.payer))
-                write_frame(stream, outcome.encode(result))
+                write_frame(stream, outcome.encode(_result(work)))
             except (MemoryError, Unstoppable):
                 os._exit(EXHAUSTED)

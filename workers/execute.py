@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Callable
 
 import msgspec
 
+from jobs.calculations import CALCULATIONS
 from jobs.ports import Context
 from shared.endpoint import Endpoint
 from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
@@ -21,8 +23,17 @@ def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
 
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
     """Run the handler. Raises nothing but MemoryError and Unstoppable, which only the process that runs it can judge."""
+    return _outcome(endpoint.name, lambda: msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
+
+
+def calculate(name: str, argument: bytes) -> Outcome:
+    """Run a calculation. Raises what `execute` raises."""
+    return _outcome(name, lambda: CALCULATIONS[name](argument))
+
+
+def _outcome(name: str, work: Callable[[], bytes]) -> Outcome:
     try:
-        return Ok(msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
+        return Ok(work())
     except JobFailure as failure:
         return failed(failure)
     except MemoryError:
@@ -30,5 +41,5 @@ def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
     except Exception as error:
         # The exception's text may hold the caller's data: its type and place must do.
         place = "".join(traceback.format_tb(error.__traceback__)[-3:])
-        log.error("%s failed with %s\n%s", endpoint.name, type(error).__name__, place)
+        log.error("%s failed with %s\n%s", name, type(error).__name__, place)
         return Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)

@@ -12,11 +12,12 @@ from dramatiq.broker import Broker
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 
+from jobs import hosts
 from jobs.catalogue import CATALOGUE
 from shared.broker import StopFetching, StreamBroker
 from shared.collector import calm_collector
 from shared.connections import Wire
-from shared.endpoint import Endpoint
+from shared.endpoint import Endpoint, Pool
 from shared.handover import QuickHandover
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
@@ -24,6 +25,7 @@ from workers.actors import Kitchen, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
 from workers.outbox import Outbox
+from workers.world import RealWorld
 
 PR_SET_PDEATHSIG = 1
 
@@ -51,8 +53,8 @@ class Belongings(Middleware):
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal. Children are started for queues that need them."""
-        isolated = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated}
-        if isolated & (worker.consumer_whitelist or isolated):
+        needed = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated} | {Pool.NET.value}
+        if needed & (worker.consumer_whitelist or needed):
             self._children.start(os.cpu_count() or 1)
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
@@ -90,6 +92,8 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         ],
         outbox=outbox,
     )
-    declare_actors(broker, catalogue, Kitchen(outbox, sealer, children))
+    world = RealWorld(settings, children)
+    hosts.configure(hosts.Local(world.settings.ports, world.settings.hosts, {world.settings.own_host}))
+    declare_actors(broker, catalogue, Kitchen(outbox, sealer, children, world))
     dramatiq.set_broker(broker)
     return broker

@@ -166,10 +166,12 @@ def main() -> None:
 
 def _load() -> None:
     """All that children need. No thread may run afterwards, because a fork would not have it."""
+    from jobs import calculations
     from jobs.ecmascript.matching import isolate
     from workers import child  # noqa: F401
 
     isolate()
+    calculations.preload()
     gc.freeze()  # a collection in a child would copy the memory that is shared
 
 

@@ -28,6 +28,17 @@ READ: dict[str, tuple[str, Any]] = {
     "facilitator_port": ("8081", 8081),
     "evm_rpc_url": ("https://node.test/v2/api-key", "https://node.test/v2/api-key"),
     "evm_settler_key_file": ("/run/secrets/settler", Path("/run/secrets/settler")),
+    "production": ("1", True),
+    "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
+    "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
+    "egress_allow": ("127.7.0.0/16", "127.7.0.0/16"),
+    "egress_deny": ("198.51.100.7/32", "198.51.100.7/32"),
+    "egress_ports": ("8000,9000", "8000,9000"),
+    "ca_file": ("/etc/ca.pem", "/etc/ca.pem"),
+    "whois_iana": ("whois.test:4343", "whois.test:4343"),
+    "whois_port": ("4343", 4343),
+    "youtube_url": ("https://captions.test", "https://captions.test"),
+    "now": ("2026-11-20T15:04:05Z", "2026-11-20T15:04:05Z"),
 }
 
 

@@ -17,6 +17,7 @@ import redis
 
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT, Response
+from jobs.ports import NOWHERE
 from shared import outcome
 from shared.answers import ANSWER_TTL_S, answer_key, record_key
 from shared.broker import StreamBroker
@@ -69,7 +70,7 @@ def kitchen(clean_redis: str) -> Iterator[Kitchen]:
 
 def kitchen_with(ledger: Wire) -> Kitchen:
     sealer = Sealer(secrets.token_bytes(32))
-    return Kitchen(Sent(ledger, sealer), sealer, ChildPool())
+    return Kitchen(Sent(ledger, sealer), sealer, ChildPool(), NOWHERE)
 
 
 @pytest.fixture

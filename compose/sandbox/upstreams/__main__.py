@@ -1,0 +1,41 @@
+"""The upstreams of one sandbox in one process: `python -m compose.sandbox.upstreams 127.77.1.2 var/upstreams`.
+
+When everything listens, one line of JSON on stdout tells the settings that lead to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from compose.sandbox.upstreams.place import Place, start_sites
+
+# Sites are added before they are served, names before they are answered.
+UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (start_sites,)
+
+
+async def serve(place: Place) -> None:
+    """Start everything, tell it, and serve for ever."""
+    for start in UPSTREAMS:
+        await start(place)
+    place.settings |= {
+        "CA_FILE": str(place.authority.write_root(place.folder / "ca.pem")),
+        "EGRESS_ALLOW": f"{place.address}/32",
+        "HOSTS": ",".join(f"{name}={address}" for name, address in place.names.items()),
+    }
+    print(json.dumps(place.settings), flush=True)
+    await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Serve until the parent ends it."""
+    address, folder = sys.argv[1:]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    asyncio.run(serve(Place(address, Path(folder))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Where a sandbox's upstreams are: one loopback address of their own, names that lead to it, and settings that say so."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aiohttp import web
+
+from compose.sandbox.upstreams.authority import Authority
+
+HTTP_PORT = 8080
+HTTPS_PORT = 8443
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass
+class Place:
+    """What the servers of one sandbox share.
+
+    Attributes:
+        address: a loopback address, 127.x.y.z, that nothing else uses: every server binds ports on it.
+        folder: for files.
+        names: hosts of the sandbox, all under example.com, example.net and example.org, and their addresses.
+        settings: what the processes are told, without COINSLOT_: ``DNS_SERVER``, ``WHOIS_IANA``, ...
+        sites: what answers HTTP and HTTPS for a host, on HTTP_PORT and HTTPS_PORT.
+    """
+
+    address: str
+    folder: Path
+    authority: Authority = field(default_factory=Authority)
+    names: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    sites: dict[str, Handler] = field(default_factory=dict)
+
+    def add_site(self, host: str, handler: Handler) -> None:
+        """Answer HTTP and HTTPS for a host."""
+        self.names[host] = self.address
+        self.sites[host] = handler
+
+
+async def start_sites(place: Place) -> None:
+    """Serve all sites that were added, until the event loop ends."""
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        assert isinstance(request, web.Request)
+        handler = place.sites.get(request.host.partition(":")[0].lower())
+        return await handler(request) if handler else web.Response(status=404, text="no such site")
+
+    if not place.sites:
+        return
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, place.address, HTTP_PORT).start()
+    trust: ssl.SSLContext = place.authority.identity(*place.sites).server_context()
+    await web.TCPSite(runner, place.address, HTTPS_PORT, ssl_context=trust).start()

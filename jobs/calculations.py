@@ -1,0 +1,16 @@
+"""Work on hostile data that a handler gives to a child process: bytes in, bytes out.
+
+A calculation's name has an underscore, which no endpoint's name has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+Calculation = Callable[[bytes], bytes]
+
+CALCULATIONS: Mapping[str, Calculation] = {}
+
+
+def preload() -> None:
+    """Import what the calculations need, in the process that children are forked from."""

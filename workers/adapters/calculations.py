@@ -1,0 +1,41 @@
+"""Calculations in child processes."""
+
+from __future__ import annotations
+
+import time
+
+from shared import outcome
+from shared.outcome import DeadlineExceeded, Failed, UpstreamFailed
+from workers.child import Work
+from workers.children import ChildPool, Exhausted
+
+
+class ChildCalculations:
+    """jobs.ports.Calculations."""
+
+    def __init__(self, children: ChildPool) -> None:
+        self._children = children
+
+    def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
+        """What the calculation returns.
+
+        Args:
+            limit_s: seconds of work.
+            deadline: monotonic seconds until which a free child is waited for; 10 s without it.
+
+        Raises:
+            UpstreamFailed: `bad_content`: it took too much time or memory, or as the calculation itself says.
+            DeadlineExceeded: no child was free in time.
+        """
+        wait_s = 10.0 if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            result = outcome.decode(self._children.call(Work(name, "", argument), limit_s=limit_s, wait_s=wait_s))
+        except TimeoutError:
+            raise DeadlineExceeded("The call waited too long to be started.") from None
+        except Exhausted:
+            raise UpstreamFailed("What came back takes too much to read.", reason="bad_content") from None
+        if not isinstance(result, Failed):
+            return result.body
+        if result.code == UpstreamFailed.code:
+            raise UpstreamFailed(result.detail, reason=result.reason)
+        raise RuntimeError(f"{name} failed: {result.code}")

@@ -1,0 +1,96 @@
+"""The real ports of one worker process. Each is made when a handler first asks for it, with what it has to import."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from shared.egress import Egress, egress
+from shared.settings import Settings
+from workers.children import ChildPool
+
+if TYPE_CHECKING:
+    from workers.adapters.calculations import ChildCalculations
+    from workers.egress.connect import Connector
+    from workers.egress.http import HttpClient
+    from workers.egress.policy import Policy
+    from workers.egress.resolver import Resolver
+
+
+class RealWorld:
+    """jobs.ports.World.
+
+    Args:
+        children: of this process, for calculations.
+
+    Raises:
+        InvalidSetting: a setting of outgoing connections has the wrong form.
+    """
+
+    def __init__(self, settings: Settings, children: ChildPool) -> None:
+        self.settings: Egress = egress(settings)
+        self._agent = f"coinslot (+{settings.base_url})"
+        self._children = children
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What may be connected to."""
+        from workers.egress.policy import Policy
+
+        return Policy(allowed=self.settings.allow, denied=self.settings.deny)
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        """Names to addresses that may be connected to."""
+        from workers.egress.resolver import Resolver
+
+        return Resolver(self.policy, server=self.settings.dns_server, overrides=self.settings.hosts)
+
+    @cached_property
+    def connector(self) -> Connector:
+        """The only maker of connections to hosts that strangers name."""
+        from workers.egress.connect import Connector
+
+        return Connector(self.policy, self.resolver)
+
+    @cached_property
+    def trust(self) -> ssl.SSLContext:
+        """The public certificate authorities, and the operator's."""
+        import certifi
+
+        context = ssl.create_default_context(cafile=certifi.where())
+        if self.settings.ca_file is not None:
+            context.load_verify_locations(self.settings.ca_file)
+        return context
+
+    @cached_property
+    def pages(self) -> HttpClient:
+        """jobs.ports.Pages."""
+        from workers.egress.http import HttpClient
+
+        return HttpClient(self.connector, self.trust, agent=self._agent)
+
+    @cached_property
+    def calculations(self) -> ChildCalculations:
+        """jobs.ports.Calculations."""
+        from workers.adapters.calculations import ChildCalculations
+
+        return ChildCalculations(self._children)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """jobs.ports.Clock."""
+        return Clock(self.settings.now)
+
+
+class Clock:
+    """The time of day, or the one that the operator has fixed."""
+
+    def __init__(self, fixed: datetime | None) -> None:
+        self._fixed = fixed
+
+    def now(self) -> datetime:
+        """In UTC."""
+        return self._fixed or datetime.now(UTC)
