@@ -59,6 +59,8 @@ def segments(document: bytes) -> list[Segment]:
         reader.read(document.decode("utf-8", "replace"))
     except _Unreadable as error:
         raise UpstreamFailed(f"The captions cannot be read: {error}.", reason="bad_content") from None
+    except ValueError:  # a character reference of more digits than Python reads
+        raise UpstreamFailed("The captions cannot be read: they are not text.", reason="bad_content") from None
     except expat.ExpatError:
         raise UpstreamFailed("The captions cannot be read: they are not XML.", reason="bad_content") from None
     return reader.segments

@@ -228,7 +228,7 @@ def _judged(way: _WayOut) -> Iterator[None]:
 
 def _failure(error: YouTubeTranscriptApiException, status: int) -> UpstreamFailed:
     reason, sentence = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)
-    if isinstance(error, told.VideoUnplayable) and error.reason:
+    if isinstance(error, told.VideoUnplayable) and isinstance(error.reason, str):
         why = " ".join(_text(error.reason).split())
         if "not a bot" in why:  # the library knows one spelling of it
             return UpstreamFailed(REASONS[told.RequestBlocked][1], reason=_BLOCKED)

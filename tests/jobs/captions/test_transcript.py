@@ -131,6 +131,7 @@ UNREADABLE = {
     "parameter entity": '<!DOCTYPE a [<!ENTITY % x SYSTEM "http://127.0.0.1/"> %x;]><transcript/>',
     "external type": '<!DOCTYPE a SYSTEM "http://127.0.0.1/a.dtd"><transcript/>',
     "unknown entity": '<transcript><text start="1">&x;</text></transcript>',
+    "digits": '<transcript><text start="1">&amp;#' + "9" * 5000 + ";</text></transcript>",
     "depth": "<a>" * 100_000,
     "NUL": '<transcript><text start="1">a\0</text></transcript>',
 }
