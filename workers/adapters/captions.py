@@ -3,6 +3,8 @@
 The library asks for a video's page (twice, when it is asked for consent), for the player's data, and for a caption document,
 whose address is in that data. Whatever address it comes to: only YouTube's hosts are asked. With COINSLOT_YOUTUBE_URL all
 of these requests go there instead, and an address that is there already is asked for as it is.
+
+Of several tracks with the same language and kind (a commentary, say) the library keeps the last one.
 """
 
 from __future__ import annotations
