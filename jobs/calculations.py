@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from jobs.captions import transcript
+
 Calculation = Callable[[bytes], bytes]
 
-CALCULATIONS: Mapping[str, Calculation] = {}
+CALCULATIONS: Mapping[str, Calculation] = {
+    "caption_document": transcript.calculate,
+}
 
 
 def preload() -> None:

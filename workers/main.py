@@ -53,7 +53,10 @@ class Belongings(Middleware):
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal. Children are started for queues that need them."""
-        needed = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated} | {Pool.NET.value}
+        needed = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated} | {
+            Pool.NET.value,
+            Pool.YOUTUBE.value,
+        }
         if needed & (worker.consumer_whitelist or needed):
             self._children.start(os.cpu_count() or 1)
 

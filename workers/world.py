@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from shared.egress import Egress, egress
 from shared.settings import Settings
@@ -13,6 +15,7 @@ from workers.children import ChildPool
 
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
+    from workers.adapters.captions import YouTubeCaptions
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -46,7 +49,8 @@ class RealWorld:
         """Names to addresses that may be connected to."""
         from workers.egress.resolver import Resolver
 
-        return Resolver(self.policy, server=self.settings.dns_server, overrides=self.settings.hosts)
+        overrides = {**self.settings.hosts, **_as_it_is(self.settings.youtube_url)}
+        return Resolver(self.policy, server=self.settings.dns_server, overrides=overrides)
 
     @cached_property
     def connector(self) -> Connector:
@@ -73,6 +77,13 @@ class RealWorld:
         return HttpClient(self.connector, self.trust, agent=self._agent)
 
     @cached_property
+    def captions(self) -> YouTubeCaptions:
+        """jobs.ports.Captions."""
+        from workers.adapters.captions import YouTubeCaptions
+
+        return YouTubeCaptions(self.pages, base=self.settings.youtube_url)
+
+    @cached_property
     def calculations(self) -> ChildCalculations:
         """jobs.ports.Calculations."""
         from workers.adapters.calculations import ChildCalculations
@@ -83,6 +94,15 @@ class RealWorld:
     def clock(self) -> Clock:
         """jobs.ports.Clock."""
         return Clock(self.settings.now)
+
+
+def _as_it_is(url: str) -> dict[str, str]:
+    """An operator's URL may name an address, which no stranger's does. Whether it is connected to is the policy's affair."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return {host: str(ipaddress.IPv4Address(host))}
+    except ValueError:
+        return {}
 
 
 class Clock:
