@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from shared.egress import Egress, egress
+from shared.endpoint import Pool
 from shared.settings import Settings
 from workers.children import ChildPool
 
@@ -27,15 +29,19 @@ class RealWorld:
 
     Args:
         children: of this process, for calculations.
+        close: told that a pool's only upstream turns us away, and for how many seconds. Raises nothing.
 
     Raises:
         InvalidSetting: a setting of outgoing connections has the wrong form.
     """
 
-    def __init__(self, settings: Settings, children: ChildPool) -> None:
+    def __init__(
+        self, settings: Settings, children: ChildPool, close: Callable[[Pool, float], None] = lambda pool, seconds: None
+    ) -> None:
         self.settings: Egress = egress(settings)
         self._agent = f"coinslot (+{settings.base_url})"
         self._children = children
+        self._close = close
 
     @cached_property
     def policy(self) -> Policy:
@@ -81,7 +87,7 @@ class RealWorld:
         """jobs.ports.Captions."""
         from workers.adapters.captions import YouTubeCaptions
 
-        return YouTubeCaptions(self.pages, base=self.settings.youtube_url)
+        return YouTubeCaptions(self.pages, base=self.settings.youtube_url, on_open=partial(self._close, Pool.YOUTUBE))
 
     @cached_property
     def calculations(self) -> ChildCalculations:

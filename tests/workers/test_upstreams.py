@@ -54,6 +54,17 @@ def is_open(upstreams: Upstreams, clock: Clock, name: str = "a") -> bool:
         return failure.reason == "rate_limited"
 
 
+def test_an_open_circuit_is_told(clock: Clock) -> None:
+    """Each time with its pause, so that nobody has to be turned away by it."""
+    told: list[float] = []
+    upstreams = Upstreams(failures=2, pause_s=30, longest_pause_s=100, clock=clock, on_open=told.append)
+    for _ in range(2):
+        end(upstreams, clock, "timeout")
+    clock.now += 31
+    end(upstreams, clock, "rate_limited")
+    assert told == [30, 60]
+
+
 def test_failures_in_a_row_open_the_circuit(upstreams: Upstreams, clock: Clock) -> None:
     """Three, whatever they are; a success in between begins anew."""
     for reason in ("timeout", "connection_refused", None, "timeout", "tls_failure"):

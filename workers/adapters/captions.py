@@ -83,11 +83,23 @@ class YouTubeCaptions:
         base: what stands for https://www.youtube.com.
     """
 
-    def __init__(self, pages: Pages, *, base: str, upstreams: Upstreams | None = None) -> None:
+    def __init__(
+        self,
+        pages: Pages,
+        *,
+        base: str,
+        upstreams: Upstreams | None = None,
+        on_open: Callable[[float], None] | None = None,
+    ) -> None:
         self._pages = pages
         self._base = base
         self._upstreams = upstreams or Upstreams(
-            at_once=AT_ONCE, failures=8, pause_s=10.0, longest_pause_s=300.0, failing={*FAILING, _BLOCKED}
+            at_once=AT_ONCE,
+            failures=8,
+            pause_s=10.0,
+            longest_pause_s=300.0,
+            failing={*FAILING, _BLOCKED},
+            on_open=on_open,
         )
 
     def fetch(

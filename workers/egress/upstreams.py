@@ -54,6 +54,7 @@ class Upstreams:
         fair_s: a `timeout` that comes sooner says more of the caller's deadline than of the upstream, and does not count.
         names: upstreams that are remembered; names may be strangers', so there is a limit.
         clock: monotonic seconds.
+        on_open: told for how many seconds, whenever a circuit opens. Raises nothing.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Upstreams:
         fair_s: float = 2.0,
         names: int = 1024,
         clock: Callable[[], float] = time.monotonic,
+        on_open: Callable[[float], None] | None = None,
     ) -> None:
         self._at_once = at_once
         self._failures = failures
@@ -76,6 +78,7 @@ class Upstreams:
         self._fair_s = fair_s
         self._names = names
         self._clock = clock
+        self._on_open = on_open
         self._upstreams: dict[str, _Upstream] = {}
         self._changed = threading.Condition()
 
@@ -157,6 +160,8 @@ class Upstreams:
         upstream.pause_s = min(max(self._pause_s, 2 * upstream.pause_s), self._longest_pause_s)
         upstream.resting_until = self._clock() + upstream.pause_s
         upstream.failures = 0
+        if self._on_open is not None:
+            self._on_open(upstream.pause_s)
 
     def _forget(self) -> None:
         """Of too many names: the one that was not asked for longest, and rather one that works."""
