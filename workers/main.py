@@ -30,6 +30,9 @@ from workers.children import ChildPool
 from workers.outbox import Outbox
 from workers.world import RealWorld
 
+CHILDREN = max(1, (os.cpu_count() or 1) - 1)
+"""Processes for hostile work: one core is left to everybody else. With all cores busy, echo's p99 is 4 ms later (a tick of
+Linux's clock, whatever the children's priority); with one free it is within twice its p99 alone (tests/bench/bench_hostile.py)."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -61,7 +64,7 @@ class Belongings(Middleware):
             Pool.YOUTUBE.value,
         }
         if needed & (worker.consumer_whitelist or needed):
-            self._children.start(os.cpu_count() or 1)
+            self._children.start(CHILDREN)
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
