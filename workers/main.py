@@ -32,7 +32,8 @@ from workers.world import RealWorld
 
 CHILDREN = max(1, (os.cpu_count() or 1) - 1)
 """Processes for hostile work: one core is left to everybody else. With all cores busy, echo's p99 is 4 ms later (a tick of
-Linux's clock, whatever the children's priority); with one free it is within twice its p99 alone (tests/bench/bench_hostile.py)."""
+Linux's clock, whatever the children's priority); with one free it is within twice its p99 alone
+(tests/bench/bench_hostile.py)."""
 PR_SET_PDEATHSIG = 1
 
 
