@@ -26,6 +26,8 @@ _SPECIAL = frozenset(
         *("local", "localdomain", "localhost", "mail", "onion", "private", "svc", "test"),
     )
 )
+# Of these the public DNS is asked like of any other: it says that they do not exist (RFC 6761).
+_ASKED_FOR = frozenset({"arpa", "example", "invalid", "test"})
 _URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _FORBIDDEN = re.compile(r"[\s\\\x00-\x20\x7f-\x9f]")
 _NOT_IN_HOST = re.compile(r"[\s\x00-\x20\x7f-\x9f%/\\:@?#\[\]<>^|]")
@@ -142,13 +144,14 @@ def public_host(text: str) -> str:
 
 
 def domain_name(text: str) -> str:
-    """Read a name that the public DNS is asked for: as `public_host`, but also of one label, and with `*` and `arpa`.
+    """Read a name that the public DNS is asked for: as `public_host`, but also of one label, with a `*` for a label, below
+    arpa, or of a zone that is for examples and tests. What networks call their own (local, internal, ...) is not asked for.
 
     Raises:
         NotPublic: with the code `invalid_domain`, whatever the reason: nothing is connected to.
     """
     host = _checked(_parsed(text, "invalid_domain"), "invalid_domain", "invalid_domain", wildcard=True)
-    if host not in _local.names and (_last(host) in _SPECIAL - {"arpa"} or f".{host}".endswith(".home.arpa")):
+    if host not in _local.names and (_last(host) in _SPECIAL - _ASKED_FOR or f".{host}".endswith(".home.arpa")):
         raise NotPublic("invalid_domain", "This name is not in the public DNS.")
     return host
 
@@ -178,8 +181,8 @@ def _checked(url: ada_url.URL, code: str, address: str, *, wildcard: bool = Fals
         raise _address(address)
     host: str = url.hostname.removesuffix(".")
     labels = host.split(".")
-    if wildcard and labels[0] == "*":
-        del labels[0]
+    if wildcard and host != "*":
+        labels = [label for label in labels if label != "*"]
     if not labels or len(host) > MAX_HOST or labels[-1].isdigit() or not all(map(_is_label, labels)):
         raise NotPublic(code, "This is not a host name.")
     return host

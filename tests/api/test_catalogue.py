@@ -51,6 +51,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("regex-test", {"pattern": "a", "flags": "gg", "input": "a"}, "invalid_body", "flags"),
     ("pii-redact", {"text": "a", "patterns": []}, "invalid_body", "patterns"),
     ("pii-redact", {"text": ""}, "invalid_body", "text"),
+    ("dns", {"domain": "0x7f.1"}, "invalid_domain", "domain"),
+    ("dns", {"domain": "db.internal"}, "invalid_domain", "domain"),
+    ("dns", {"domain": "example.com", "recordType": "PTR"}, "invalid_body", "recordType"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
 ]
 
