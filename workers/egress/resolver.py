@@ -21,11 +21,14 @@ import dns.resolver
 
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.policy import Policy
+from workers.egress.wire import MAX_LABELS, labels
 
 MAX_ADDRESSES = 16
 MAX_CNAMES = 8
 QUERY_TIMEOUT_S = 2.0
 """For one server to answer; another is asked then, or the same again."""
+MAX_DATAGRAM = 4096
+"""We ask for 1232 at most. What is longer is no answer to us."""
 
 
 class Resolver:
@@ -154,11 +157,9 @@ class _Server(dns.nameserver.Do53Nameserver):
         ignore_trailing: bool = False,
     ) -> dns.message.Message:
         """Ask by UDP; by TCP when `max_size` says that the answer was cut off."""
+        deadline = time.monotonic() + timeout
         if max_size:
-            response = dns.query.tcp(request, self.address, timeout=timeout, port=self.port)
-            if response.flags & dns.flags.TC:  # what is missing would look like what does not exist
-                raise dns.message.Truncated(message=response)  # type: ignore[no-untyped-call]
-            return response
+            return self._by_tcp(request, deadline)
         with socket.socket(dns.inet.af_for_address(self.address), socket.SOCK_DGRAM) as opened:
             opened.setblocking(False)
             return dns.query.udp(
@@ -166,11 +167,49 @@ class _Server(dns.nameserver.Do53Nameserver):
                 self.address,
                 timeout=timeout,
                 port=self.port,
-                sock=_Until(opened, time.monotonic() + timeout),
+                sock=_Until(opened, deadline),
                 raise_on_truncation=True,
                 ignore_errors=True,
                 ignore_unexpected=True,
             )
+
+    def _by_tcp(self, request: dns.message.QueryMessage, deadline: float) -> dns.message.Message:
+        try:
+            with socket.create_connection((self.address, self.port), timeout=_left_s(deadline)) as opened:
+                opened.sendall(request.to_wire(prepend_length=True))
+                wire = _exactly(opened, int.from_bytes(_exactly(opened, 2, deadline)), deadline)
+        except TimeoutError:
+            raise dns.exception.Timeout from None
+        try:
+            too_much = labels(wire) > MAX_LABELS
+        except ValueError:
+            raise dns.exception.FormError from None
+        if too_much:
+            raise dns.exception.FormError
+        response = dns.message.from_wire(wire)
+        if not request.is_response(response):
+            raise dns.query.BadResponse
+        if response.flags & dns.flags.TC:  # what is missing would look like what does not exist
+            raise dns.message.Truncated(message=response)  # type: ignore[no-untyped-call]
+        return response
+
+
+def _exactly(opened: socket.socket, size: int, deadline: float) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        opened.settimeout(_left_s(deadline))
+        part = opened.recv(size - len(received))
+        if not part:
+            raise EOFError
+        received += part
+    return bytes(received)
+
+
+def _left_s(deadline: float) -> float:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return left_s
 
 
 class _Until:
@@ -187,4 +226,4 @@ class _Until:
         """Raises dns.exception.Timeout."""
         if time.monotonic() >= self._deadline:
             raise dns.exception.Timeout
-        return self._opened.recvfrom(size)
+        return self._opened.recvfrom(min(size, MAX_DATAGRAM))

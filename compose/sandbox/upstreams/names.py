@@ -198,7 +198,8 @@ def _deny(response: dns.message.Message, zone: dns.zone.Zone) -> None:
 
 def _fitted(response: dns.message.Message, query: dns.message.Message, transport: Transport) -> bytes:
     try:
-        return response.to_wire(max_size=65535 if transport == "tcp" else max(512, query.payload))
+        room = 65535 if transport == "tcp" else max(512, query.payload)
+        return response.to_wire(max_size=room, want_shuffle=False)
     except dns.exception.TooBig:
         short = dns.message.make_response(query, recursion_available=True)
         short.flags |= dns.flags.TC

@@ -347,3 +347,34 @@ def test_the_name_server_is_told_what_is_wanted(server: NameServer, resolver: Re
     server.script("a.example.com", "A", step)
     assert resolver.query("a.example.com", "A", deadline=soon()).flags & dns.flags.AD
     assert seen == [(dns.flags.RD, dns.flags.DO, 1232)]
+
+
+def test_tcp_that_answers_nonsense(server: NameServer, resolver: Resolver) -> None:
+    """Has failed, at once."""
+    right = records(f"a.example.com. 60 IN A {PUBLIC}")
+    for step in (garbage, of_another(right), lambda query, transport: [right(query, transport)[0][:40]]):
+        server.script("a.example.com", "A", truncated, step)
+        assert reason_of(resolver.query, "a.example.com", "A", deadline=soon(1)) == "servfail"
+
+
+def test_tcp_that_trickles() -> None:
+    """No byte gives time for another; an end before the end is an end."""
+    here, there = socket.socketpair()
+    with here, there:
+        over = threading.Event()
+
+        def trickle() -> None:
+            while not over.wait(0.05):
+                there.send(b"\x00")
+
+        thread = threading.Thread(target=trickle, daemon=True)
+        thread.start()
+        started = time.monotonic()
+        with pytest.raises(TimeoutError):
+            module._exactly(here, 1000, started + 0.3)
+        assert time.monotonic() - started < 1.3
+        over.set()
+        thread.join(5)
+        there.close()
+        with pytest.raises(EOFError):
+            module._exactly(here, 1000, soon())
