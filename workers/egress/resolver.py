@@ -27,8 +27,6 @@ MAX_ADDRESSES = 16
 MAX_CNAMES = 8
 QUERY_TIMEOUT_S = 2.0
 """For one server to answer; another is asked then, or the same again."""
-MAX_DATAGRAM = 4096
-"""We ask for 1232 at most. What is longer is no answer to us."""
 
 
 class Resolver:
@@ -141,6 +139,10 @@ def _system_servers() -> list[_Server]:
     except dns.resolver.NoResolverConfiguration:  # then every question fails, and the worker lives
         return []
     return [_Server(str(address), 53) for address in found]
+
+
+MAX_DATAGRAM = 4096
+"""We ask for 1232 at most. What is longer is no answer to us."""
 
 
 class _Server(dns.nameserver.Do53Nameserver):
