@@ -5,6 +5,7 @@ httpcore speaks HTTP/1.1 on a connection that is made here; it resolves nothing,
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import time
@@ -105,12 +106,17 @@ class HttpClient:
             headers.append((b"Content-Length", str(len(content)).encode()))
         request = httpcore.Request(method, target, headers=headers, content=content or b"")
         with httpcore.HTTP11Connection(target.origin, stream) as connection:
+            stream.allow(MAX_HEADER_BYTES + _CHUNK_BYTES)  # also for any number of answers that only announce one
             response = connection.handle_request(request)
-            if len(response.headers) > MAX_HEADERS or stream.received > MAX_HEADER_BYTES + _CHUNK_BYTES:
+            stream.allow(8 * (limit_bytes + _CHUNK_BYTES))  # a chunk of one byte is sent as six
+            size = sum(len(name) + len(value) + 4 for name, value in response.headers)
+            if len(response.headers) > MAX_HEADERS or size > MAX_HEADER_BYTES:
                 raise UpstreamFailed(f"The headers of {url.host} are too many.", reason="too_large")
+            if response.status == 101:
+                raise UpstreamFailed(f"{url.host} changes to a protocol that was not asked for.", reason="bad_content")
             pairs = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers)
-            page = Page(str(url), response.status, pairs, b"")
-            body = b"".join(_decoded(response.iter_stream(), page.header("content-encoding"), limit_bytes, url.host))
+            codings = ",".join(value for name, value in pairs if name == "content-encoding")
+            body = b"".join(_decoded(response.iter_stream(), codings, limit_bytes, url.host))
         return Page(str(url), response.status, pairs, body)
 
     def _headers(self, url: PublicUrl, more: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
@@ -131,7 +137,11 @@ class _Stream(httpcore.NetworkStream):
     def __init__(self, connected: socket.socket, deadline: float) -> None:
         self._socket = connected
         self._deadline = deadline
-        self.received = 0
+        self._left = 0
+
+    def allow(self, most: int) -> None:
+        """Take so many bytes from now on, and no more."""
+        self._left = most
 
     def secure(self, trust: ssl.SSLContext, host: str) -> None:
         """A TLS handshake; SNI is the name that was checked."""
@@ -142,13 +152,17 @@ class _Stream(httpcore.NetworkStream):
         """What has come, at most `max_bytes`."""
         self._limit()
         received = self._socket.recv(min(max_bytes, _CHUNK_BYTES))
-        self.received += len(received)
+        self._left -= len(received)
+        if self._left < 0:
+            raise UpstreamFailed("More was sent than an answer may have.", reason="too_large")
         return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """All of it."""
-        self._limit()
-        self._socket.sendall(buffer)
+        left = memoryview(buffer)
+        while left:
+            self._limit()
+            left = left[self._socket.send(left) :]
 
     def close(self) -> None:
         """At once."""
@@ -166,8 +180,11 @@ class _Stream(httpcore.NetworkStream):
 
 
 def _redirected(url: PublicUrl, location: str) -> PublicUrl:
+    # As browsers do: the bytes of a header are UTF-8 more often than Latin-1, and blanks are escaped.
+    with contextlib.suppress(UnicodeDecodeError):
+        location = location.encode("latin-1").decode()
     try:
-        return public_url(location, base=url)
+        return public_url(location.replace(" ", "%20"), base=url)
     except NotPublic as refused:
         if refused.code == "blocked_address":
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None
@@ -176,12 +193,15 @@ def _redirected(url: PublicUrl, location: str) -> PublicUrl:
         ) from None
 
 
-def _decoded(chunks: Iterator[bytes], encoding: str | None, limit_bytes: int, host: str) -> Iterator[bytes]:
+def _decoded(chunks: Iterator[bytes], encoding: str, limit_bytes: int, host: str) -> Iterator[bytes]:
     """A body's parts, decoded. Neither what was sent nor what it becomes is longer than the limit."""
-    decoder = _Decoder(encoding, host)
+    decoder: _Decoder | None = (
+        None  # nothing is nothing in any coding: redirects and 304 name the one that a body would have
+    )
     sent = decoded = 0
     for chunk in chunks:
         sent += len(chunk)
+        decoder = decoder or _Decoder(encoding, host)
         # One byte more than is left shows that there is more.
         for part in decoder.parts(chunk, limit_bytes + 1 - decoded):
             decoded += len(part)
@@ -190,16 +210,17 @@ def _decoded(chunks: Iterator[bytes], encoding: str | None, limit_bytes: int, ho
             yield part
         if sent > limit_bytes or decoded > limit_bytes:
             raise UpstreamFailed(f"The body of {host} has more than {limit_bytes} bytes.", reason="too_large")
-    decoder.end()
+    if decoder is not None:
+        decoder.end()
 
 
 class _Decoder:
     """One content coding: none, gzip or deflate. Raises UpstreamFailed `bad_content` for any other, which was not asked for."""
 
-    def __init__(self, encoding: str | None, host: str) -> None:
+    def __init__(self, encoding: str, host: str) -> None:
         self._host = host
         self._zlib: Any = None
-        match (encoding or "identity").strip().lower():
+        match encoding.strip().lower():
             case "identity" | "":
                 pass
             case "gzip" | "x-gzip":
