@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import dns.exception
 import dns.flags
+import dns.inet
 import dns.message
 import dns.name
+import dns.nameserver
+import dns.query
 import dns.rcode
 import dns.rdatatype
 import dns.resolver
@@ -36,17 +41,15 @@ class Resolver:
     ) -> None:
         self._policy = policy
         self._overrides = dict(overrides or {})
-        self._resolver = dns.resolver.Resolver(configure=server is None)
-        if server is not None:
-            self._resolver.nameservers = [server[0]]
-            self._resolver.port = server[1]
+        self._resolver = dns.resolver.Resolver(configure=False)
+        self._resolver.nameservers = [_Server(*server)] if server is not None else _system_servers()
         self._resolver.search = []
         self._resolver.domain = dns.name.root
         self._resolver.timeout = QUERY_TIMEOUT_S
         self._resolver.cache = None
         self._resolver.use_edns(0, dns.flags.DO, 1232)
 
-    def query(self, name: str, record_type: str, *, deadline: float) -> dns.message.Message:
+    def query(self, name: str, record_type: str, *, deadline: float) -> dns.message.QueryMessage:
         """Ask for one type of records.
 
         Args:
@@ -54,10 +57,11 @@ class Resolver:
             deadline: monotonic seconds.
 
         Returns:
-            The response of the first server that gave one: NOERROR, with or without records, or NXDOMAIN.
+            The response of the first server that gave one: NOERROR, with or without records, or NXDOMAIN. When every
+            server that answered refused: REFUSED. When some refused and the others failed: SERVFAIL.
 
         Raises:
-            UpstreamFailed: `timeout`, or `servfail` when every server refused or failed.
+            UpstreamFailed: `timeout`, or `servfail` when every server that answered failed.
         """
         left_s = deadline - time.monotonic()
         if left_s <= 0:
@@ -67,11 +71,11 @@ class Resolver:
                 dns.name.from_text(name), record_type, lifetime=left_s, search=False, raise_on_no_answer=False
             )
         except dns.resolver.NXDOMAIN as absent:
-            response: dns.message.Message = absent.response(dns.name.from_text(name))  # type: ignore[no-untyped-call]
+            response: dns.message.QueryMessage = absent.response(dns.name.from_text(name))  # type: ignore[no-untyped-call]
             return response
-        except dns.resolver.LifetimeTimeout:
-            raise UpstreamFailed("The name servers did not answer in time.", reason="timeout") from None
-        except (dns.resolver.NoNameservers, dns.resolver.YXDOMAIN, dns.exception.DNSException, OSError):
+        except (dns.resolver.NoNameservers, dns.resolver.LifetimeTimeout) as failed:
+            return _last_word(failed)
+        except (dns.exception.DNSException, OSError):
             raise UpstreamFailed("The name servers failed to answer.", reason="servfail") from None
         return answer.response
 
@@ -115,3 +119,72 @@ class Resolver:
             if rrset.rdtype == wanted
             for record in rrset
         ]
+
+
+def _last_word(failed: dns.resolver.NoNameservers | dns.resolver.LifetimeTimeout) -> dns.message.QueryMessage:
+    """What servers that gave no records said of it. A refusal is an answer; that all failed is none."""
+    said = {error[4].rcode(): error[4] for error in failed.kwargs["errors"] if error[4] is not None}
+    if dns.rcode.REFUSED in said:
+        verdict: dns.message.QueryMessage = said.get(dns.rcode.SERVFAIL, said[dns.rcode.REFUSED])
+        return verdict
+    if isinstance(failed, dns.resolver.LifetimeTimeout) and not said:
+        raise UpstreamFailed("The name servers did not answer in time.", reason="timeout") from None
+    raise UpstreamFailed("The name servers failed to answer.", reason="servfail") from None
+
+
+def _system_servers() -> list[_Server]:
+    try:
+        found = dns.resolver.Resolver().nameservers
+    except dns.resolver.NoResolverConfiguration:  # then every question fails, and the worker lives
+        return []
+    return [_Server(str(address), 53) for address in found]
+
+
+class _Server(dns.nameserver.Do53Nameserver):
+    """A name server. dnspython looks at the clock only when nothing has come, so a flood of wrong answers would hold it."""
+
+    def query(
+        self,
+        request: dns.message.QueryMessage,
+        timeout: float,
+        source: str | None,
+        source_port: int,
+        max_size: bool,
+        one_rr_per_rrset: bool = False,
+        ignore_trailing: bool = False,
+    ) -> dns.message.Message:
+        """Ask by UDP; by TCP when `max_size` says that the answer was cut off."""
+        if max_size:
+            response = dns.query.tcp(request, self.address, timeout=timeout, port=self.port)
+            if response.flags & dns.flags.TC:  # what is missing would look like what does not exist
+                raise dns.message.Truncated(message=response)  # type: ignore[no-untyped-call]
+            return response
+        with socket.socket(dns.inet.af_for_address(self.address), socket.SOCK_DGRAM) as opened:
+            opened.setblocking(False)
+            return dns.query.udp(
+                request,
+                self.address,
+                timeout=timeout,
+                port=self.port,
+                sock=_Until(opened, time.monotonic() + timeout),
+                raise_on_truncation=True,
+                ignore_errors=True,
+                ignore_unexpected=True,
+            )
+
+
+class _Until:
+    """A socket that reads nothing after a time, whatever has come."""
+
+    def __init__(self, opened: socket.socket, deadline: float) -> None:
+        self._opened = opened
+        self._deadline = deadline
+        self.family = opened.family
+        self.fileno = opened.fileno
+        self.sendto = opened.sendto
+
+    def recvfrom(self, size: int) -> tuple[bytes, Any]:
+        """Raises dns.exception.Timeout."""
+        if time.monotonic() >= self._deadline:
+            raise dns.exception.Timeout
+        return self._opened.recvfrom(size)
