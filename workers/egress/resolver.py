@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import time
@@ -27,6 +28,8 @@ MAX_ADDRESSES = 16
 MAX_CNAMES = 8
 QUERY_TIMEOUT_S = 2.0
 """For one server to answer; another is asked then, or the same again."""
+LOOKUP_S = 5.0
+"""For all addresses of a host."""
 
 
 class Resolver:
@@ -88,10 +91,7 @@ class Resolver:
             BlockedAddress: one of them is not public.
             UpstreamFailed: `dns_failure`, or `timeout`.
         """
-        if host in self._overrides:
-            found = [self._overrides[host]]
-        else:
-            found = [*self._asked(host, "A", deadline), *self._asked(host, "AAAA", deadline)]
+        found = [self._overrides[host]] if host in self._overrides else self._looked_up(host, deadline)
         if not found:
             raise UpstreamFailed(f"{host} has no address.", reason="dns_failure")
         if len(found) > MAX_ADDRESSES:
@@ -99,6 +99,17 @@ class Resolver:
         for address in found:
             if why := self._policy.refusal(address):
                 raise BlockedAddress(f"{host} leads to an address that is not public: {why}.")
+        return found
+
+    def _looked_up(self, host: str, deadline: float) -> list[str]:
+        deadline = min(deadline, time.monotonic() + LOOKUP_S)
+        found = self._asked(host, "A", deadline)
+        if not found:
+            return self._asked(host, "AAAA", deadline)
+        with contextlib.suppress(
+            UpstreamFailed
+        ):  # some servers fail for all but A; what is not known is not connected to
+            found += self._asked(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))
         return found
 
     def _asked(self, host: str, record_type: str, deadline: float) -> list[str]:
