@@ -229,9 +229,9 @@ def test_many_addresses(server: NameServer) -> None:
 
 
 def test_the_longest_answer_takes_a_moment(server: NameServer) -> None:
-    """64 KB of names that are pointers to one another: bounded in time and in what is answered."""
+    """Of names that are pointers to one another: bounded in time and in what is answered."""
     name = ".".join(["a" * 63] * 3) + ".example.com"
-    lines = [f"{name}. 60 IN MX {i} {i}.{name}." for i in range(2500)]
+    lines = [f"{name}. 60 IN MX {i} {i}.{name}." for i in range(1500)]
     server.script(name, "MX", records(*lines))
     started = time.monotonic()
     got = call(server, domain=name, recordType="MX")
