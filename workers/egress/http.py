@@ -5,6 +5,7 @@ httpcore speaks HTTP/1.1 on a connection that is made here; it resolves nothing,
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import time
@@ -138,6 +139,7 @@ def _answer(stream: _Stream, request: httpcore.Request, url: PublicUrl, limit_by
     with httpcore.HTTP11Connection(request.url.origin, stream) as connection:
         response = connection.handle_request(request)
         stream.is_in_head = False
+        stream.most = stream.received + 8 * (limit_bytes + _CHUNK_BYTES)  # a chunk of one byte is sent as six
         if len(response.headers) > MAX_HEADERS:
             raise UpstreamFailed(f"{url.host} sent more than {MAX_HEADERS} headers.", reason="too_large")
         if response.status < 200:  # 101: a protocol that nobody asked for
@@ -163,6 +165,7 @@ class _Stream(httpcore.NetworkStream):
     Attributes:
         received: bytes so far.
         is_in_head: what comes are headers, of which there may be MAX_HEADER_BYTES.
+        most: of bytes received, with what surrounds a body's chunks.
     """
 
     def __init__(self, connected: socket.socket, deadline: float) -> None:
@@ -170,6 +173,7 @@ class _Stream(httpcore.NetworkStream):
         self._deadline = deadline
         self.received = 0
         self.is_in_head = True
+        self.most = 0
 
     def secure(self, trust: ssl.SSLContext, host: str) -> None:
         """A TLS handshake; SNI is the name that was checked."""
@@ -184,6 +188,8 @@ class _Stream(httpcore.NetworkStream):
             most = min(most, MAX_HEADER_BYTES - self.received)
             if most <= 0:
                 raise UpstreamFailed(f"The headers have more than {MAX_HEADER_BYTES} bytes.", reason="too_large")
+        elif self.received > self.most:
+            raise UpstreamFailed("There is more around the body than in it.", reason="too_large")
         received = self._socket.recv(most)
         self.received += len(received)
         return received
@@ -213,10 +219,11 @@ class _Stream(httpcore.NetworkStream):
 
 
 def _redirected(url: PublicUrl, location: str) -> PublicUrl:
-    # Servers write what they like: UTF-8, as browsers read it, and spaces.
-    location = location.encode("latin-1").decode("utf-8", "replace").strip().replace(" ", "%20")
+    # Servers write what they like: UTF-8, as browsers read it, or Latin-1, and spaces.
+    with contextlib.suppress(UnicodeDecodeError):
+        location = location.encode("latin-1").decode()
     try:
-        return public_url(location, base=url)
+        return public_url(location.strip().replace(" ", "%20"), base=url)
     except NotPublic as refused:
         if refused.code == "blocked_address":
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None

@@ -1,8 +1,7 @@
-"""What servers do to an HTTP client: too much, too slowly, half, or in another tongue."""
+"""What servers do to an HTTP client that is neither in its headers nor in its body."""
 
 from __future__ import annotations
 
-import gzip
 import ssl
 import time
 from collections.abc import Iterator
@@ -44,77 +43,12 @@ def failure(answer: Answer, *, seconds: float = 5.0) -> str | None:
     return failed.value.reason
 
 
-def test_no_end_of_announcements_is_too_large() -> None:
-    """Answers of 1xx come before the answer; a server may send them for ever, and quickly."""
-    for line in (b"100 Continue", b"103 Early Hints"):
-        assert (
-            failure(repeating(b"", (b"HTTP/1.1 " + line + b"\r\nLink: </a>\r\n\r\n") * 50), seconds=30) == "too_large"
-        )
-
-
-def test_a_few_announcements_are_skipped() -> None:
-    """As HTTP wants it."""
-    early = b"HTTP/1.1 103 Early Hints\r\nLink: <http://127.0.0.1/>; rel=preload\r\n\r\n"
-    assert get(saying(early * 3 + OK + b"\r\nbody")).body == b"body"
-
-
-def test_another_protocol_is_not_spoken() -> None:
-    """Nobody asked for one."""
-    switch = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello"
-    assert failure(saying(switch)) == "bad_content"
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        b"".join(b"X-%d: y\r\n" % n for n in range(101)),
-        b"X: " + b"y" * 33_000 + b"\r\n",
-        b"X: " + b"y" * 200_000 + b"\r\n",
-    ],
-)
-def test_headers_that_are_too_many_or_too_long(headers: bytes) -> None:
-    """100 of them, 32 KB together."""
-    assert failure(saying(OK + headers + b"\r\nbody")) == "too_large"
-
-
-def test_headers_within_the_limits() -> None:
-    """100 of them, and one of 32,000 bytes."""
-    many = b"".join(b"X-%d: y\r\n" % n for n in range(99))
-    assert len(get(saying(OK + many + b"Content-Length: 0\r\n\r\n")).headers) == 100
-    assert get(saying(OK + b"X: " + b"y" * 32_000 + b"\r\n\r\n")).status == 200
-
-
-def test_headers_without_end() -> None:
-    """They are not collected."""
-    assert (
-        failure(repeating(OK, b"X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n" * 20), seconds=30)
-        == "too_large"
-    )
-
-
 def test_what_surrounds_a_body_is_bounded_too() -> None:
     """Chunks of one byte are a body; a thousand bytes of extension around each of them are none."""
     first = OK + b"Transfer-Encoding: chunked\r\n\r\n"
-    whole = first + b"1\r\nx\r\n" * LIMIT + b"0\r\n\r\n"
-    assert get(saying(whole), seconds=20).body == b"x" * LIMIT
+    whole = first + b"1\r\nx\r\n" * 40_000 + b"0\r\n\r\n"
+    assert get(saying(whole), seconds=20).body == b"x" * 40_000
     assert failure(repeating(first, b"1;" + b"e" * 1_000 + b"\r\nx\r\n"), seconds=30) == "too_large"
-
-
-@pytest.mark.parametrize("coding", [b"gzip", b"deflate", b"br"])
-def test_an_empty_body_has_no_coding(coding: bytes) -> None:
-    """Redirects, 304 and 204 often name the coding that a body would have had."""
-    for status in (b"204 No Content", b"304 Not Modified", b"200 OK"):
-        answer = saying(b"HTTP/1.1 " + status + b"\r\nContent-Encoding: " + coding + b"\r\nContent-Length: 0\r\n\r\n")
-        assert get(answer).body == b""
-
-
-@pytest.mark.parametrize(
-    "headers", [b"Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n", b"Content-Encoding: gzip, gzip\r\n"]
-)
-def test_a_body_in_two_codings_is_not_decoded_half(headers: bytes) -> None:
-    """Written in one line or in two."""
-    body = gzip.compress(gzip.compress(b"twice"))
-    assert failure(saying(OK + headers + b"\r\n" + body)) == "bad_content"
 
 
 def test_a_redirect_is_read_as_browsers_read_it() -> None:
