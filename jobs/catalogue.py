@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jobs import (
+    dns,
     echo,
     faker,
     json_repair,
@@ -28,6 +29,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
     pii_redact.ENDPOINT,
+    dns.ENDPOINT,
     youtube.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
 )

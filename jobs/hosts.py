@@ -7,6 +7,7 @@ the connection is made (workers/egress).
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -25,9 +26,12 @@ _SPECIAL = frozenset(
         *("local", "localdomain", "localhost", "mail", "onion", "private", "svc", "test"),
     )
 )
+# Of these the public DNS is asked like of any other: it says that they do not exist (RFC 6761).
+_ASKED_FOR = frozenset({"arpa", "example", "invalid", "test"})
 _URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _FORBIDDEN = re.compile(r"[\s\\\x00-\x20\x7f-\x9f]")
 _NOT_IN_HOST = re.compile(r"[\s\x00-\x20\x7f-\x9f%/\\:@?#\[\]<>^|]")
+_AUTHORITY = re.compile(r"(?:https?:)?//([^/?#]*)", re.IGNORECASE)
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -36,8 +40,9 @@ class NotPublic(ValueError):
     """A host or URL that is not connected to.
 
     Attributes:
-        code: `invalid_url`, `invalid_domain` or `blocked_address`.
-        detail: a sentence for the caller.
+        code: `blocked_address` for what is well formed and never public (addresses, special names, other ports), else
+            `invalid_url` or `invalid_domain`.
+        detail: a sentence for the caller, with nothing of what was refused in it.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -65,7 +70,8 @@ _local = Local()
 
 
 def configure(local: Local) -> None:
-    """Once, when a process starts."""
+    """Once, when a process starts: the API before it takes calls, a worker before it runs jobs (both from shared/egress.py),
+    so that what one of them lets through is not refused by the other."""
     global _local
     _local = local
 
@@ -115,12 +121,13 @@ def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
     scheme = url.protocol.removesuffix(":")
     if scheme not in _DEFAULT_PORTS:
         raise NotPublic("invalid_url", "Only http and https are called.")
-    if url.username or url.password or "@" in _authority(text):
+    if url.username or url.password or _has_user(text):
         raise NotPublic("invalid_url", "A URL with a user name or password is not called.")
     host = _public(url, "invalid_url")
     port = int(url.port) if url.port else _DEFAULT_PORTS[scheme]
     if port not in PORTS and port not in _local.ports:
-        raise NotPublic("blocked_address", f"Only the ports {', '.join(map(str, sorted(PORTS)))} are called.")
+        ports = ", ".join(map(str, sorted({*PORTS, *_local.ports})))
+        raise NotPublic("blocked_address", f"Only the ports {ports} are called.")
     parts = PublicUrl(scheme, host, port, url.pathname + url.search)
     if len(str(parts)) > 3 * MAX_URL:  # escaping may triple it
         raise NotPublic("invalid_url", "The URL is too long.")
@@ -133,25 +140,27 @@ def public_host(text: str) -> str:
     Raises:
         NotPublic: it is no host name (`invalid_domain`), or one that is never public, or an address (`blocked_address`).
     """
-    return _public(_parsed(text), "invalid_domain")
+    return _public(_parsed(text, "blocked_address"), "invalid_domain")
 
 
 def domain_name(text: str) -> str:
-    """Read a name that the public DNS is asked for: as `public_host`, but also of one label, and with `*` and `arpa`.
+    """Read a name that the public DNS is asked for: as `public_host`, but also of one label, with a `*` for a label, below
+    arpa, or of a zone that is for examples and tests. What networks call their own (local, internal, ...) is not asked for.
 
     Raises:
-        NotPublic: with the code `invalid_domain`.
+        NotPublic: with the code `invalid_domain`, whatever the reason: nothing is connected to.
     """
-    host = _checked(_parsed(text), "invalid_domain", wildcard=True)
-    last = host.rpartition(".")[2]
-    if host not in _local.names and (last in _SPECIAL - {"arpa"} or f".{host}".endswith(".home.arpa")):
+    host = _checked(_parsed(text, "invalid_domain"), "invalid_domain", "invalid_domain", wildcard=True)
+    if host not in _local.names and (_last(host) in _SPECIAL - _ASKED_FOR or f".{host}".endswith(".home.arpa")):
         raise NotPublic("invalid_domain", "This name is not in the public DNS.")
     return host
 
 
-def _parsed(text: str) -> ada_url.URL:
+def _parsed(text: str, address: str) -> ada_url.URL:
+    if len(text) <= 4 * MAX_HOST and _is_ipv6(text):
+        raise _address(address)
     if not text or len(text) > 4 * MAX_HOST or _NOT_IN_HOST.search(text):
-        raise NotPublic("invalid_domain" if ":" not in text else "blocked_address", "This is not a host name.")
+        raise NotPublic("invalid_domain", "This is not a host name.")
     try:
         return ada_url.URL(f"http://{text}/")
     except ValueError:
@@ -159,28 +168,56 @@ def _parsed(text: str) -> ada_url.URL:
 
 
 def _public(url: ada_url.URL, code: str) -> str:
-    host = _checked(url, code, wildcard=False)
+    host = _checked(url, code, "blocked_address")
     if host in _local.names:
         return host
-    last = host.rpartition(".")[2]
-    if "." not in host or last in _SPECIAL or host in _local.own:
+    if "." not in host or _last(host) in _SPECIAL or host in _local.own:
         raise NotPublic("blocked_address", "This host is not in the public DNS.")
     return host
 
 
-def _checked(url: ada_url.URL, code: str, *, wildcard: bool) -> str:
+def _checked(url: ada_url.URL, code: str, address: str, *, wildcard: bool = False) -> str:
     if url.host_type != ada_url.HostType.DEFAULT:
-        raise NotPublic("blocked_address" if not wildcard else code, "IP addresses are not accepted: name a host.")
+        raise _address(address)
     host: str = url.hostname.removesuffix(".")
     labels = host.split(".")
-    if wildcard and labels[0] == "*":
-        del labels[0]
-    if not labels or len(host) > MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
-        raise NotPublic(code, "This is not a host name.")
-    if labels[-1].isdigit():
+    if wildcard and host != "*":
+        labels = [label for label in labels if label != "*"]
+    if not labels or len(host) > MAX_HOST or labels[-1].isdigit() or not all(map(_is_label, labels)):
         raise NotPublic(code, "This is not a host name.")
     return host
 
 
-def _authority(text: str) -> str:
-    return re.split(r"[/?#]", text.partition("//")[2], maxsplit=1)[0]
+def _is_label(label: str) -> bool:
+    """Letters, digits, hyphens and underscores. What begins with xn-- must be what its Unicode form becomes: ada lets any such
+    label of an ASCII name through."""
+    if not _LABEL.fullmatch(label):
+        return False
+    if not label.startswith("xn--"):
+        return True
+    try:
+        text = label[4:].encode().decode("punycode")
+        return not text.isascii() and ada_url.URL(f"http://{text}.com/").hostname == f"{label}.com"
+    except ValueError:
+        return False
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return bool(ipaddress.IPv6Address(text[1:-1] if text.startswith("[") and text.endswith("]") else text))
+    except ValueError:
+        return False
+
+
+def _address(code: str) -> NotPublic:
+    return NotPublic(code, "IP addresses are not accepted: name a host.")
+
+
+def _last(host: str) -> str:
+    return host.rpartition(".")[2]
+
+
+def _has_user(text: str) -> bool:
+    """Also an empty one, of which the parser tells nothing."""
+    authority = _AUTHORITY.match(text)
+    return authority is not None and "@" in authority[1]

@@ -99,6 +99,48 @@ class Calculations(Protocol):
         ...
 
 
+class DnsRecord(NamedTuple):
+    """One record.
+
+    Attributes:
+        name: its owner, in lower case.
+        ttl: seconds that are left of it.
+        fields: what it says, in the order of the wire: names and addresses are str, what may be any bytes is bytes, and a TXT
+            record has one field for each of its strings. Names have no trailing dot; the root is ``.``.
+    """
+
+    name: str
+    ttl: int
+    fields: tuple[int | str | bytes, ...]
+
+
+class DnsResponse(NamedTuple):
+    """What the DNS says of a name.
+
+    Attributes:
+        rcode: NOERROR, NXDOMAIN, SERVFAIL or REFUSED.
+        aliases: names that it leads to by CNAME records, in order; `records` are those of the last one.
+        min_ttl: seconds that all of it may be believed; None: for no time.
+        authenticated: the name servers say that DNSSEC proves it.
+        age_s: seconds since they were asked.
+    """
+
+    rcode: str
+    aliases: tuple[str, ...]
+    records: tuple[DnsRecord, ...]
+    min_ttl: int | None
+    authenticated: bool
+    age_s: int
+
+
+class Dns(Protocol):
+    """The public DNS, as the name servers of this installation see it."""
+
+    def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
+        """Records of one type. Raises UpstreamFailed `timeout`, or `servfail` when every server failed."""
+        ...
+
+
 class Clock(Protocol):
     """The time of day."""
 
@@ -123,6 +165,11 @@ class World(Protocol):
     @property
     def calculations(self) -> Calculations:
         """Killable work."""
+        ...
+
+    @property
+    def dns(self) -> Dns:
+        """Name servers."""
         ...
 
     @property

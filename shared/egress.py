@@ -19,12 +19,17 @@ _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """What the operator says of outgoing connections.
+    """What the operator says of outgoing connections. In production nothing of it leads to what is not public: `hosts`, `allow`
+    and `now` are seams for sandboxes and tests, and refused there.
 
     Attributes:
         dns_server: address and port of the only name server; None: the system's.
-        hosts: addresses by name.
+        hosts: addresses by name. They are checked as any others.
+        allow: networks that are reached whatever the rules say.
+        deny: networks that are never reached.
+        ports: of URLs, beside jobs.hosts.PORTS.
         whois_iana: host and port.
+        own_host: of this service, lower-case: never called.
         now: a fixed time; None: the clock's.
     """
 
@@ -66,7 +71,7 @@ def egress(settings: Settings) -> Egress:
         whois_iana=_host_and_port("WHOIS_IANA", settings.whois_iana),
         whois_port=settings.whois_port,
         youtube_url=settings.youtube_url.rstrip("/"),
-        own_host=(urlsplit(settings.base_url).hostname or "").lower(),
+        own_host=(urlsplit(settings.base_url).hostname or "").removesuffix("."),
         now=_time(settings.now) if settings.now else None,
     )
 
@@ -119,6 +124,6 @@ def _server(text: str) -> tuple[str, int]:
 def _time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
-    except ValueError:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise InvalidSetting(f"{PREFIX}NOW: write 2026-11-20T15:04:05Z, not {text!r}") from None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

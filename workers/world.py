@@ -18,6 +18,7 @@ from workers.children import ChildPool
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
     from workers.adapters.captions import YouTubeCaptions
+    from workers.adapters.dns import CachedDns
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -95,6 +96,13 @@ class RealWorld:
         from workers.adapters.calculations import ChildCalculations
 
         return ChildCalculations(self._children)
+
+    @cached_property
+    def dns(self) -> CachedDns:
+        """jobs.ports.Dns."""
+        from workers.adapters.dns import CachedDns
+
+        return CachedDns(self.resolver)
 
     @cached_property
     def clock(self) -> Clock:

@@ -54,6 +54,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("youtube", {"url": "coinslot-01"}, "invalid_url", "url"),
     ("youtube", {"url": "http://127.0.0.1/watch?v=coinslot-01"}, "invalid_url", "url"),
     ("youtube", {"url": "https://youtu.be/coinslot-01", "lang": "english"}, "invalid_body", "lang"),
+    ("dns", {"domain": "0x7f.1"}, "invalid_domain", "domain"),
+    ("dns", {"domain": "db.internal"}, "invalid_domain", "domain"),
+    ("dns", {"domain": "example.com", "recordType": "PTR"}, "invalid_body", "recordType"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
 ]
 

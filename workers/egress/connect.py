@@ -31,7 +31,7 @@ class Connector:
             UpstreamFailed: `dns_failure`, `timeout` or `connection_refused`.
         """
         addresses = self._resolver.addresses(host, deadline=deadline)
-        failure = UpstreamFailed(f"{host} could not be connected to.", reason="connection_refused")
+        failure = UpstreamFailed(f"{host} could not be connected to in time.", reason="timeout")
         for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
             left_s = deadline - time.monotonic()
             if left_s <= 0:

@@ -5,11 +5,12 @@ httpcore speaks HTTP/1.1 on a connection that is made here; it resolves nothing,
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import httpcore
@@ -18,12 +19,15 @@ from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Page
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.connect import Connector
+from workers.egress.decoding import decoded
 
 MAX_REDIRECTS = 5
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 32 * 1024
+"""Of everything before the body: status line and headers, and interim responses (1xx) with theirs."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+_WITHOUT_BODY = frozenset({204, 304})
 _CHUNK_BYTES = 64 * 1024
 
 
@@ -54,7 +58,7 @@ class HttpClient:
             UpstreamFailed: `timeout`, `dns_failure`, `connection_refused`, `tls_failure`, `too_large` or `bad_content`.
         """
         for _ in range(MAX_REDIRECTS + 1):
-            page = self.exchange("GET", url, limit_bytes=limit_bytes, deadline=deadline, headers=headers)
+            page = self._asked("GET", url, limit_bytes, deadline, headers, None, follows=True)
             location = page.header("location")
             if page.status not in REDIRECTS or location is None:
                 return page
@@ -72,46 +76,42 @@ class HttpClient:
         content: bytes | None = None,
     ) -> Page:
         """One request and its response, whatever its status. Raises what `get` raises."""
+        return self._asked(method, url, limit_bytes, deadline, headers, content, follows=False)
+
+    def _asked(
+        self,
+        method: str,
+        url: PublicUrl,
+        limit_bytes: int,
+        deadline: float,
+        headers: Mapping[str, str] | None,
+        content: bytes | None,
+        *,
+        follows: bool,
+    ) -> Page:
         stream = _Stream(self._connector.connect(url.host, url.port, deadline=deadline), deadline)
         try:
             if url.scheme == "https":
                 stream.secure(self._trust, url.host)
-            return self._exchanged(stream, method, url, limit_bytes, self._headers(url, headers or {}), content)
+            request = _request(method, url, self._headers(url, headers or {}), content)
+            return _answer(stream, request, url, limit_bytes, follows=follows)
         except (TimeoutError, httpcore.TimeoutException):
             raise UpstreamFailed(f"{url.host} did not answer in time.", reason="timeout") from None
         except ssl.SSLError as error:
             why = getattr(error, "verify_message", "") or error.reason or "the handshake failed"
             raise UpstreamFailed(f"No TLS connection to {url.host}: {why}.", reason="tls_failure") from None
-        except (httpcore.RemoteProtocolError, httpcore.LocalProtocolError, zlib.error):
-            raise UpstreamFailed(f"What {url.host} answered is not HTTP.", reason="bad_content") from None
+        except (httpcore.RemoteProtocolError, httpcore.LocalProtocolError):
+            if stream.received == 0:
+                raise UpstreamFailed(f"{url.host} closed the connection.", reason="connection_refused") from None
+            raise UpstreamFailed(f"What {url.host} answered is not HTTP, or cut off.", reason="bad_content") from None
+        except zlib.error:
+            raise UpstreamFailed(
+                f"The body of {url.host} is not compressed as it says.", reason="bad_content"
+            ) from None
         except (OSError, httpcore.NetworkError):
             raise UpstreamFailed(f"{url.host} closed the connection.", reason="connection_refused") from None
         finally:
             stream.close()
-
-    def _exchanged(
-        self,
-        stream: _Stream,
-        method: str,
-        url: PublicUrl,
-        limit_bytes: int,
-        headers: list[tuple[bytes, bytes]],
-        content: bytes | None,
-    ) -> Page:
-        target = httpcore.URL(
-            scheme=url.scheme.encode(), host=url.host.encode(), port=url.port, target=url.target.encode()
-        )
-        if content is not None:
-            headers.append((b"Content-Length", str(len(content)).encode()))
-        request = httpcore.Request(method, target, headers=headers, content=content or b"")
-        with httpcore.HTTP11Connection(target.origin, stream) as connection:
-            response = connection.handle_request(request)
-            if len(response.headers) > MAX_HEADERS or stream.received > MAX_HEADER_BYTES + _CHUNK_BYTES:
-                raise UpstreamFailed(f"The headers of {url.host} are too many.", reason="too_large")
-            pairs = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers)
-            page = Page(str(url), response.status, pairs, b"")
-            body = b"".join(_decoded(response.iter_stream(), page.header("content-encoding"), limit_bytes, url.host))
-        return Page(str(url), response.status, pairs, body)
 
     def _headers(self, url: PublicUrl, more: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
         headers = {
@@ -125,13 +125,55 @@ class HttpClient:
         return [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
 
 
+def _request(
+    method: str, url: PublicUrl, headers: list[tuple[bytes, bytes]], content: bytes | None
+) -> httpcore.Request:
+    target = httpcore.URL(scheme=url.scheme.encode(), host=url.host.encode(), port=url.port, target=url.target.encode())
+    if content is not None:
+        headers.append((b"Content-Length", str(len(content)).encode()))
+    return httpcore.Request(method, target, headers=headers, content=content or b"")
+
+
+def _answer(stream: _Stream, request: httpcore.Request, url: PublicUrl, limit_bytes: int, *, follows: bool) -> Page:
+    """The response. Of one that is followed the body is not read: it may be endless, and nobody wants it."""
+    with httpcore.HTTP11Connection(request.url.origin, stream) as connection:
+        response = connection.handle_request(request)
+        stream.is_in_head = False
+        stream.most = stream.received + 8 * (limit_bytes + _CHUNK_BYTES)  # a chunk of one byte is sent as six
+        if len(response.headers) > MAX_HEADERS:
+            raise UpstreamFailed(f"{url.host} sent more than {MAX_HEADERS} headers.", reason="too_large")
+        if response.status < 200:  # 101: a protocol that nobody asked for
+            raise UpstreamFailed(f"{url.host} switched to another protocol.", reason="bad_content")
+        pairs = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers)
+        page = Page(str(url), response.status, pairs, b"")
+        if follows and response.status in REDIRECTS and page.header("location") is not None:
+            return page
+        if request.method != b"HEAD" and response.status not in _WITHOUT_BODY and _declared(page) > limit_bytes:
+            raise UpstreamFailed(f"The body of {url.host} has more than {limit_bytes} bytes.", reason="too_large")
+        codings = ", ".join(value for name, value in pairs if name == "content-encoding")
+        return page._replace(body=b"".join(decoded(response.iter_stream(), codings, limit_bytes, url.host)))
+
+
+def _declared(page: Page) -> int:
+    length = (page.header("content-length") or "").strip()
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0
+
+
 class _Stream(httpcore.NetworkStream):
-    """A connected socket for httpcore, on which no operation outlives the deadline."""
+    """A connected socket for httpcore, on which no operation outlives the deadline.
+
+    Attributes:
+        received: bytes so far.
+        is_in_head: what comes are headers, of which there may be MAX_HEADER_BYTES.
+        most: of bytes received, with what surrounds a body's chunks.
+    """
 
     def __init__(self, connected: socket.socket, deadline: float) -> None:
         self._socket = connected
         self._deadline = deadline
         self.received = 0
+        self.is_in_head = True
+        self.most = 0
 
     def secure(self, trust: ssl.SSLContext, host: str) -> None:
         """A TLS handshake; SNI is the name that was checked."""
@@ -141,14 +183,25 @@ class _Stream(httpcore.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """What has come, at most `max_bytes`."""
         self._limit()
-        received = self._socket.recv(min(max_bytes, _CHUNK_BYTES))
+        most = min(max_bytes, _CHUNK_BYTES)
+        if self.is_in_head:
+            most = min(most, MAX_HEADER_BYTES - self.received)
+            if most <= 0:
+                raise UpstreamFailed(f"The headers have more than {MAX_HEADER_BYTES} bytes.", reason="too_large")
+        elif self.received > self.most:
+            raise UpstreamFailed("There is more around the body than in it.", reason="too_large")
+        received = self._socket.recv(most)
         self.received += len(received)
         return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """All of it."""
         self._limit()
-        self._socket.sendall(buffer)
+        try:
+            self._socket.sendall(buffer)
+        except (BrokenPipeError, ConnectionResetError):
+            # A server that refuses a request may close it before it has read all: httpcore then reads the answer.
+            raise httpcore.WriteError from None
 
     def close(self) -> None:
         """At once."""
@@ -166,87 +219,14 @@ class _Stream(httpcore.NetworkStream):
 
 
 def _redirected(url: PublicUrl, location: str) -> PublicUrl:
+    # Servers write what they like: UTF-8, as browsers read it, or Latin-1, and spaces.
+    with contextlib.suppress(UnicodeDecodeError):
+        location = location.encode("latin-1").decode()
     try:
-        return public_url(location, base=url)
+        return public_url(location.strip().replace(" ", "%20"), base=url)
     except NotPublic as refused:
         if refused.code == "blocked_address":
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None
         raise UpstreamFailed(
             f"{url.host} redirects to what is no URL: {refused.detail}", reason="bad_content"
         ) from None
-
-
-def _decoded(chunks: Iterator[bytes], encoding: str | None, limit_bytes: int, host: str) -> Iterator[bytes]:
-    """A body's parts, decoded. Neither what was sent nor what it becomes is longer than the limit."""
-    decoder = _Decoder(encoding, host)
-    sent = decoded = 0
-    for chunk in chunks:
-        sent += len(chunk)
-        # One byte more than is left shows that there is more.
-        for part in decoder.parts(chunk, limit_bytes + 1 - decoded):
-            decoded += len(part)
-            if decoded > limit_bytes:
-                break
-            yield part
-        if sent > limit_bytes or decoded > limit_bytes:
-            raise UpstreamFailed(f"The body of {host} has more than {limit_bytes} bytes.", reason="too_large")
-    decoder.end()
-
-
-class _Decoder:
-    """One content coding: none, gzip or deflate. Raises UpstreamFailed `bad_content` for any other, which was not asked for."""
-
-    def __init__(self, encoding: str | None, host: str) -> None:
-        self._host = host
-        self._zlib: Any = None
-        match (encoding or "identity").strip().lower():
-            case "identity" | "":
-                pass
-            case "gzip" | "x-gzip":
-                self._zlib = zlib.decompressobj(16 + zlib.MAX_WBITS)
-            case "deflate":
-                self._zlib = _Deflate()
-            case _:
-                raise UpstreamFailed(f"{host} sent a content coding that was not asked for.", reason="bad_content")
-
-    def parts(self, chunk: bytes, most: int) -> Iterator[bytes]:
-        """What a chunk becomes, at most `most` bytes of it."""
-        if self._zlib is None:
-            yield chunk
-            return
-        while chunk and most > 0 and not self._zlib.eof:
-            part = self._zlib.decompress(chunk, most)
-            chunk = self._zlib.unconsumed_tail
-            most -= len(part)
-            yield part
-
-    def end(self) -> None:
-        """Raises UpstreamFailed when the stream was cut off."""
-        if self._zlib is not None and not self._zlib.eof:
-            raise UpstreamFailed(f"The body of {self._host} is cut off.", reason="bad_content")
-
-
-class _Deflate:
-    """`deflate` is zlib's format (RFC 9110, 8.4.1.2), and some servers send it without zlib's header."""
-
-    def __init__(self) -> None:
-        self._inner: Any = None
-
-    @property
-    def eof(self) -> bool:
-        """Whether the end has come."""
-        return self._inner is not None and self._inner.eof
-
-    @property
-    def unconsumed_tail(self) -> bytes:
-        """What is left of a chunk."""
-        tail: bytes = self._inner.unconsumed_tail
-        return tail
-
-    def decompress(self, chunk: bytes, most: int) -> bytes:
-        """At most `most` bytes."""
-        if self._inner is None:
-            has_header = chunk[0] & 0x0F == 8 and (len(chunk) < 2 or int.from_bytes(chunk[:2]) % 31 == 0)
-            self._inner = zlib.decompressobj(zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS)
-        part: bytes = self._inner.decompress(chunk, most)
-        return part

@@ -74,6 +74,8 @@ class Policy:
             address = ipaddress.ip_address(text)
         except ValueError:
             return "not an address"
+        if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
+            return "an address of one link"
         if any(address in network for network in self._allowed):
             return None
         for network, why in self._denied:
@@ -83,8 +85,6 @@ class Policy:
 
 
 def _refusal_of_ipv6(address: ipaddress.IPv6Address) -> str | None:
-    if address.scope_id is not None:
-        return "an address of one link"
     if address not in _PUBLIC_IPV6:
         return "not global unicast (RFC 4291)"
     if int(address) >> 32 & 0xFFFF_FFFF in _ISATAP:

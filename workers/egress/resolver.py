@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import socket
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import dns.exception
 import dns.flags
+import dns.inet
 import dns.message
 import dns.name
+import dns.nameserver
+import dns.query
 import dns.rcode
 import dns.rdatatype
 import dns.resolver
 
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.policy import Policy
+from workers.egress.wire import MAX_LABELS, labels
 
 MAX_ADDRESSES = 16
 MAX_CNAMES = 8
 QUERY_TIMEOUT_S = 2.0
 """For one server to answer; another is asked then, or the same again."""
+LOOKUP_S = 5.0
+"""For all addresses of a host."""
 
 
 class Resolver:
@@ -36,17 +45,15 @@ class Resolver:
     ) -> None:
         self._policy = policy
         self._overrides = dict(overrides or {})
-        self._resolver = dns.resolver.Resolver(configure=server is None)
-        if server is not None:
-            self._resolver.nameservers = [server[0]]
-            self._resolver.port = server[1]
+        self._resolver = dns.resolver.Resolver(configure=False)
+        self._resolver.nameservers = [_Server(*server)] if server is not None else _system_servers()
         self._resolver.search = []
         self._resolver.domain = dns.name.root
         self._resolver.timeout = QUERY_TIMEOUT_S
         self._resolver.cache = None
         self._resolver.use_edns(0, dns.flags.DO, 1232)
 
-    def query(self, name: str, record_type: str, *, deadline: float) -> dns.message.Message:
+    def query(self, name: str, record_type: str, *, deadline: float) -> dns.message.QueryMessage:
         """Ask for one type of records.
 
         Args:
@@ -54,10 +61,11 @@ class Resolver:
             deadline: monotonic seconds.
 
         Returns:
-            The response of the first server that gave one: NOERROR, with or without records, or NXDOMAIN.
+            The response of the first server that gave one: NOERROR, with or without records, or NXDOMAIN. When every
+            server that answered refused: REFUSED. When some refused and the others failed: SERVFAIL.
 
         Raises:
-            UpstreamFailed: `timeout`, or `servfail` when every server refused or failed.
+            UpstreamFailed: `timeout`, or `servfail` when every server that answered failed.
         """
         left_s = deadline - time.monotonic()
         if left_s <= 0:
@@ -67,11 +75,11 @@ class Resolver:
                 dns.name.from_text(name), record_type, lifetime=left_s, search=False, raise_on_no_answer=False
             )
         except dns.resolver.NXDOMAIN as absent:
-            response: dns.message.Message = absent.response(dns.name.from_text(name))  # type: ignore[no-untyped-call]
+            response: dns.message.QueryMessage = absent.response(dns.name.from_text(name))  # type: ignore[no-untyped-call]
             return response
-        except dns.resolver.LifetimeTimeout:
-            raise UpstreamFailed("The name servers did not answer in time.", reason="timeout") from None
-        except (dns.resolver.NoNameservers, dns.resolver.YXDOMAIN, dns.exception.DNSException, OSError):
+        except (dns.resolver.NoNameservers, dns.resolver.LifetimeTimeout) as failed:
+            return _last_word(failed)
+        except (dns.exception.DNSException, OSError):
             raise UpstreamFailed("The name servers failed to answer.", reason="servfail") from None
         return answer.response
 
@@ -83,10 +91,7 @@ class Resolver:
             BlockedAddress: one of them is not public.
             UpstreamFailed: `dns_failure`, or `timeout`.
         """
-        if host in self._overrides:
-            found = [self._overrides[host]]
-        else:
-            found = [*self._asked(host, "A", deadline), *self._asked(host, "AAAA", deadline)]
+        found = [self._overrides[host]] if host in self._overrides else self._looked_up(host, deadline)
         if not found:
             raise UpstreamFailed(f"{host} has no address.", reason="dns_failure")
         if len(found) > MAX_ADDRESSES:
@@ -94,6 +99,17 @@ class Resolver:
         for address in found:
             if why := self._policy.refusal(address):
                 raise BlockedAddress(f"{host} leads to an address that is not public: {why}.")
+        return found
+
+    def _looked_up(self, host: str, deadline: float) -> list[str]:
+        deadline = min(deadline, time.monotonic() + LOOKUP_S)
+        found = self._asked(host, "A", deadline)
+        if not found:
+            return self._asked(host, "AAAA", deadline)
+        with contextlib.suppress(
+            UpstreamFailed
+        ):  # some servers fail for all but A; what is not known is not connected to
+            found += self._asked(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))
         return found
 
     def _asked(self, host: str, record_type: str, deadline: float) -> list[str]:
@@ -115,3 +131,112 @@ class Resolver:
             if rrset.rdtype == wanted
             for record in rrset
         ]
+
+
+def _last_word(failed: dns.resolver.NoNameservers | dns.resolver.LifetimeTimeout) -> dns.message.QueryMessage:
+    """What servers that gave no records said of it. A refusal is an answer; that all failed is none."""
+    said = {error[4].rcode(): error[4] for error in failed.kwargs["errors"] if error[4] is not None}
+    if dns.rcode.REFUSED in said:
+        verdict: dns.message.QueryMessage = said.get(dns.rcode.SERVFAIL, said[dns.rcode.REFUSED])
+        return verdict
+    if isinstance(failed, dns.resolver.LifetimeTimeout) and not said:
+        raise UpstreamFailed("The name servers did not answer in time.", reason="timeout") from None
+    raise UpstreamFailed("The name servers failed to answer.", reason="servfail") from None
+
+
+def _system_servers() -> list[_Server]:
+    try:
+        found = dns.resolver.Resolver().nameservers
+    except dns.resolver.NoResolverConfiguration:  # then every question fails, and the worker lives
+        return []
+    return [_Server(str(address), 53) for address in found]
+
+
+MAX_DATAGRAM = 4096
+"""We ask for 1232 at most. What is longer is no answer to us."""
+
+
+class _Server(dns.nameserver.Do53Nameserver):
+    """A name server. dnspython looks at the clock only when nothing has come, so a flood of wrong answers would hold it."""
+
+    def query(
+        self,
+        request: dns.message.QueryMessage,
+        timeout: float,
+        source: str | None,
+        source_port: int,
+        max_size: bool,
+        one_rr_per_rrset: bool = False,
+        ignore_trailing: bool = False,
+    ) -> dns.message.Message:
+        """Ask by UDP; by TCP when `max_size` says that the answer was cut off."""
+        deadline = time.monotonic() + timeout
+        if max_size:
+            return self._by_tcp(request, deadline)
+        with socket.socket(dns.inet.af_for_address(self.address), socket.SOCK_DGRAM) as opened:
+            opened.setblocking(False)
+            return dns.query.udp(
+                request,
+                self.address,
+                timeout=timeout,
+                port=self.port,
+                sock=_Until(opened, deadline),
+                raise_on_truncation=True,
+                ignore_errors=True,
+                ignore_unexpected=True,
+            )
+
+    def _by_tcp(self, request: dns.message.QueryMessage, deadline: float) -> dns.message.Message:
+        try:
+            with socket.create_connection((self.address, self.port), timeout=_left_s(deadline)) as opened:
+                opened.sendall(request.to_wire(prepend_length=True))
+                wire = _exactly(opened, int.from_bytes(_exactly(opened, 2, deadline)), deadline)
+        except TimeoutError:
+            raise dns.exception.Timeout from None
+        try:
+            too_much = labels(wire) > MAX_LABELS
+        except ValueError:
+            raise dns.exception.FormError from None
+        if too_much:
+            raise dns.exception.FormError
+        response = dns.message.from_wire(wire)
+        if not request.is_response(response):
+            raise dns.query.BadResponse
+        if response.flags & dns.flags.TC:  # what is missing would look like what does not exist
+            raise dns.message.Truncated(message=response)  # type: ignore[no-untyped-call]
+        return response
+
+
+def _exactly(opened: socket.socket, size: int, deadline: float) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        opened.settimeout(_left_s(deadline))
+        part = opened.recv(size - len(received))
+        if not part:
+            raise EOFError
+        received += part
+    return bytes(received)
+
+
+def _left_s(deadline: float) -> float:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return left_s
+
+
+class _Until:
+    """A socket that reads nothing after a time, whatever has come."""
+
+    def __init__(self, opened: socket.socket, deadline: float) -> None:
+        self._opened = opened
+        self._deadline = deadline
+        self.family = opened.family
+        self.fileno = opened.fileno
+        self.sendto = opened.sendto
+
+    def recvfrom(self, size: int) -> tuple[bytes, Any]:
+        """Raises dns.exception.Timeout."""
+        if time.monotonic() >= self._deadline:
+            raise dns.exception.Timeout
+        return self._opened.recvfrom(min(size, MAX_DATAGRAM))

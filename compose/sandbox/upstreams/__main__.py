@@ -11,11 +11,12 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from compose.sandbox.upstreams import names
 from compose.sandbox.upstreams.captions import start_captions
 from compose.sandbox.upstreams.place import Place, start_sites
 
-# Sites are added before they are served, names before they are answered.
-UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (start_captions, start_sites)
+# Sites are added before they are served. Names are looked up when they are asked for.
+UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (names.start, start_captions, start_sites)
 
 
 async def serve(place: Place) -> None:
@@ -25,7 +26,6 @@ async def serve(place: Place) -> None:
     place.settings |= {
         "CA_FILE": str(place.authority.write_root(place.folder / "ca.pem")),
         "EGRESS_ALLOW": f"{place.address}/32",
-        "HOSTS": ",".join(f"{name}={address}" for name, address in place.names.items()),
     }
     print(json.dumps(place.settings), flush=True)
     await asyncio.Event().wait()

@@ -1,0 +1,444 @@
+"""Public hosts and URLs: what is ordinary goes through, what is not is refused, and what went through says itself again.
+
+The list of bad inputs, with what becomes of each on the network: tests/workers/egress/test_bad_inputs.py."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterator
+
+import ada_url
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from jobs import hosts
+from jobs.hosts import MAX_URL, Local, NotPublic, PublicUrl, configure, domain_name, public_host, public_url
+
+
+@pytest.fixture
+def local() -> Iterator[None]:
+    """An installation with names, a port and a host of its own."""
+    configure(Local(ports={8000}, names={"printer.home", "inside"}, own={"api.coinslot.example.com"}))
+    yield
+    configure(Local())
+
+
+def refusal(text: str, base: PublicUrl | None = None) -> str:
+    """The code with which a URL is refused."""
+    with pytest.raises(NotPublic) as refused:
+        public_url(text, base=base)
+    assert str(refused.value) == refused.value.detail
+    return refused.value.code
+
+
+def host_refusal(text: str) -> str:
+    """The code with which a host is refused."""
+    with pytest.raises(NotPublic) as refused:
+        public_host(text)
+    return refused.value.code
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("example.com", "example.com"),
+        ("example.com.", "example.com"),
+        ("EXAMPLE.Com", "example.com"),
+        ("1and1.com", "1and1.com"),
+        ("3com.com", "3com.com"),
+        ("0x7f.com", "0x7f.com"),
+        ("1e3.com", "1e3.com"),
+        ("127.0.0.1.example.com", "127.0.0.1.example.com"),
+        ("163.com", "163.com"),
+        ("123.456.example.com", "123.456.example.com"),
+        ("a.co", "a.co"),
+        ("x.com", "x.com"),
+        ("host_name.example.com", "host_name.example.com"),
+        ("_dmarc.example.com", "_dmarc.example.com"),
+        ("_sip._tcp.example.com", "_sip._tcp.example.com"),
+        ("r3---sn-4g5e6nl7.example.com", "r3---sn-4g5e6nl7.example.com"),
+        ("a" * 63 + ".example.com", "a" * 63 + ".example.com"),
+        (".".join(["a" * 61] * 4) + ".abcd", ".".join(["a" * 61] * 4) + ".abcd"),
+        (".".join(["a" * 61] * 4) + ".abcd.", ".".join(["a" * 61] * 4) + ".abcd"),
+        ("localhost.example.com", "localhost.example.com"),
+        ("internal.example.com", "internal.example.com"),
+        ("local.com", "local.com"),
+        ("test.de", "test.de"),
+        ("home.pl", "home.pl"),
+        ("notlocalhost.dev", "notlocalhost.dev"),
+        ("example.org.au", "example.org.au"),
+        ("münchen.de", "xn--mnchen-3ya.de"),
+        ("MÜNCHEN.DE", "xn--mnchen-3ya.de"),
+        ("mu\u0308nchen.de", "xn--mnchen-3ya.de"),
+        ("faß.de", "xn--fa-hia.de"),
+        ("xn--mnchen-3ya.de", "xn--mnchen-3ya.de"),
+        ("XN--MNCHEN-3YA.de", "xn--mnchen-3ya.de"),
+        ("пример.рф", "xn--e1afmkfd.xn--p1ai"),
+        ("παράδειγμα.ελ", "xn--hxajbheg2az3al.xn--qxam"),
+        ("例え.jp", "xn--r8jz45g.jp"),
+        ("例え。jp", "xn--r8jz45g.jp"),
+        ("中国.中国", "xn--fiqs8s.xn--fiqs8s"),
+        ("한국.한국", "xn--3e0b707e.xn--3e0b707e"),
+        ("مثال.السعودية", "xn--mgbh0fb.xn--mgberp4a5d4ar"),
+        ("אתר.ישראל", "xn--4db2cf.xn--4dbrk0ce"),
+        ("उदाहरण.भारत", "xn--p1b6ci4b4b3a.xn--h2brj9c"),
+        ("ไทย.ไทย", "xn--o3cw4h.xn--o3cw4h"),
+        ("nic.xn--p1ai", "nic.xn--p1ai"),
+        ("💩.la", "xn--ls8h.la"),
+        ("i❤.ws", "xn--i-7iq.ws"),
+        ("xn--i-7iq.ws", "xn--i-7iq.ws"),
+        ("☃.net", "xn--n3h.net"),
+        ("ＷＷＷ.ｅｘａｍｐｌｅ．ｃｏｍ", "www.example.com"),
+        ("exam\u00adple.com", "example.com"),
+    ],
+)
+def test_ordinary_names_go_through(text: str, host: str) -> None:
+    """Alone, in a URL and as a name to ask the DNS for, and once more as what they became."""
+    assert public_host(text) == host
+    assert public_host(host) == host
+    assert domain_name(text) == host
+    assert public_url(f"https://{text}/") == PublicUrl("https", host, 443, "/")
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("http://example.com", "http://example.com/"),
+        ("HTTPS://EXAMPLE.COM/Path", "https://example.com/Path"),
+        ("http://example.com:80/", "http://example.com/"),
+        ("https://example.com:443/", "https://example.com/"),
+        ("https://example.com:0443/", "https://example.com/"),
+        ("http://example.com:443/", "http://example.com:443/"),
+        ("https://example.com:8443/x", "https://example.com:8443/x"),
+        ("http://example.com:8080/x", "http://example.com:8080/x"),
+        ("https://example.com./x", "https://example.com/x"),
+        ("https://example.com?q=1", "https://example.com/?q=1"),
+        ("https://example.com/#top", "https://example.com/"),
+        ("https://example.com/a#b@c", "https://example.com/a"),
+        ("https://example.com/a/b/../c/./d", "https://example.com/a/c/d"),
+        ("https://example.com/%2e%2e/x", "https://example.com/x"),
+        ("https://example.com/a%2Fb%20c%00?x=%0d%0a", "https://example.com/a%2Fb%20c%00?x=%0d%0a"),
+        ("https://example.com/" + "d/" * 500, "https://example.com/" + "d/" * 500),
+        ("https://example.com/@user/post", "https://example.com/@user/post"),
+        ("https://example.com/?mail=a@b.com", "https://example.com/?mail=a@b.com"),
+        ("https://example.com/?next=https://a@b.com//c", "https://example.com/?next=https://a@b.com//c"),
+        ("https://web.example.com/web/http://127.0.0.1/", "https://web.example.com/web/http://127.0.0.1/"),
+        ("https://example.com//double//slash", "https://example.com//double//slash"),
+        ("https://example.com/straße?q=日本", "https://example.com/stra%C3%9Fe?q=%E6%97%A5%E6%9C%AC"),
+        ("https://example.com/[a]|{b}^`\"'<>", "https://example.com/[a]|%7Bb%7D%5E%60%22'%3C%3E"),
+        ("https://example.com/?a[]=1&b={2}|3", "https://example.com/?a[]=1&b={2}|3"),
+        ("https://ex%61mple.com/", "https://example.com/"),
+        ("https://1and1.com:8443/a:b@c", "https://1and1.com:8443/a:b@c"),
+    ],
+)
+def test_ordinary_urls_go_through(text: str, canonical: str) -> None:
+    """And are what a browser makes of them."""
+    assert str(public_url(text)) == canonical
+    assert public_url(canonical) == public_url(text)
+
+
+@pytest.mark.parametrize(
+    ("location", "canonical"),
+    [
+        ("next", "https://example.com/a/next"),
+        ("/next?x=//y@z", "https://example.com/next?x=//y@z"),
+        ("/to/mailto://bob@example.org", "https://example.com/to/mailto://bob@example.org"),
+        ("?page=2", "https://example.com/a/b?page=2"),
+        ("//example.org/x", "https://example.org/x"),
+        ("http://example.org:8080", "http://example.org:8080/"),
+        ("", "https://example.com/a/b?q"),
+        ("#part", "https://example.com/a/b?q"),
+        ("../../..", "https://example.com/"),
+        ("a:b", None),
+        ("https:", "https://example.com/a/b?q"),
+        ("//example.org:22/", None),
+        ("//user@example.org/", None),
+        ("//@example.org/", None),
+        ("//127.0.0.1/", None),
+        ("//redis:8080/", None),
+        ("/\\127.0.0.1/", None),
+        ("file:///etc/hostname", None),
+        ("javascript:alert(1)", None),
+    ],
+)
+def test_what_is_relative_is_read_as_what_it_leads_to(location: str, canonical: str | None) -> None:
+    """By the same rules as a URL of a caller's."""
+    base = public_url("https://example.com/a/b?q")
+    if canonical is None:
+        assert refusal(location, base) in {"invalid_url", "blocked_address"}
+    else:
+        assert str(public_url(location, base=base)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "invalid_domain"),
+        (".", "invalid_domain"),
+        ("..", "invalid_domain"),
+        ("a..com", "invalid_domain"),
+        (".com", "invalid_domain"),
+        ("example.com..", "invalid_domain"),
+        ("-a.com", "invalid_domain"),
+        ("a-.com", "invalid_domain"),
+        ("*.example.com", "invalid_domain"),
+        ("a" * 64 + ".com", "invalid_domain"),
+        (".".join(["a" * 61] * 4) + ".abcdef", "invalid_domain"),
+        ("a." * 600, "invalid_domain"),
+        ("a.1", "invalid_domain"),
+        ("a.0x1", "invalid_domain"),
+        ("example.com:443", "invalid_domain"),
+        ("https://example.com", "invalid_domain"),
+        ("example.com/", "invalid_domain"),
+        ("user@example.com", "invalid_domain"),
+        ("example.com\r\nX: y", "invalid_domain"),
+        ("exa mple.com", "invalid_domain"),
+        ("exa\u3000mple.com", "invalid_domain"),
+        ("exa\x00mple.com", "invalid_domain"),
+        ("\ud800.com", "invalid_domain"),
+        ("a\u200db.com", "invalid_domain"),
+        ("a!b.com", "invalid_domain"),
+        ("a'b.com", "invalid_domain"),
+        ("a,b.com", "invalid_domain"),
+        ("example.com／", "invalid_domain"),
+        ("example.com＠127.0.0.1", "invalid_domain"),
+        ("xn--a.com", "invalid_domain"),
+        ("xn--.com", "invalid_domain"),
+        ("xn--zzzzzz.com", "invalid_domain"),
+        ("xn--localhost-.com", "invalid_domain"),
+        ("xn--example-.com", "invalid_domain"),
+        ("::1:80:zz", "invalid_domain"),
+        ("[::1", "invalid_domain"),
+        ("[v1.fe80::a]", "invalid_domain"),
+        ("127.0.0.1", "blocked_address"),
+        ("8.8.8.8", "blocked_address"),
+        ("8.8.8.8.", "blocked_address"),
+        ("0x8080808", "blocked_address"),
+        ("::1", "blocked_address"),
+        ("[::1]", "blocked_address"),
+        ("[2606:4700::1111]", "blocked_address"),
+        ("fe80::1%eth0", "blocked_address"),
+        ("com", "blocked_address"),
+        ("localhost", "blocked_address"),
+        ("a.localhost.", "blocked_address"),
+        ("printer.home", "blocked_address"),
+        ("router.home.arpa", "blocked_address"),
+        ("1.0.0.127.in-addr.arpa", "blocked_address"),
+        ("mdns.local", "blocked_address"),
+        ("a.example", "blocked_address"),
+    ],
+)
+def test_what_is_no_public_host_is_refused(text: str, code: str) -> None:
+    """Malformed: `invalid_domain`. An address or a name of no public zone: `blocked_address`."""
+    assert host_refusal(text) == code
+
+
+@pytest.mark.parametrize(
+    "text", ["127.0.0.1", "1.2.3.4.", "0x7f.1", "127.1", "[::1]", "::1", "fe80::1%eth0", "localhost", "x.local", "a b"]
+)
+def test_a_name_to_ask_for_is_refused_with_one_code(text: str) -> None:
+    """Nothing is connected to, so nothing is blocked."""
+    with pytest.raises(NotPublic) as refused:
+        domain_name(text)
+    assert refused.value.code == "invalid_domain"
+
+
+@pytest.mark.parametrize("text", ["com", "*.example.com", "1.0.0.127.in-addr.arpa", "arpa", "xn--p1ai"])
+def test_names_that_only_the_dns_knows_may_be_asked_for(text: str) -> None:
+    """A host could not be called so."""
+    assert domain_name(text) == text
+    with pytest.raises(NotPublic):
+        public_host(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "example.com", "/path", "//example.com", "http:/example.com", "http:///example.com"]
+)
+def test_a_url_begins_with_its_scheme_and_host(text: str) -> None:
+    """Without a base there is nothing to be relative to."""
+    assert refusal(text) == "invalid_url"
+
+
+def test_lengths() -> None:
+    """2048 characters, whatever they become when they are sent, but not without end."""
+    longest = "https://example.com/" + "a" * (MAX_URL - 20)
+    assert str(public_url(longest)) == longest
+    assert refusal(longest + "a") == "invalid_url"
+    assert len(str(public_url("https://example.com/" + "é" * 1_000))) == 20 + 6_000
+    assert refusal("https://example.com/" + "é" * 1_100) == "invalid_url"
+
+
+@pytest.mark.usefixtures("local")
+def test_the_operator_adds_names_and_ports_and_takes_away_hosts() -> None:
+    """`configure`."""
+    assert public_host("printer.home") == "printer.home"
+    assert public_host("INSIDE.") == "inside"
+    assert public_url("http://inside:8000/") == PublicUrl("http", "inside", 8000, "/")
+    assert domain_name("printer.home") == "printer.home"
+    assert host_refusal("other.home") == "blocked_address"
+    assert host_refusal("API.coinslot.example.com.") == "blocked_address"
+    with pytest.raises(NotPublic, match="80, 443, 8000, 8080, 8443"):
+        public_url("http://example.com:22/")
+
+
+def test_a_refusal_repeats_nothing_of_what_was_refused() -> None:
+    """It is shown to callers and may be logged."""
+    for text in (
+        "http://SECRET@example.com/",
+        "http://SECRET\r\n.com",
+        "SECRET:",
+        "https://secret.local",
+        "http://a.b:9/SECRET",
+    ):
+        with pytest.raises(NotPublic) as refused:
+            public_url(text)
+        assert "secret" not in refused.value.detail.lower()
+
+
+# Texts made of what parsers disagree about.
+PIECES = st.sampled_from(
+    [
+        *"0123456789abcdefxX.:/\\@%#?[]-_~!$&'()*+,;=",
+        *(
+            "127.0.0.1",
+            "0x7f",
+            "0177",
+            "localhost",
+            "example.com",
+            ".com",
+            "[::1]",
+            "::ffff:",
+            "xn--",
+            "xn--mnchen-3ya",
+        ),
+        *(
+            "%2e",
+            "%00",
+            "%40",
+            "%31",
+            "//",
+            "http:",
+            "https://",
+            "①",
+            "⓪",
+            "。",
+            "．",
+            "／",
+            "＠",
+            "\u00ad",
+            "\u200d",
+            "ü",
+        ),
+        *(
+            "ß",
+            "例",
+            "א",
+            "💩",
+            "\t",
+            "\n",
+            " ",
+            "\x00",
+            "\ufeff",
+            "\u3000",
+            ":80",
+            ":443",
+            ":8443",
+            "İ",
+            "ſ",
+            "K",
+            "㏕",
+            "℀",
+        ),
+    ]
+)
+TEXTS = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
+LDH = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+", re.ASCII)
+
+
+def hold(host: str) -> None:
+    """What is true of every host that goes through."""
+    assert LDH.fullmatch(host)
+    assert len(host) <= 253
+    assert host.rpartition(".")[2] not in hosts._SPECIAL
+    with pytest.raises(OSError, match="illegal IP address"):
+        socket.inet_aton(host)  # glibc's, which also reads octal, hexadecimal and fewer parts
+    with pytest.raises(ValueError, match="does not appear"):
+        ipaddress.ip_address(host)
+    assert ada_url.URL(f"http://{host}/").host_type == ada_url.HostType.DEFAULT
+    assert public_host(host) == host
+
+
+def read(text: str, base: PublicUrl | None = None) -> PublicUrl | str:
+    """A URL, or the code of its refusal."""
+    try:
+        return public_url(text, base=base)
+    except NotPublic as refused:
+        return refused.code
+
+
+@given(TEXTS)
+def test_what_becomes_of_any_host(text: str) -> None:
+    """It is refused, or becomes a plain name that nobody takes for an address."""
+    try:
+        host = public_host(text)
+    except NotPublic as refused:
+        event(refused.code)
+    else:
+        hold(host)
+
+
+@given(
+    st.sampled_from(["http://", "https://", "HTTP://", "http://example.com", ""]),
+    TEXTS,
+    st.sampled_from(["", "/", "/a?b"]),
+)
+def test_what_becomes_of_any_url(scheme: str, text: str, end: str) -> None:
+    """It is refused, or says the same again when it is read again, without user, fragment or anything that is not printable."""
+    url = read(scheme + text + end)
+    if isinstance(url, str):
+        assert url in {"invalid_url", "blocked_address"}
+        return
+    hold(url.host)
+    assert url.port in hosts.PORTS
+    assert url.target.startswith("/")
+    assert re.fullmatch(r"https?://[a-z0-9_.-]+(:[0-9]+)?/[!-~]*", str(url), re.ASCII)
+    assert "#" not in str(url)
+    assert public_url(str(url)) == url
+
+
+@given(TEXTS)
+def test_what_becomes_of_any_redirect(text: str) -> None:
+    """It is refused, or as good as a URL that a caller names."""
+    url = read(text, public_url("https://example.com/a/b?c"))
+    if isinstance(url, str):
+        assert url in {"invalid_url", "blocked_address"}
+    else:
+        hold(url.host)
+        assert public_url(str(url)) == url
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.sampled_from("dox"), min_size=4, max_size=4),
+    st.integers(1, 4),
+    st.booleans(),
+)
+def test_no_notation_of_an_ipv4_address_goes_through(number: int, forms: list[str], parts: int, dot: bool) -> None:
+    """Decimal, octal and hexadecimal, in one to four parts."""
+    octets = number.to_bytes(4)
+    values = [*octets[: parts - 1], int.from_bytes(octets[parts - 1 :])]
+    written = [{"d": f"{v}", "o": f"0{v:o}", "x": f"0x{v:x}"}[form] for v, form in zip(values, forms, strict=False)]
+    text = ".".join(written)
+    assert socket.inet_aton(text) == octets
+    assert host_refusal(text + "." * dot) == "blocked_address"
+    assert refusal(f"http://{text}{'.' * dot}/") == "blocked_address"
+
+
+@given(st.ip_addresses(v=6))
+def test_no_ipv6_address_goes_through(address: ipaddress.IPv6Address) -> None:
+    """Short or in full."""
+    for text in (str(address), address.exploded):
+        assert host_refusal(text) == host_refusal(f"[{text}]") == refusal(f"http://[{text}]/") == "blocked_address"

@@ -1,0 +1,129 @@
+"""Servers on addresses of their own that say what a test tells them to, canaries that nobody may call, and a way to them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import ip_network
+
+from workers.egress.connect import Connector
+from workers.egress.policy import Policy
+from workers.egress.resolver import Resolver
+
+ADDRESS = "127.77.40.2"
+"""Of the servers: the only address that is allowed."""
+
+Answer = Callable[[socket.socket], None]
+
+
+@contextlib.contextmanager
+def server(answer: Answer, *, address: str = ADDRESS, port: int = 0) -> Iterator[int]:
+    """Answer every connection in a thread of its own. Gives the port."""
+    listener = socket.create_server((address, port))
+    open_: list[socket.socket] = []
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                open_.append(connection)
+                threading.Thread(target=answered, args=(connection,), daemon=True).start()
+
+    def answered(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            answer(connection)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for connection in open_:
+            connection.close()
+        thread.join(5)
+
+
+def head_of(connection: socket.socket) -> bytes:
+    """A request up to its empty line."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        part = connection.recv(65536)
+        if not part:
+            break
+        head += part
+    return head
+
+
+def saying(response: bytes) -> Answer:
+    """These bytes, whatever is asked, and the end."""
+
+    def answer(connection: socket.socket) -> None:
+        head_of(connection)
+        connection.sendall(response)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(65536):
+            pass
+
+    return answer
+
+
+def repeating(first: bytes, then: bytes, *, pause_s: float = 0.0) -> Answer:
+    """The first bytes, and the others for ever."""
+
+    def answer(connection: socket.socket) -> None:
+        head_of(connection)
+        connection.sendall(first)
+        while True:
+            connection.sendall(then)
+            time.sleep(pause_s)
+
+    return answer
+
+
+class Canary:
+    """Listens where nobody may call, and counts who does."""
+
+    def __init__(self, *places: tuple[str, int]) -> None:
+        self.places = places
+        self._listeners: list[socket.socket] = []
+
+    def __enter__(self) -> Canary:
+        for address, port in self.places:
+            family = socket.AF_INET6 if ":" in address else socket.AF_INET
+            listener = socket.create_server((address, port), family=family, backlog=16)
+            listener.setblocking(False)
+            self._listeners.append(listener)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for listener in self._listeners:
+            listener.close()
+
+    @property
+    def calls(self) -> int:
+        """Connections since the last look. The kernel makes them whether they are accepted or not."""
+        calls = 0
+        for listener in self._listeners:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    listener.accept()[0].close()
+                    calls += 1
+        return calls
+
+    @property
+    def ports(self) -> list[int]:
+        """In the order of the places."""
+        return [listener.getsockname()[1] for listener in self._listeners]
+
+
+def connector(
+    *, hosts: dict[str, str] | None = None, server: tuple[str, int] | None = None, allow: str = ADDRESS
+) -> Connector:
+    """One that may call the servers."""
+    policy = Policy(allowed=[ip_network(allow)])
+    return Connector(policy, Resolver(policy, server=server or (ADDRESS, 9), overrides=hosts))

@@ -1,0 +1,213 @@
+"""The public DNS: answers of the resolver as plain values, kept as long as their TTL and no longer than five minutes.
+
+Kept for callers who ask what a name has. Where a connection leads is always asked anew (workers/egress/resolver.py).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.name
+import dns.rcode
+import dns.rdata
+import dns.rdatatype
+import dns.rrset
+
+from jobs.ports import DnsRecord, DnsResponse
+from shared.outcome import UpstreamFailed
+from workers.egress.resolver import Resolver
+
+MAX_AGE_S = 300
+MAX_BYTES = 4 * 1024 * 1024
+"""Of all messages that are kept, as they came."""
+MAX_ALIASES = 16
+
+_ENTRY_BYTES = 500
+"""What an entry takes beside its message."""
+_VERDICTS = frozenset({dns.rcode.SERVFAIL, dns.rcode.REFUSED})
+
+
+class CachedDns:
+    """jobs.ports.Dns.
+
+    Args:
+        now: monotonic seconds.
+    """
+
+    def __init__(self, resolver: Resolver, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._resolver = resolver
+        self._kept = Kept(now)
+
+    def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
+        """Records of one type, at the end of all aliases.
+
+        Args:
+            name: absolute, in A-labels.
+            deadline: monotonic seconds, for all questions together.
+
+        Raises:
+            UpstreamFailed: `timeout`, or `servfail` when every server failed, or the aliases have no end.
+        """
+        asked = dns.name.from_text(name)
+        visited = {asked}
+        aliases: list[str] = []
+        ttls: list[int] = []
+        age_s = 0
+        authenticated = True
+        while True:
+            message, message_age_s = self._message(asked, record_type, deadline)
+            age_s = max(age_s, message_age_s)
+            authenticated = authenticated and bool(message.flags & dns.flags.AD)
+            rcode = message.rcode()
+            if rcode in _VERDICTS:
+                return DnsResponse(dns.rcode.to_text(rcode), tuple(aliases), (), None, False, age_s)
+            chain = message.resolve_chaining()
+            aliases += [_text(rrset[0].target).lower() for rrset in chain.cnames]
+            ttls += [rrset.ttl - message_age_s for rrset in chain.cnames]
+            negative = _negative_ttl(message, chain.canonical_name)
+            if chain.answer is not None or rcode == dns.rcode.NXDOMAIN or not chain.cnames or negative is not None:
+                break
+            # An alias, and not a word about what it leads to: this server leaves the rest to who asks.
+            asked = chain.canonical_name
+            if asked in visited or len(aliases) > MAX_ALIASES:
+                raise UpstreamFailed("The name is an alias of an alias without an end.", reason="servfail")
+            visited.add(asked)
+        if chain.answer is not None:
+            ttls.append(chain.answer.ttl - message_age_s)
+        elif negative is not None:
+            ttls.append(negative - message_age_s)
+        return DnsResponse(
+            rcode=dns.rcode.to_text(rcode),
+            aliases=tuple(aliases),
+            records=tuple(_records(chain.answer, message_age_s)),
+            min_ttl=max(0, min(ttls)) if chain.answer is not None or negative is not None else None,
+            authenticated=authenticated,
+            age_s=age_s,
+        )
+
+    def _message(self, name: dns.name.Name, record_type: str, deadline: float) -> tuple[dns.message.QueryMessage, int]:
+        """A response, and how old it is."""
+        text = name.to_text().lower()
+        kept = self._kept.get((text, record_type))
+        if kept is not None:
+            message = dns.message.from_wire(kept.wire)
+            assert isinstance(message, dns.message.QueryMessage)
+            return message, kept.age_s
+        message = self._resolver.query(text, record_type, deadline=deadline)
+        if message.wire is not None:
+            self._kept.put((text, record_type), message.wire, _lifetime_s(message))
+        return message, 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message on the wire, and how old it is."""
+
+    wire: bytes
+    age_s: int
+
+
+class Kept:
+    """Messages by name and type: so many bytes of them, and those that were not asked for longest go first."""
+
+    def __init__(self, now: Callable[[], float], *, most: int = MAX_BYTES) -> None:
+        self._now = now
+        self._most = most
+        self._messages: OrderedDict[tuple[str, str], tuple[bytes, float, float]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, str]) -> Entry | None:
+        """None: there is none, or it has expired."""
+        with self._lock:
+            if key not in self._messages:
+                return None
+            wire, since, until = self._messages[key]
+            now = self._now()
+            if now >= until:
+                self._remove(key)
+                return None
+            self._messages.move_to_end(key)
+            return Entry(wire, int(now - since))
+
+    def put(self, key: tuple[str, str], wire: bytes, lifetime_s: int) -> None:
+        """Keep a message for some seconds. 0: not at all."""
+        with self._lock:
+            if key in self._messages:
+                self._remove(key)
+            if lifetime_s <= 0:
+                return
+            since = self._now()
+            self._messages[key] = (wire, since, since + lifetime_s)
+            self._bytes += len(wire) + _ENTRY_BYTES
+            while self._bytes > self._most:
+                self._remove(next(iter(self._messages)))
+
+    def _remove(self, key: tuple[str, str]) -> None:
+        wire, _, _ = self._messages.pop(key)
+        self._bytes -= len(wire) + _ENTRY_BYTES
+
+
+def _lifetime_s(message: dns.message.QueryMessage) -> int:
+    """How long a response may be kept: as its records say, and a negative one as its SOA says (RFC 2308), or not at all."""
+    if message.rcode() in _VERDICTS:
+        return 0
+    chain = message.resolve_chaining()
+    ttls = [rrset.ttl for rrset in chain.cnames]
+    if chain.answer is not None:
+        ttls.append(chain.answer.ttl)
+    else:
+        negative = _negative_ttl(message, chain.canonical_name)
+        if negative is None:
+            return 0
+        ttls.append(negative)
+    return min(MAX_AGE_S, *ttls)
+
+
+def _negative_ttl(message: dns.message.QueryMessage, name: dns.name.Name) -> int | None:
+    """How long it may be believed that there is nothing. None: nobody who would know says so."""
+    for rrset in message.authority:
+        if rrset.rdtype == dns.rdatatype.SOA and name.is_subdomain(rrset.name):
+            return int(min(rrset.ttl, rrset[0].minimum))
+    return None
+
+
+def _records(rrset: dns.rrset.RRset | None, age_s: int) -> Iterator[DnsRecord]:
+    if rrset is None:
+        return
+    name = _text(rrset.name).lower()
+    for rdata in rrset:
+        yield DnsRecord(name, max(0, rrset.ttl - age_s), _fields(rdata))
+
+
+def _fields(rdata: Any) -> tuple[int | str | bytes, ...]:
+    match dns.rdatatype.to_text(rdata.rdtype):
+        case "A" | "AAAA":
+            return (rdata.address,)
+        case "NS" | "CNAME":
+            return (_text(rdata.target),)
+        case "MX":
+            return (rdata.preference, _text(rdata.exchange))
+        case "SRV":
+            return (rdata.priority, rdata.weight, rdata.port, _text(rdata.target))
+        case "SOA":
+            times = (rdata.serial, rdata.refresh, rdata.retry, rdata.expire, rdata.minimum)
+            return (_text(rdata.mname), _text(rdata.rname), *times)
+        case "TXT":
+            return tuple(rdata.strings)
+        case "CAA":
+            return (rdata.flags, rdata.tag, rdata.value)
+        case other:
+            raise LookupError(f"no record type that is sold: {other}")
+
+
+def _text(name: dns.name.Name) -> str:
+    return name.to_text(omit_final_dot=True)

@@ -1,0 +1,116 @@
+"""A response's body, decoded while it comes, so that neither what is sent nor what it becomes is ever longer than its limit."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from shared.outcome import UpstreamFailed
+
+MAX_CHUNKS = 50_000
+"""Parts that a body comes in. A byte in each would cost half a minute of work for 2 MB."""
+MAX_MEMBERS = 500
+"""Of a gzip body."""
+
+_GZIP = b"\x1f\x8b\x08"
+
+
+def decoded(chunks: Iterator[bytes], codings: str, limit_bytes: int, host: str) -> Iterator[bytes]:
+    """A body's parts, decoded. Neither what was sent nor what it becomes is longer than the limit."""
+    decoder: _Decoder | None = None
+    sent = size = 0
+    for number, chunk in enumerate(chunks):
+        decoder = decoder or _Decoder(codings, host)  # what has no body, as 204 and 304, has no coding whatever it says
+        sent += len(chunk)
+        if number > MAX_CHUNKS:
+            raise UpstreamFailed(f"{host} sent the body in too many parts.", reason="bad_content")
+        # One byte more than is left shows that there is more.
+        for part in decoder.parts(chunk, limit_bytes + 1 - size):
+            size += len(part)
+            if size > limit_bytes:
+                break
+            yield part
+        if sent > limit_bytes or size > limit_bytes:
+            raise UpstreamFailed(f"The body of {host} has more than {limit_bytes} bytes.", reason="too_large")
+    if decoder is not None:
+        decoder.end()
+
+
+class _Decoder:
+    """One content coding: none, gzip or deflate. Raises UpstreamFailed `bad_content` for any other, which was not asked for."""
+
+    def __init__(self, codings: str, host: str) -> None:
+        self._host = host
+        self._new: Callable[[], Any] | None = None
+        match codings.strip().lower():
+            case "identity" | "":
+                pass
+            case "gzip" | "x-gzip":
+                self._new = _gzip
+            case "deflate":
+                self._new = _Deflate
+            case _:
+                raise UpstreamFailed(f"{host} sent a content coding that was not asked for.", reason="bad_content")
+        self._zlib = self._new() if self._new else None
+        self._members = 1
+
+    def parts(self, chunk: bytes, most: int) -> Iterator[bytes]:
+        """What a chunk becomes, at most `most` bytes of it."""
+        if self._zlib is None:
+            yield chunk
+            return
+        while chunk and most > 0:
+            if self._zlib.eof:
+                # gzip's format is of one or more members. What else follows is nothing.
+                if self._new is not _gzip or not chunk.startswith(_GZIP[: len(chunk)]):
+                    return
+                self._zlib = _gzip()
+                self._members += 1
+                if self._members > MAX_MEMBERS:
+                    raise UpstreamFailed(f"{self._host} compressed the body in too many parts.", reason="bad_content")
+            part = self._zlib.decompress(chunk, most)
+            chunk = self._zlib.unused_data if self._zlib.eof else self._zlib.unconsumed_tail
+            most -= len(part)
+            yield part
+
+    def end(self) -> None:
+        """Raises UpstreamFailed when the stream was cut off."""
+        if self._zlib is not None and not self._zlib.eof:
+            raise UpstreamFailed(f"The body of {self._host} is cut off.", reason="bad_content")
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+
+class _Deflate:
+    """`deflate` is zlib's format (RFC 9110, 8.4.1.2), and some servers send it without zlib's header."""
+
+    def __init__(self) -> None:
+        self._inner: Any = None
+
+    @property
+    def eof(self) -> bool:
+        """Whether the end has come."""
+        return self._inner is not None and self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        """What follows the end."""
+        rest: bytes = self._inner.unused_data
+        return rest
+
+    @property
+    def unconsumed_tail(self) -> bytes:
+        """What is left of a chunk."""
+        tail: bytes = self._inner.unconsumed_tail
+        return tail
+
+    def decompress(self, chunk: bytes, most: int) -> bytes:
+        """At most `most` bytes."""
+        if self._inner is None:
+            has_header = chunk[0] & 0x0F == 8 and (len(chunk) < 2 or int.from_bytes(chunk[:2]) % 31 == 0)
+            self._inner = zlib.decompressobj(zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS)
+        part: bytes = self._inner.decompress(chunk, most)
+        return part

@@ -1,0 +1,141 @@
+"""One side of a connection through the proxy: HTTP by h11, with limits, and counted bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+
+import h11
+
+from workers.egress.allowance import REASONS, Refused
+
+MAX_HEADERS = 100
+MAX_HEAD_BYTES = 32 * 1024
+END_S = 5.0
+"""For the last bytes to be taken."""
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+_CHUNK_BYTES = 64 * 1024
+_OF_ONE_HOP = frozenset(
+    {
+        *(
+            b"connection",
+            b"expect",
+            b"keep-alive",
+            b"proxy-authenticate",
+            b"proxy-authentication-info",
+            b"te",
+            b"trailer",
+        ),
+        *(b"proxy-authorization", b"proxy-connection", b"upgrade"),
+    }
+)
+_NEVER_OF_ONE_HOP = frozenset({b"content-length", b"host", b"transfer-encoding"})
+
+
+class Peer:
+    """The client or the upstream.
+
+    Args:
+        spend: counts what is read, and raises when it is too much.
+    """
+
+    def __init__(
+        self,
+        role: type[h11.CLIENT] | type[h11.SERVER],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        spend: Callable[[int], None],
+    ) -> None:
+        self._http = h11.Connection(role, max_incomplete_event_size=MAX_HEAD_BYTES)
+        self._reader = reader
+        self._writer = writer
+        self.spend = spend
+
+    async def read(self) -> bytes:
+        """What has come. Nothing: the end."""
+        data = await self._reader.read(_CHUNK_BYTES)
+        self.spend(len(data))
+        return data
+
+    async def write(self, data: bytes) -> None:
+        """As fast as it is taken."""
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def next(self) -> object:
+        """The next part of a message. Raises h11.RemoteProtocolError."""
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            self._http.receive_data(await self.read())
+        return event
+
+    async def head(self) -> object:
+        """A request, a response, or the end. Raises h11.RemoteProtocolError, also for one that is too long."""
+        event = await self.next()
+        if isinstance(event, h11.Request | h11.Response | h11.InformationalResponse):
+            size = sum(len(name) + len(value) + 4 for name, value in event.headers)
+            if len(event.headers) > MAX_HEADERS or size > MAX_HEAD_BYTES:
+                raise h11.RemoteProtocolError("too many headers")
+        return event
+
+    async def send(self, event: h11.Event) -> None:
+        """A part of a message."""
+        if data := self._http.send(event):
+            await self.write(data)
+
+    async def refuse(self, refused: Refused) -> None:
+        """Say why, when nothing was said yet; else break off, so that half of an answer is not taken for the whole."""
+        if self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
+            raise ConnectionAbortedError
+        text = f"{refused.reason}: {refused.detail}\n".encode()
+        headers = [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(text))),
+            ("Connection", "close"),
+        ]
+        if refused.reason == "token":
+            headers.append(("Proxy-Authenticate", 'Basic realm="coinslot"'))
+        status = REASONS[refused.reason]
+        await self.send(h11.Response(status_code=status, headers=headers, reason=refused.reason))
+        await self.send(h11.Data(data=text))
+        await self.send(h11.EndOfMessage())
+
+    def taken_over(self) -> bytes:
+        """What came behind a CONNECT."""
+        data, _ = self._http.trailing_data
+        return data
+
+    async def pour(self, into: Peer) -> None:
+        """All bytes, to the end."""
+        while data := await self.read():
+            await into.write(data)
+        into.write_end()
+
+    def write_end(self) -> None:
+        """There is no more to write."""
+        with contextlib.suppress(OSError):
+            self._writer.write_eof()
+
+    async def end(self) -> None:
+        """Let the other side take the last bytes; what it still sends is for nobody."""
+        self.write_end()
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(END_S):
+                while await self._reader.read(_CHUNK_BYTES):
+                    pass
+
+    def abort(self) -> None:
+        """At once."""
+        self._writer.transport.abort()
+
+
+def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """Without those that are for one hop, or that say to be, and without a length beside chunks."""
+    named = {
+        token.strip().lower() for name, value in headers if name == b"connection" for token in value.split(b",")
+    } - _NEVER_OF_ONE_HOP
+    if any(name == b"transfer-encoding" for name, _ in headers):
+        named.add(b"content-length")
+    return [(name, value) for name, value in headers if name not in _OF_ONE_HOP and name not in named]

@@ -1,0 +1,270 @@
+"""The guarded connections as a forward proxy, for a browser that has no other network.
+
+    proxy = Proxy(connector)
+    await proxy.listen(folder / "proxy.sock")
+    with proxy.serving(Job()) as job:
+        ...  # any user name, password job.token
+    job.refusals  # what it was not given, by host
+
+It decides nothing by itself: names are read by jobs.hosts, and resolved, judged and connected to in one step by the Connector.
+HTTP is read and written anew on both sides, one request per connection, so that no two parsers can disagree about where a
+request ends. What follows a CONNECT is bytes; whether they are TLS is not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import contextlib
+import functools
+import ipaddress
+import re
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import h11
+
+from jobs.hosts import NotPublic, PublicUrl, public_url
+from shared.outcome import BlockedAddress, JobFailure
+from workers.egress.allowance import Job, Refused
+from workers.egress.connect import Connector
+from workers.egress.peer import Peer, passed_on
+
+HEAD_S = 10.0
+"""For a request's head. Who asks is not known before it has come."""
+CONNECT_S = 10.0
+CONNECTIONS = 256
+"""Of all jobs together, and of those that have told no token."""
+MAX_ANNOUNCED = 10
+"""Answers of 1xx before the answer."""
+
+_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"})
+_CLEAR_PORTS = frozenset({80, 8080})
+_AUTHORITY = re.compile(rb"[^/?#@\\]+:[0-9]{1,5}")
+_ABSOLUTE = re.compile(rb"(http://[^/?#\\]+)((?:[/?][^#]*)?)", re.IGNORECASE)
+
+
+class Proxy:
+    """Serves until it is closed, in one event loop, from which alone it is used. Names and connections are for threads.
+
+    Args:
+        threads: connections that are made at the same time.
+    """
+
+    def __init__(self, connector: Connector, *, threads: int = 32) -> None:
+        self._connector = connector
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="egress")
+        self._jobs: dict[str, Job] = {}
+        self._servers: list[asyncio.Server] = []
+        self._own: set[tuple[str, int]] = set()
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def listen(self, path: Path) -> None:
+        """On a Unix socket that only this user may open."""
+        self._servers.append(await asyncio.start_unix_server(self._serve, sock=_private(path)))
+
+    async def listen_on_port(self, address: str = "127.0.0.1", port: int = 0) -> int:
+        """On a loopback address. Gives the port."""
+        if not ipaddress.ip_address(address).is_loopback:
+            raise ValueError(f"{address} is not a loopback address")
+        server = await asyncio.start_server(self._serve, address, port)
+        self._servers.append(server)
+        own: tuple[str, int] = server.sockets[0].getsockname()[:2]
+        self._own.add(own)
+        return own[1]
+
+    @contextlib.contextmanager
+    def serving(self, job: Job) -> Iterator[Job]:
+        """Serve a job. At the end its connections are cut."""
+        self._jobs[job.token] = job
+        try:
+            yield job
+        finally:
+            del self._jobs[job.token]
+            for task in job.tasks:
+                task.cancel()
+
+    async def close(self) -> None:
+        """Cut everything. Threads that are connecting end at their deadlines."""
+        for server in self._servers:
+            server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        client = Peer(h11.SERVER, reader, writer, lambda count: None)
+        try:
+            if len(self._open) <= CONNECTIONS:
+                await self._answer(client, task)
+                await client.end()
+        except (h11.ProtocolError, OSError, asyncio.CancelledError):
+            pass  # it is cut, and that is seen
+        finally:
+            self._open.discard(task)
+            client.abort()
+
+    async def _answer(self, client: Peer, task: asyncio.Task[None]) -> None:
+        try:
+            async with asyncio.timeout(HEAD_S):
+                request = await client.head()
+            if not isinstance(request, h11.Request):
+                raise ConnectionResetError
+            job = self._job_of(request)
+            job.tasks.add(task)
+            task.add_done_callback(job.tasks.discard)
+            client.spend = job.spend
+            async with asyncio.timeout(job.left_s()):
+                await self._serve_job(job, client, request)
+        except Refused as refusal:
+            await client.refuse(refusal)
+        except h11.RemoteProtocolError:
+            await client.refuse(Refused("bad_request", "This is not a request that a proxy takes."))
+        except TimeoutError:
+            await client.refuse(Refused("timeout", "The time is up."))
+        except OSError:
+            await client.refuse(Refused("connection_refused", "The connection broke off."))
+
+    def _job_of(self, request: h11.Request) -> Job:
+        given = [value for name, value in request.headers if name == b"proxy-authorization"]
+        scheme, _, credentials = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+        token = b""
+        with contextlib.suppress(binascii.Error):
+            if scheme.lower() == b"basic":
+                token = base64.b64decode(credentials.strip(), validate=True).partition(b":")[2]
+        job = self._jobs.get(token.decode("latin-1"))
+        if job is None:
+            raise Refused("token", "Tell a job's token as the password.")
+        return job
+
+    async def _serve_job(self, job: Job, client: Peer, request: h11.Request) -> None:
+        host = ""
+        try:
+            url, target = _asked(request)
+            host = url.host
+            job.ask(host)
+            async with job.connecting:
+                upstream = await self._connected(url, job)
+        except (NotPublic, JobFailure, Refused) as failure:
+            refusal = _refusal(failure)
+            job.refusals.setdefault(host, refusal.reason)
+            raise refusal from None
+        try:
+            if request.method == b"CONNECT":
+                await _tunnel(client, upstream)
+            else:
+                await _forward(client, upstream, request, url, target)
+        finally:
+            upstream.abort()
+
+    async def _connected(self, url: PublicUrl, job: Job) -> Peer:
+        deadline = min(job.deadline, time.monotonic() + CONNECT_S)
+        connect = functools.partial(self._connector.connect, url.host, url.port, deadline=deadline)
+        made = self._threads.submit(connect)
+        try:
+            connected = await asyncio.wrap_future(made)
+        except asyncio.CancelledError:
+            made.add_done_callback(_discard)  # a thread is not cancelled
+            raise
+        try:
+            if connected.getpeername()[:2] in self._own:
+                raise BlockedAddress("The proxy does not call itself.")
+            connected.setblocking(False)
+            return Peer(h11.CLIENT, *await asyncio.open_connection(sock=connected), job.spend)
+        except BaseException:
+            connected.close()
+            raise
+
+
+def _asked(request: h11.Request) -> tuple[PublicUrl, bytes]:
+    """Where to, and what is asked for there."""
+    if request.http_version not in {b"1.0", b"1.1"}:
+        raise Refused("bad_request", "Ask in HTTP/1.1.")
+    if request.method == b"CONNECT":
+        if not _AUTHORITY.fullmatch(request.target):
+            raise Refused("bad_request", "CONNECT takes a host and a port.")
+        url = public_url(f"https://{request.target.decode('ascii')}/")
+        if url.port in _CLEAR_PORTS:
+            raise Refused("blocked_address", "There is no tunnel to a port that is not for TLS.")
+        return url, b""
+    absolute = _ABSOLUTE.fullmatch(request.target)
+    if absolute is None or request.method not in _METHODS:
+        raise Refused("bad_request", "Ask for http:// by an ordinary method, or for a tunnel.")
+    names = [name for name, _ in request.headers]
+    if b"transfer-encoding" in names and b"content-length" in names:
+        raise Refused("bad_request", "A body has one length.")
+    # The rest of the target may be longer than a caller's URL, and nobody here reads it.
+    target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
+    return public_url(absolute[1].decode("ascii") + "/"), target
+
+
+async def _forward(client: Peer, upstream: Peer, request: h11.Request, url: PublicUrl, target: bytes) -> None:
+    headers = [(name, value) for name, value in passed_on(list(request.headers)) if name != b"host"]
+    headers = [(b"Host", url.origin.partition("//")[2].encode()), *headers, (b"Connection", b"close")]
+    await upstream.send(h11.Request(method=request.method, target=target, headers=headers))
+    while isinstance(part := await client.next(), h11.Data):
+        await upstream.send(part)
+    await upstream.send(h11.EndOfMessage())
+    try:
+        response = await _response(upstream)
+        headers = [*passed_on(list(response.headers)), (b"Connection", b"close")]
+        await client.send(h11.Response(status_code=response.status_code, headers=headers, reason=response.reason))
+        while isinstance(part := await upstream.next(), h11.Data):
+            await client.send(part)
+        await client.send(h11.EndOfMessage())
+    except h11.ProtocolError:
+        raise Refused("bad_content", f"What {url.host} answered is not HTTP.") from None
+
+
+async def _response(upstream: Peer) -> h11.Response:
+    for _ in range(MAX_ANNOUNCED):
+        head = await upstream.head()
+        if isinstance(head, h11.Response):
+            return head
+    raise h11.RemoteProtocolError("announcements without end")
+
+
+async def _tunnel(client: Peer, upstream: Peer) -> None:
+    if isinstance(await client.next(), h11.Data):
+        raise Refused("bad_request", "CONNECT has no body.")
+    await client.send(h11.Response(status_code=200, headers=[], reason="Connection established"))
+    first = client.taken_over()
+    client.spend(len(first))
+    await upstream.write(first)
+    pouring = [asyncio.create_task(client.pour(upstream)), asyncio.create_task(upstream.pour(client))]
+    try:
+        done, _ = await asyncio.wait(pouring, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+    finally:
+        for task in pouring:
+            task.cancel()
+        await asyncio.gather(*pouring, return_exceptions=True)
+
+
+def _refusal(failure: NotPublic | JobFailure | Refused) -> Refused:
+    if isinstance(failure, NotPublic):
+        return Refused("blocked_address" if failure.code == "blocked_address" else "bad_request", failure.detail)
+    if isinstance(failure, JobFailure):
+        return Refused(failure.reason or failure.code, failure.detail)
+    return failure
+
+
+def _private(path: Path) -> socket.socket:
+    bound = socket.socket(socket.AF_UNIX)
+    bound.bind(str(path))
+    path.chmod(0o600)  # before it listens, so that nobody was quicker
+    return bound
+
+
+def _discard(made: Future[socket.socket]) -> None:
+    if not made.cancelled() and made.exception() is None:
+        made.result().close()
