@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from jobs.tls import examination
+
 Calculation = Callable[[bytes], bytes]
 
-CALCULATIONS: Mapping[str, Calculation] = {}
+CALCULATIONS: Mapping[str, Calculation] = {examination.NAME: examination.calculate}
 
 
 def preload() -> None:
     """Import what the calculations need, in the process that children are forked from."""
+    examination.preload()

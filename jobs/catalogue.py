@@ -11,6 +11,7 @@ from jobs import (
     pii_redact,
     prompt_injection_scan,
     regex_test,
+    ssl_info,
     webhook_sig_verify,
 )
 from shared.endpoint import Endpoint
@@ -27,6 +28,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
     pii_redact.ENDPOINT,
+    ssl_info.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
 )
 

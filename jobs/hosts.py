@@ -17,6 +17,14 @@ import ada_url
 MAX_URL = 2048
 MAX_HOST = 253
 PORTS = frozenset({80, 443, 8080, 8443})
+TLS_PORTS = PORTS | {
+    *(465, 563, 636, 853, 989, 990, 992, 993, 994, 995),
+    *(2053, 2083, 2087, 2096, 2376, 2484, 3269, 4433, 4443, 5061, 5223, 5349, 5671, 5986),
+    *(6443, 6514, 6697, 7443, 8883, 9443, 10443),
+}
+"""Where a TLS handshake may be asked for: ports where TLS is spoken from the first byte. From any other port a handshake learns
+nothing but whether it is open: this installation would be a scanner for hire, and a nuisance to servers of other protocols.
+"""
 
 # Not delegated in the public DNS, or meant for one network (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal).
 _SPECIAL = frozenset(
@@ -147,6 +155,20 @@ def domain_name(text: str) -> str:
     if host not in _local.names and (last in _SPECIAL - {"arpa"} or f".{host}".endswith(".home.arpa")):
         raise NotPublic("invalid_domain", "This name is not in the public DNS.")
     return host
+
+
+def tls_port(port: int) -> int:
+    """A port that a TLS handshake may be asked for.
+
+    Raises:
+        NotPublic: with the code `blocked_address`.
+    """
+    if port not in TLS_PORTS and port not in _local.ports:
+        raise NotPublic(
+            "blocked_address",
+            f"TLS is not looked for on this port. It is on {', '.join(map(str, sorted(TLS_PORTS)))}.",
+        )
+    return port
 
 
 def _parsed(text: str) -> ada_url.URL:

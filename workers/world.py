@@ -13,6 +13,7 @@ from workers.children import ChildPool
 
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
+    from workers.adapters.tls import TlsInspector
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -71,6 +72,13 @@ class RealWorld:
         from workers.egress.http import HttpClient
 
         return HttpClient(self.connector, self.trust, agent=self._agent)
+
+    @cached_property
+    def tls(self) -> TlsInspector:
+        """jobs.ports.Tls."""
+        from workers.adapters.tls import TlsInspector
+
+        return TlsInspector(self.connector, self.settings.ca_file)
 
     @cached_property
     def calculations(self) -> ChildCalculations:
