@@ -76,12 +76,12 @@ class Cipher(msgspec.Struct, frozen=True, rename="camel"):
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What the server shows. `hostname`: in A-labels. `valid`: `trusted`, `hostnameMatch`, and neither `expired` nor
-    `notYetValid`. `selfSigned`: it is its own issuer, and signed with its own key. `hostnameMatch`: one of its alternative names
-    is the host; the common name does not count. `trusted`: what the server sent leads to a trusted authority, whatever the
-    certificate's own dates. `daysUntilExpiry`: whole days, negative when expired; null, as the dates are, when it has none that
-    can be read. `verifyError`: the first reason why it is not valid: of trust, then the dates, then the name.
-    `subjectAltNames`: the first 200 of `subjectAltNameCount`. `serialNumber`: hex. `keyBits`: null when it is not known. `chain`:
-    as it was sent, the certificate itself first; at most 20 of `chainLength`. `ipAddress`: where the connection led.
+    `notYetValid`. `selfSigned`: it is its own issuer, and signed with its own key. `hostnameMatch`: one of its alternative
+    names is the host; the common name does not count. `trusted`: what the server sent leads to a trusted authority, whatever
+    the certificate's own dates. `daysUntilExpiry`: whole days, negative when expired; null, as the dates are, when it has none
+    that can be read. `verifyError`: the first reason why it is not valid: of trust, then the dates, then the name.
+    `subjectAltNames`: the first 200 of `subjectAltNameCount`. `serialNumber`: hex. `keyBits`: null when it is not known.
+    `chain`: as it was sent, the certificate itself first; at most 20 of `chainLength`. `ipAddress`: where the connection led.
     """
 
     ok: bool
