@@ -173,7 +173,7 @@ _ROOT = _SUBJECT | {
     "commonName": "Coinslot Sandbox Root",
     "distinguishedName": "CN=Coinslot Sandbox Root,O=Coinslot Sandbox",
 }
-_FINGERPRINT = "1908c357978752599f7d1d992232282c8cca874fdaac122c67088a74249f241c"
+_FINGERPRINT = "1d644f25e8ff08cd307d8ec10f71c1df1a29cd80c4d6f5be8ee74899668af7ab"
 
 ENDPOINT = Endpoint(
     name="ssl-info",
@@ -204,12 +204,12 @@ ENDPOINT = Endpoint(
             "verifyError": None,
             "subject": _SUBJECT,
             "issuer": _ISSUER,
-            "validFrom": "2026-11-20T06:00:00Z",
-            "validTo": "2027-02-19T07:00:00Z",
+            "validFrom": "2026-11-20T07:04:59Z",
+            "validTo": "2027-02-19T08:04:59Z",
             "subjectAltNames": ["valid.example.com"],
             "subjectAltNameCount": 1,
             "fingerprintSha256": _FINGERPRINT,
-            "serialNumber": "6fba7385124b45886fa8b402749ba073e728d0ee",
+            "serialNumber": "f01a8de6f562a53071b11f0964bf1e5294e336a",
             "signatureAlgorithm": "ecdsa-with-SHA256",
             "keyType": "EC",
             "keyBits": 256,
@@ -219,19 +219,19 @@ ENDPOINT = Endpoint(
                 {
                     "subject": _SUBJECT,
                     "issuer": _ISSUER,
-                    "validTo": "2027-02-19T07:00:00Z",
+                    "validTo": "2027-02-19T08:04:59Z",
                     "fingerprintSha256": _FINGERPRINT,
                 },
                 {
                     "subject": _ISSUER,
                     "issuer": _ROOT,
-                    "validTo": "2036-11-17T06:00:00Z",
-                    "fingerprintSha256": "b9c09b2b3c1d5d8d4b2bde0c7a2c1e2bb4b1f6ff1c52b2c63aeaf40e17a03c59",
+                    "validTo": "2027-05-20T07:04:59Z",
+                    "fingerprintSha256": "e55d75905ab565ce899ab81a84d0e3a12a6667c60657004ae959aeb4ce8cd9d4",
                 },
             ],
             "chainLength": 2,
-            "ipAddress": "203.0.113.7",
-            "elapsedMs": 18,
+            "ipAddress": "127.77.1.2",
+            "elapsedMs": 4,
         },
     ),
     run=run,

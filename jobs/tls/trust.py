@@ -30,6 +30,7 @@ Distrust = Literal[
     "wrong_purpose",
     "weak_key",
     "weak_signature",
+    "unknown_critical_extension",
     "malformed",
     "other",
 ]
@@ -63,6 +64,7 @@ _DISTRUST: dict[int, Distrust] = {
     24: "invalid_issuer",  # INVALID_CA
     25: "invalid_issuer",  # PATH_LENGTH_EXCEEDED
     26: "wrong_purpose",  # INVALID_PURPOSE
+    34: "unknown_critical_extension",  # UNHANDLED_CRITICAL_EXTENSION
     32: "invalid_issuer",  # KEYUSAGE_NO_CERTSIGN
     37: "invalid_issuer",  # INVALID_NON_CA
     47: "name_constraint_violated",  # PERMITTED_VIOLATION

@@ -22,7 +22,8 @@ MAX_BYTES = 1 << 20
 """That a server may send until the handshake is done. 10,000 names take about 300 KB."""
 MAX_CERTIFICATES = 1000
 
-# No server is asked to show nothing, or to share a secret.
+# No server is asked to show nothing, or to share a secret. The most that one can make us calculate is a Diffie-Hellman key of
+# 10,000 bits, which takes 0.6 s (measured).
 _CIPHERS = b"ALL:!aNULL:!PSK:!SRP:@SECLEVEL=0"
 _CHUNK_BYTES = 16 * 1024
 _TOO_LONG = "excessive message size"

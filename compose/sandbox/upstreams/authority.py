@@ -97,7 +97,7 @@ class Authority:
         )
         if constraints is not None:
             builder = builder.add_extension(constraints, critical=True)
-        self.certificate = (issuer or self).sign(builder)
+        self.certificate: x509.Certificate = (issuer or self).sign(builder)
         self.root: x509.Certificate = issuer.root if issuer else self.certificate
         self.sent: Sequence[x509.Certificate] = [self.certificate, *issuer.sent] if issuer else []
         """What a server shows beside a certificate that this one issued."""

@@ -40,7 +40,7 @@ def _chooser(
     contexts: Mapping[str, ssl.SSLContext],
 ) -> Callable[[ssl.SSLObject, str | None, ssl.SSLContext], int | None]:
     def choose(connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> int | None:
-        if name not in contexts:
+        if name is None or name not in contexts:
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         connection.context = contexts[name]
         return None
