@@ -23,7 +23,7 @@ from tests.jobs import certificates as made
 
 EC_KEY = ec.generate_private_key(ec.SECP256R1())
 GOOD = self_signed("www.example.com", key=EC_KEY)
-CN, O, OU, C, EMAIL = "2.5.4.3", "2.5.4.10", "2.5.4.11", "2.5.4.6", "1.2.840.113549.1.9.1"
+CN, ORG, OU, C, EMAIL = "2.5.4.3", "2.5.4.10", "2.5.4.11", "2.5.4.6", "1.2.840.113549.1.9.1"
 SAN = "2.5.29.17"
 UTF8, PRINTABLE, T61, IA5, UNIVERSAL, BMP = 0x0C, 0x13, 0x14, 0x16, 0x1C, 0x1E
 
@@ -119,8 +119,8 @@ def test_serial_numbers(content: bytes, text: str) -> None:
     ("relatives", "common_name", "whole"),
     [
         ([], None, ""),
-        ([[(O, UTF8, b"Org")]], None, "O=Org"),
-        ([[(C, PRINTABLE, b"DE")], [(O, UTF8, "Käse".encode())], [(CN, UTF8, b"a")]], "a", "CN=a,O=Käse,C=DE"),
+        ([[(ORG, UTF8, b"Org")]], None, "O=Org"),
+        ([[(C, PRINTABLE, b"DE")], [(ORG, UTF8, "Käse".encode())], [(CN, UTF8, b"a")]], "a", "CN=a,O=Käse,C=DE"),
         ([[(CN, UTF8, b"a"), (OU, UTF8, b"b")]], "a", "CN=a+OU=b"),
         ([[(CN, UTF8, b"first")], [(CN, UTF8, b"second")]], "first", "CN=second,CN=first"),
         ([[(CN, UTF8, b"\xff\xfe")]], "\ufffd\ufffd", "CN=\ufffd\ufffd"),
