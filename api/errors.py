@@ -46,6 +46,7 @@ KINDS: Mapping[str, Kind] = {
     "internal_error": Kind(500, "Something went wrong here", retryable=True),
     "upstream_failed": Kind(502, "Another system failed", retryable=True),
     "unavailable": Kind(503, "Not available now", retryable=True),
+    "upstream_closed": Kind(503, "Another system turns us away for now", retryable=True),
     "pool_full": Kind(503, "Too many calls of this kind are waiting", retryable=True),
     "settlement_unknown": Kind(503, "It is not known yet whether the payment went through", retryable=True),
     "in_progress": Kind(503, "The same call is still being answered", retryable=True),

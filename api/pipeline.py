@@ -136,6 +136,8 @@ class PaidCall:
             return Refused(reason)
         if no_seat == "pool_full":
             return again(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
+        if no_seat == "upstream_closed":
+            return again(no_seat, "What this call asks turns us away for now.", charged=False, after_s=30)
         if no_seat:
             return again(no_seat, "No worker serves this call now.", charged=False, after_s=2)
         if not checked.authorization.signature_checked:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from api.resp import Redis, RedisLost, RedisRefused, Script
 from shared.endpoint import Endpoint, Pool
-from shared.streams import GROUP, stream_key
+from shared.streams import GROUP, closed_key, stream_key
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,9 @@ local function named(flat)
   return fields
 end
 local states = {}
-for i, stream in ipairs(KEYS) do
+local pools = #KEYS / 2
+for i = 1, pools do
+  local stream = KEYS[i]
   local running, waited, workers = 0, 0, 0
   local groups = redis.pcall('XINFO', 'GROUPS', stream)
   for _, flat in ipairs(groups) do
@@ -57,10 +59,12 @@ for i, stream in ipairs(KEYS) do
       end
     end
   end
-  states[i] = {redis.call('XLEN', stream), running, waited, workers}
+  states[i] = {redis.call('XLEN', stream), running, waited, workers, math.max(0, redis.call('PTTL', KEYS[pools + i]))}
 end
 return states
 """
+
+_KEYS = (*(stream_key(pool) for pool in Pool), *(closed_key(pool) for pool in Pool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class PoolState:
     """How long the oldest message that no worker has fetched has waited."""
     workers: int
     """Living worker processes."""
+    closed_ms: int
+    """How long its only upstream will still turn us away."""
 
 
 class Pools:
@@ -116,6 +122,8 @@ class Pools:
         state = self._states.get(endpoint.pool)
         if state is None or time.monotonic() - self._asked_at > STALE_S or not state.workers:
             return "unavailable"
+        if state.closed_ms:
+            return "upstream_closed"
         is_full = max(taken, state.depth) >= ROOM[endpoint.pool] * state.workers
         is_slow = state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT
         return "pool_full" if is_full or is_slow else None
@@ -142,7 +150,7 @@ class Pools:
     async def _read(self) -> None:
         asked_at = time.monotonic()
         try:
-            states = await self._ask(tuple(stream_key(pool) for pool in Pool), GROUP, SILENT_MS)
+            states = await self._ask(_KEYS, GROUP, SILENT_MS)
         except (RedisLost, RedisRefused) as error:
             if self._states:
                 log.warning("the queue cannot be read: %s", error)

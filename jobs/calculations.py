@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from jobs.captions import transcript
 from jobs.tls import examination
 
 Calculation = Callable[[bytes], bytes]
 
-CALCULATIONS: Mapping[str, Calculation] = {examination.NAME: examination.calculate}
+CALCULATIONS: Mapping[str, Calculation] = {
+    "caption_document": transcript.calculate,
+    examination.NAME: examination.calculate,
+}
 
 
 def preload() -> None:

@@ -13,6 +13,7 @@ from jobs import (
     regex_test,
     ssl_info,
     webhook_sig_verify,
+    youtube,
 )
 from shared.endpoint import Endpoint
 
@@ -28,6 +29,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
     pii_redact.ENDPOINT,
+    youtube.ENDPOINT,
     ssl_info.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -82,11 +82,50 @@ class Tls(Protocol):
         ...
 
 
+class CaptionTrack(NamedTuple):
+    """One of a video's caption tracks.
+
+    Attributes:
+        code: of the language, as YouTube writes it.
+        is_generated: by speech recognition; else somebody wrote it.
+        is_default: the one that the video itself names.
+    """
+
+    code: str
+    name: str
+    is_generated: bool
+    is_default: bool = False
+
+
+class CaptionedVideo(NamedTuple):
+    """A video's captions.
+
+    Attributes:
+        chosen: index of the track that `document` is of.
+        document: as it was sent: nobody has looked at it.
+    """
+
+    title: str | None
+    tracks: Sequence[CaptionTrack]
+    chosen: int
+    document: bytes
+
+
+class Captions(Protocol):
+    """YouTube."""
+
+    def fetch(
+        self, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int], *, deadline: float
+    ) -> CaptionedVideo:
+        """The tracks of a video, and the one that `choose` points at. Raises UpstreamFailed, and what `choose` raises."""
+        ...
+
+
 class Calculations(Protocol):
     """Work on hostile data in a process that is killed when it takes too much (jobs/calculations.py names them)."""
 
-    def run(self, name: str, argument: bytes, *, limit_s: float) -> bytes:
-        """What the calculation returns. Raises UpstreamFailed `bad_content` when it takes too much."""
+    def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
+        """What the calculation returns. Raises UpstreamFailed `bad_content` when it takes too much, DeadlineExceeded."""
         ...
 
 
@@ -109,6 +148,11 @@ class World(Protocol):
     @property
     def tls(self) -> Tls:
         """Other sites' certificates."""
+        ...
+
+    @property
+    def captions(self) -> Captions:
+        """YouTube's."""
         ...
 
     @property

@@ -126,7 +126,12 @@ def run(request: Request, context: Context) -> Response:
         authorities=world.tls.authorities(),
         now_s=int(world.clock.now().timestamp()),
     )
-    answer = world.calculations.run(examination.NAME, msgspec.msgpack.encode(question), limit_s=READING_LIMIT_S)
+    answer = world.calculations.run(
+        examination.NAME,
+        msgspec.msgpack.encode(question),
+        limit_s=READING_LIMIT_S,
+        deadline=begin + ENDPOINT.deadline_s,
+    )
     found = msgspec.msgpack.decode(answer, type=Findings)
     error = verify_error(found)
     return Response(

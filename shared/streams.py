@@ -21,3 +21,8 @@ MAX_DELIVERIES = 3
 def stream_key(queue_name: str) -> str:
     """The Redis key of a queue's stream."""
     return f"coinslot:queue:{queue_name}"
+
+
+def closed_key(queue_name: str) -> str:
+    """The Redis key that exists while a pool's only upstream turns us away: nothing new is charged until it expires."""
+    return f"coinslot:closed:{queue_name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -11,6 +12,7 @@ import dramatiq
 from dramatiq.broker import Broker
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
+from redis.exceptions import RedisError
 
 from jobs import hosts
 from jobs.catalogue import CATALOGUE
@@ -21,6 +23,7 @@ from shared.endpoint import Endpoint, Pool
 from shared.handover import QuickHandover
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
+from shared.streams import closed_key
 from workers.actors import Kitchen, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
@@ -53,7 +56,10 @@ class Belongings(Middleware):
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal. Children are started for queues that need them."""
-        needed = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated} | {Pool.NET.value}
+        needed = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated} | {
+            Pool.NET.value,
+            Pool.YOUTUBE.value,
+        }
         if needed & (worker.consumer_whitelist or needed):
             self._children.start(os.cpu_count() or 1)
 
@@ -92,7 +98,12 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         ],
         outbox=outbox,
     )
-    world = RealWorld(settings, children)
+
+    def close(pool: Pool, seconds: float) -> None:
+        with contextlib.suppress(RedisError):  # then calls of it go on to be refused one by one
+            broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
+
+    world = RealWorld(settings, children, close)
     hosts.configure(hosts.Local(world.settings.ports, world.settings.hosts, {world.settings.own_host}))
     declare_actors(broker, catalogue, Kitchen(outbox, sealer, children, world))
     dramatiq.set_broker(broker)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from shared.egress import Egress, egress
+from shared.endpoint import Pool
 from shared.settings import Settings
 from workers.children import ChildPool
 
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
+    from workers.adapters.captions import YouTubeCaptions
     from workers.adapters.tls import TlsInspector
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
@@ -25,15 +30,19 @@ class RealWorld:
 
     Args:
         children: of this process, for calculations.
+        close: told that a pool's only upstream turns us away, and for how many seconds. Raises nothing.
 
     Raises:
         InvalidSetting: a setting of outgoing connections has the wrong form.
     """
 
-    def __init__(self, settings: Settings, children: ChildPool) -> None:
+    def __init__(
+        self, settings: Settings, children: ChildPool, close: Callable[[Pool, float], None] = lambda pool, seconds: None
+    ) -> None:
         self.settings: Egress = egress(settings)
         self._agent = f"coinslot (+{settings.base_url})"
         self._children = children
+        self._close = close
 
     @cached_property
     def policy(self) -> Policy:
@@ -47,7 +56,8 @@ class RealWorld:
         """Names to addresses that may be connected to."""
         from workers.egress.resolver import Resolver
 
-        return Resolver(self.policy, server=self.settings.dns_server, overrides=self.settings.hosts)
+        overrides = {**self.settings.hosts, **_as_it_is(self.settings.youtube_url)}
+        return Resolver(self.policy, server=self.settings.dns_server, overrides=overrides)
 
     @cached_property
     def connector(self) -> Connector:
@@ -74,6 +84,13 @@ class RealWorld:
         return HttpClient(self.connector, self.trust, agent=self._agent)
 
     @cached_property
+    def captions(self) -> YouTubeCaptions:
+        """jobs.ports.Captions."""
+        from workers.adapters.captions import YouTubeCaptions
+
+        return YouTubeCaptions(self.pages, base=self.settings.youtube_url, on_open=partial(self._close, Pool.YOUTUBE))
+
+    @cached_property
     def tls(self) -> TlsInspector:
         """jobs.ports.Tls."""
         from workers.adapters.tls import TlsInspector
@@ -91,6 +108,15 @@ class RealWorld:
     def clock(self) -> Clock:
         """jobs.ports.Clock."""
         return Clock(self.settings.now)
+
+
+def _as_it_is(url: str) -> dict[str, str]:
+    """An operator's URL may name an address, which no stranger's does. Whether it is connected to is the policy's affair."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return {host: str(ipaddress.IPv4Address(host))}
+    except ValueError:
+        return {}
 
 
 class Clock:

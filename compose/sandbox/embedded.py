@@ -1,4 +1,4 @@
-"""What is started because no setting names it: ledger, queue, key files, and a local chain with a funded wallet."""
+"""What is started because no setting names it: ledger, queue, key files, a local chain with a funded wallet, and upstreams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from pathlib import Path
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import EvmSandbox, provision, start_chain
 from compose.sandbox.redis_server import start_redis
+from compose.sandbox.upstream_server import start_upstreams
 from shared.settings import PREFIX, InvalidSetting, Settings
+
+OUTGOING = (
+    *("PRODUCTION", "DNS_SERVER", "HOSTS", "EGRESS_ALLOW", "EGRESS_DENY", "EGRESS_PORTS", "CA_FILE"),
+    *("WHOIS_IANA", "WHOIS_PORT", "YOUTUBE_URL"),
+)
+"""Settings of outgoing connections. Who sets one means the real world, or a world of his own: no upstreams are started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,10 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
                 PREFIX + "FACILITATOR_PORT": port,
                 PREFIX + "EVM_FACILITATOR_URL": f"http://127.0.0.1:{port}",
             }
+        if sandbox is not None and not any(PREFIX + setting in given for setting in OUTGOING):
+            upstreams = start_upstreams(var)
+            stack.callback(upstreams.child.stop)
+            made |= {PREFIX + name: value for name, value in upstreams.settings.items()}
         settings = Settings.from_env({**given, **made})
         if sandbox is not None:
             _write_sandbox_file(var / "sandbox.json", settings, sandbox)

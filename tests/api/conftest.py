@@ -20,6 +20,8 @@ from aiohttp import web
 from coincurve import PrivateKey
 
 from api.app import Front, create_app
+from compose.sandbox.upstream_server import Upstreams, start_upstreams
+from jobs.catalogue import CATALOGUE
 from shared.money import Price
 from shared.settings import Settings
 from shared.streams import GROUP, stream_key
@@ -193,19 +195,30 @@ async def shop(app: Front) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+@pytest.fixture(scope="session")
+def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
+    """What the endpoints may call, as in the sandbox."""
+    running = start_upstreams(tmp_path_factory.mktemp("upstreams"))
+    yield running
+    running.child.stop()
+
+
 @pytest.fixture
-def worker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[dramatiq.Worker]:
-    """A stock Dramatiq worker of the two pools of calculations."""
+def worker(settings: Settings, upstreams: Upstreams, monkeypatch: pytest.MonkeyPatch) -> Iterator[dramatiq.Worker]:
+    """A stock Dramatiq worker of every pool that something is sold from."""
+    for name, value in upstreams.settings.items():
+        monkeypatch.setenv(f"COINSLOT_{name}", value)
     monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)
     monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
     monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
     broker = create_broker()
-    worker = dramatiq.Worker(broker, queues={"micro", "fast"}, worker_threads=4, worker_timeout=100)
+    queues = {endpoint.pool.value for endpoint in CATALOGUE}
+    worker = dramatiq.Worker(broker, queues=queues, worker_threads=4, worker_timeout=100)
     worker.start()
     # A call is refused while nobody reads its queue.
-    while not all(broker.client.exists(stream_key(queue)) for queue in ("micro", "fast")):
+    while not all(broker.client.exists(stream_key(queue)) for queue in queues):
         time.sleep(0.01)
-    while not all(broker.client.xinfo_consumers(stream_key(queue), GROUP) for queue in ("micro", "fast")):
+    while not all(broker.client.xinfo_consumers(stream_key(queue), GROUP) for queue in queues):
         time.sleep(0.01)
     yield worker
     worker.stop()

@@ -51,6 +51,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("regex-test", {"pattern": "a", "flags": "gg", "input": "a"}, "invalid_body", "flags"),
     ("pii-redact", {"text": "a", "patterns": []}, "invalid_body", "patterns"),
     ("pii-redact", {"text": ""}, "invalid_body", "text"),
+    ("youtube", {"url": "coinslot-01"}, "invalid_url", "url"),
+    ("youtube", {"url": "http://127.0.0.1/watch?v=coinslot-01"}, "invalid_url", "url"),
+    ("youtube", {"url": "https://youtu.be/coinslot-01", "lang": "english"}, "invalid_body", "lang"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
 ]
 

@@ -19,6 +19,7 @@ from api.pools import FRESH_S, ROOM
 from api.resp import RedisLost
 from shared.endpoint import Pool
 from shared.outcome import Failed, Ok
+from shared.streams import closed_key
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -489,6 +490,26 @@ async def test_a_full_pool_refuses_before_charging(
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "pool_full", False)
     assert (answer.headers["retry-after"], facilitator.settles) == ("1", [])
+
+
+async def test_a_closed_upstream_refuses_before_charging_until_it_opens(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    clean_redis: str,
+) -> None:
+    """503 with Retry-After and nothing settled, for as long as a worker says so; then the same payment is served."""
+    with redis.Redis.from_url(clean_redis) as client:
+        client.set(closed_key(Pool.MICRO), 1, px=700)
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await asyncio.sleep(0.4)  # what is known of a pool may be a quarter of a second old
+    answer = await shop.post(PATH, headers=headers)
+    assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "upstream_closed", False)
+    assert (answer.headers["retry-after"], facilitator.settles) == ("30", [])
+    await asyncio.sleep(0.6)
+    assert (await shop.post(PATH, headers=headers)).status_code == 200
 
 
 async def test_a_burst_settles_no_more_than_the_pool_has_seats(

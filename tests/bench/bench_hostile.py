@@ -1,94 +1,67 @@
-"""What echo's callers notice of hostile calls: `python tests/bench/bench_hostile.py`, beside a running `scripts/run`.
+"""What echo's callers notice of hostile calls: `python tests/bench/bench_hostile.py [rounds]`.
 
-Prints p50 and p99 of paid echoes, one after the other, alone and beside two callers of each kind of hostile input, in turns.
+Prints p99 of echoes, one after the other: alone, and beside two callers who send one kind of hostile input again and again.
+Nobody pays: settling the hostile calls would cost more than they do, and hide it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import threading
-import time
-from collections.abc import Callable
+import sys
+import urllib.request
 from pathlib import Path
-from sys import path as module_path
 from typing import Any
 
-module_path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from client.buyer import Buyer
-from client.errors import CoinslotError
-from client.wallet import Wallet
+from shared.endpoint import PATH_PREFIX
+from tests.bench.stand import Running, stand
+from tests.bench.systems import UNPAID
+from tests.bench.wrk import Load, background, load
 from tests.e2e.test_hostile_calls import HOSTILE
 
-CALLS = 300
-ROUNDS = 3
+SECONDS = 2
 HOSTILE_CALLERS = 2
+BAR = 2.0
 
 
-def new_buyer() -> Buyer:
-    """Pays with the sandbox's wallet."""
-    sandbox = json.loads(Path(os.environ.get("COINSLOT_VAR", "var"), "sandbox.json").read_text())
-    key = bytes.fromhex(sandbox["evm"]["payerKey"].removeprefix("0x"))
-    return Buyer(sandbox["baseUrl"], Wallet.evm(key), max_price=None)
-
-
-def echoes() -> list[float]:
-    """Milliseconds of each of CALLS paid echoes."""
-    took = []
-    with new_buyer() as buyer:
-        for _ in range(CALLS):
-            started = time.perf_counter()
-            buyer.call("echo", {"message": "hello"})
-            took.append((time.perf_counter() - started) * 1e3)
-    return took
-
-
-def beside(name: str, body: dict[str, Any], measure: Callable[[], list[float]]) -> list[float]:
-    """The same, while others send one hostile call after the other."""
-    stop = threading.Event()
-
-    def send() -> None:
-        with new_buyer() as buyer:
-            while not stop.is_set():
-                try:
-                    buyer.call(name, body)
-                except CoinslotError as error:
-                    print(f"{name}: {error}")
-
-    callers = [threading.Thread(target=send) for _ in range(HOSTILE_CALLERS)]
-    for caller in callers:
-        caller.start()
-    try:
-        return measure()
-    finally:
-        stop.set()
-        for caller in callers:
-            caller.join()
-
-
-def told(took: list[float]) -> tuple[float, float]:
-    """p50 and p99."""
-    return statistics.median(took), statistics.quantiles(took, n=100)[98]
-
-
-def main() -> None:
+def main(rounds: int = 5) -> None:
     """Print the table."""
-    alone: list[float] = []
-    crowded: dict[int, list[float]] = {number: [] for number in range(len(HOSTILE))}
-    for _ in range(ROUNDS):
-        alone += echoes()
-        for number, (name, body) in enumerate(HOSTILE):
-            crowded[number] += beside(name, body, echoes)
-    p50, p99 = told(alone)
-    print(f"echo alone: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
-    for number, took in crowded.items():
-        beside_p50, beside_p99 = told(took)
-        name, body = HOSTILE[number]
-        shown = json.dumps(body)[:60]
-        print(f"{beside_p99 / p99:5.2f} x p99 ({beside_p50:.1f} / {beside_p99:.1f} ms) beside {name} {shown}")
+    with stand() as here:
+        running = here.start(UNPAID)
+        here.spawn(UNPAID, "fast_worker", running.environment)
+        running.wait_for(200)
+        _echo(running)
+        print(
+            f"echo's p99 beside two hostile callers, median of {rounds} pairs; the bar is {BAR:.1f} times its p99 alone"
+        )
+        for name, body in HOSTILE:
+            alone, beside = zip(*(_pair(running, name, body) for _ in range(rounds)), strict=True)
+            ratio = statistics.median(b.p99_ms / a.p99_ms for a, b in zip(alone, beside, strict=True))
+            print(
+                f"{ratio:5.2f} x  {statistics.median(a.p99_ms for a in alone):5.2f} to"
+                f" {statistics.median(b.p99_ms for b in beside):5.2f} ms"
+                f"  (p50 {statistics.median(a.p50_ms for a in alone):.2f} to"
+                f" {statistics.median(b.p50_ms for b in beside):.2f})  {name} {json.dumps(body)[:50]}",
+                flush=True,
+            )
+
+
+def _pair(running: Running, name: str, body: dict[str, Any]) -> tuple[Load, Load]:
+    alone = _echo(running)
+    url, content = running.origin + PATH_PREFIX + name, json.dumps(body)
+    # The first answer is there, and right, before anything is measured.
+    request = urllib.request.Request(url, content.encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        answer.read()
+    with background(url, in_flight=HOSTILE_CALLERS, body=content):
+        return alone, _echo(running)
+
+
+def _echo(running: Running) -> Load:
+    return load(running.echo_url, in_flight=1, seconds=SECONDS)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

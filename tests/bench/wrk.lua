@@ -1,8 +1,10 @@
--- POSTs BENCH_BODY, with each line of the file BENCH_PAYMENTS once as PAYMENT-SIGNATURE, and prints one JSON line at the end.
+-- POSTs the content of the file BENCH_BODY, with each line of the file BENCH_PAYMENTS once as PAYMENT-SIGNATURE, and prints one JSON line at the end.
 
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
-wrk.body = os.getenv("BENCH_BODY")
+local file = assert(io.open(os.getenv("BENCH_BODY"), "rb"))
+wrk.body = file:read("*a")
+file:close()
 
 local payments = os.getenv("BENCH_PAYMENTS")
 if payments then

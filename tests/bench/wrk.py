@@ -6,6 +6,7 @@ By itself it sends the same request again and again, and counts latencies that n
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import subprocess
@@ -13,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compose.sandbox.child import tethered
+from compose.sandbox.child import ROOT, tethered
 
 SCRIPT = Path(__file__).with_name("wrk.lua")
+BODIES = ROOT / "var" / "bench" / "bodies"
 PAYMENTS_USED_UP = 3
 ECHO_BODY = json.dumps({"message": "x" * 200})
 
@@ -110,6 +112,14 @@ def _command(url: str, *, in_flight: int, seconds: int) -> list[str]:
     return [*tethered(), "wrk", *options, "--script", str(SCRIPT), url]
 
 
+def _body_file(body: str) -> Path:
+    """Named by its content. An environment takes no more than 128 KB."""
+    path = BODIES / f"{hashlib.sha256(body.encode()).hexdigest()}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(body)
+    return path
+
+
 def _environment(body: str, in_flight: int, payments: Path | None) -> dict[str, str]:
-    named = {"BENCH_BODY": body, "BENCH_IN_FLIGHT": str(in_flight)}
+    named = {"BENCH_BODY": str(_body_file(body)), "BENCH_IN_FLIGHT": str(in_flight)}
     return {**os.environ, **named, **({"BENCH_PAYMENTS": str(payments)} if payments else {})}

@@ -45,7 +45,7 @@ class World:
     def authorities(self) -> bytes:
         return self.pem
 
-    def run(self, name: str, argument: bytes, *, limit_s: float) -> bytes:
+    def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
         return calculations.CALCULATIONS[name](argument)
 
     def now(self) -> datetime:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -328,20 +329,18 @@ def test_many_at_a_time(world: RealWorld) -> None:
 
 
 @pytest.fixture
-def no_thread_left() -> Iterator[Callable[[], int]]:
+def no_thread_left() -> Callable[[], int]:
     """How many threads there are beyond those of the beginning."""
     before = threading.active_count()
-    yield lambda: threading.active_count() - before
+    return lambda: threading.active_count() - before
 
 
 def test_connections_are_closed(world: RealWorld, no_thread_left: Callable[[], int]) -> None:
     """After an answer and after a failure: the server sees the end, and its threads are done."""
     for behaviour in (servers.shows(IDENTITY), WRONG["a hello and the end"], _waits(HELLO[:3])):
         with server(behaviour) as port:
-            try:
+            with contextlib.suppress(UpstreamFailed):
                 shaken(world, port, limit_s=0.3)
-            except UpstreamFailed:
-                pass
             patience = time.monotonic() + 5
             while no_thread_left() > 1 and time.monotonic() < patience:
                 time.sleep(0.01)

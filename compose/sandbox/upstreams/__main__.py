@@ -11,11 +11,12 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from compose.sandbox.upstreams import tls
+from compose.sandbox.upstreams.captions import start_captions
 from compose.sandbox.upstreams.place import Place, start_sites
+from compose.sandbox.upstreams.tls import start_tls
 
 # Sites are added before they are served, names before they are answered.
-UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (tls.start, start_sites)
+UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (start_captions, start_tls, start_sites)
 
 
 async def serve(place: Place) -> None:

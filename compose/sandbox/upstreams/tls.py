@@ -21,7 +21,7 @@ _WEAK = "ALL:@SECLEVEL=0"
 _DAY = datetime.timedelta(days=1)
 
 
-async def start(place: Place) -> None:
+async def start_tls(place: Place) -> None:
     """Serve them all, until the event loop ends."""
     contexts = {name: identity.server_context(ciphers=_WEAK) for name, identity in _identities(place.authority).items()}
     place.names |= dict.fromkeys(contexts, place.address)

@@ -1,7 +1,7 @@
 """Our HTTP without the payment: the real application and the real worker, with one step in the place of steps 1 to 6.
 
-The switch is here and nowhere in the product: `api.app` is composed with a subclass of its paid call. The catalogue has echo
-and one sleeping job per slow pool, which the real worker code runs.
+The switch is here and nowhere in the product: `api.app` is composed with a subclass of its paid call. The catalogue has one
+sleeping job more per slow pool, which the real worker code runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from api.http import Answer
 from api.pipeline import PaidCall
 from api.pools import ROOM
 from api.rsgi import Rsgi
-from jobs import echo
+from jobs import catalogue
 from jobs.ports import Context
 from shared import outcome
 from shared.broker import StreamBroker
@@ -72,7 +72,7 @@ def sleeping(pool: Pool) -> Endpoint:
     )
 
 
-CATALOGUE = (echo.ENDPOINT, *(sleeping(pool) for pool in SLOW_POOLS))
+CATALOGUE = (*catalogue.CATALOGUE, *(sleeping(pool) for pool in SLOW_POOLS))
 
 
 class UnpaidCall(PaidCall):
@@ -124,6 +124,11 @@ def worker() -> None:
     become("-m", "dramatiq", f"{MODULE}:create_broker", "--queues", "micro", "--processes", "1", "--threads", "1")
 
 
+def fast_worker() -> None:
+    """The pool of calculations, as in the Procfile."""
+    become("-m", "dramatiq", f"{MODULE}:create_broker", "--queues", "fast", "--processes", "1", "--threads", "16")
+
+
 def serve() -> None:
     """As api/__main__.py serves."""
     Server(
@@ -148,4 +153,4 @@ def slow_worker() -> None:
 
 
 if __name__ == "__main__":
-    play({"worker": worker, "slow_worker": slow_worker, "api": serve})
+    play({"worker": worker, "fast_worker": fast_worker, "slow_worker": slow_worker, "api": serve})

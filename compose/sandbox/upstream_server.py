@@ -1,0 +1,72 @@
+"""The sandbox's upstreams as a child process: name server, WHOIS, TLS servers and sites that the endpoints may call."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import secrets
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from compose.sandbox.child import Child, StartFailed, spawn
+from compose.sandbox.upstreams.place import HTTP_PORT, HTTPS_PORT
+
+_NETWORK = ipaddress.IPv4Network("127.64.0.0/10")
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Upstreams:
+    """The running process.
+
+    Attributes:
+        settings: what leads the other processes to it: ``DNS_SERVER``, ``CA_FILE``, ...
+    """
+
+    child: Child
+    settings: Mapping[str, str]
+
+
+def start_upstreams(var: Path) -> Upstreams:
+    """Start them on a loopback address of their own, and return when all of them listen.
+
+    Args:
+        var: the project's state folder.
+
+    Raises:
+        StartFailed: there is no such address (only Linux has more than one), or a server did not come up.
+    """
+    command = [sys.executable, "-m", "compose.sandbox.upstreams", _free_address(), str(var.resolve() / "upstreams")]
+    child = spawn("upstreams", command, var)
+    child.wait_ready(lambda: _told(child) is not None)
+    return Upstreams(child, _told(child) or {})
+
+
+def _told(child: Child) -> dict[str, str] | None:
+    for line in child.log.read_text().splitlines():
+        if line.startswith("{"):
+            settings: dict[str, str] = json.loads(line)
+            return settings
+    return None
+
+
+def _free_address() -> str:
+    """One of many, so that another sandbox on this machine is not met, with nobody on the ports of its sites."""
+    for _ in range(_TRIES):
+        address = str(_NETWORK[1 + secrets.randbelow(_NETWORK.num_addresses - 2)])
+        if all(_is_free(address, port) for port in (HTTP_PORT, HTTPS_PORT)):
+            return address
+    raise StartFailed(f"no loopback address has the ports {HTTP_PORT} and {HTTPS_PORT} free")
+
+
+def _is_free(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError:
+            return False
+        return True

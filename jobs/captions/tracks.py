@@ -1,0 +1,97 @@
+"""Which of a video's caption tracks is meant. In every step what people wrote comes before what was generated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jobs.ports import CaptionTrack
+from shared.outcome import UpstreamFailed
+
+LANGUAGE = "[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}"
+"""A language code as a caller writes it."""
+
+_MAX_NAMED = 20
+
+# YouTube still writes codes that ISO 639-1 has replaced, and one language has two codes in places.
+_SAME = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "nb": "no", "tl": "fil"}
+_SCRIPTS = {
+    "zh-cn": "zh-hans",
+    "zh-sg": "zh-hans",
+    "zh-my": "zh-hans",
+    "zh-tw": "zh-hant",
+    "zh-hk": "zh-hant",
+    "zh-mo": "zh-hant",
+}
+_SAME_LANGUAGE = 100
+
+
+def is_language(code: str) -> bool:
+    """Whether it has the form of a language code, with or without a region."""
+    return re.fullmatch(LANGUAGE, code, re.ASCII) is not None
+
+
+def chosen(tracks: Sequence[CaptionTrack], lang: str | None) -> int:
+    """The index of the track.
+
+    Args:
+        lang: a language code; None: the video's own.
+
+    Raises:
+        UpstreamFailed: `no_captions`, or `language_not_available`.
+    """
+    if not tracks:
+        raise UpstreamFailed("The video has no captions.", reason="no_captions")
+    if lang is None:
+        return _default(tracks)
+    wanted = _canonical(lang)
+    ranks = [
+        (distance, track.is_generated, index)
+        for index, track in enumerate(tracks)
+        if (distance := _distance(_canonical(track.code), wanted)) is not None
+    ]
+    if ranks:
+        return min(ranks)[-1]
+    codes = list(dict.fromkeys(track.code for track in tracks))
+    named = ", ".join(codes[:_MAX_NAMED]) + (", ..." if len(codes) > _MAX_NAMED else "")
+    raise UpstreamFailed(f"The video has no captions in {lang}, but in: {named}.", reason="language_not_available")
+
+
+def _distance(code: str, wanted: str) -> int | None:
+    """For `pt-BR`: that, then `pt`, then any `pt-`. For `zh-TW`: that, then others of its script, ..."""
+    if code == wanted:
+        return 0
+    if _script(code) == _script(wanted):
+        return 1
+    subtags = wanted.split("-")
+    for left_out in range(1, len(subtags)):
+        if code == "-".join(subtags[:-left_out]):
+            return 1 + left_out
+    return _SAME_LANGUAGE if _language(code) == subtags[0] else None
+
+
+def _default(tracks: Sequence[CaptionTrack]) -> int:
+    """Of those that people wrote: what the video itself names, what is in the language that is spoken, which is that of the
+    generated ones, or the first. If nobody wrote any: the generated one."""
+    spoken = {_canonical(track.code) for track in tracks if track.is_generated}
+    languages = {_language(code) for code in spoken}
+
+    def rank(index: int) -> tuple[bool, bool, bool, bool, int]:
+        track = tracks[index]
+        code = _canonical(track.code)
+        return track.is_generated, not track.is_default, code not in spoken, _language(code) not in languages, index
+
+    return min(range(len(tracks)), key=rank)
+
+
+def _canonical(code: str) -> str:
+    first, hyphen, rest = code.lower().partition("-")
+    return _SAME.get(first, first) + hyphen + rest
+
+
+def _language(code: str) -> str:
+    return code.partition("-")[0]
+
+
+def _script(code: str) -> str:
+    return _SCRIPTS.get(code, code)

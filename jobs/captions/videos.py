@@ -1,0 +1,97 @@
+"""Which video a URL names, without asking anybody."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl
+
+from jobs.hosts import NotPublic, PublicUrl, public_url
+
+SITE = "https://www.youtube.com"
+
+_SITES = ("youtube.com", "youtube-nocookie.com")
+_HOSTS = frozenset(prefix + site for site in _SITES for prefix in ("", "www.", "m.", "music."))
+_SHORT_HOSTS = frozenset({"youtu.be", "www.youtu.be"})
+_KINDS = frozenset({"watch", "shorts", "live", "embed", "v", "vi", "e"})
+_ID = re.compile(r"[A-Za-z0-9_-]{11}", re.ASCII)
+_NOT_VIDEOS = frozenset({"videoseries", "live_stream"})
+"""Of an id's form, but /embed/videoseries is a playlist and /embed/live_stream a channel."""
+_MAX_PARAMETERS = 100
+
+ACCEPTED = "The URL must be that of one video on youtube.com or youtu.be."
+
+
+class NotAVideo(ValueError):
+    """The URL names no video. The text is a sentence for the caller."""
+
+
+def video_id(url: str) -> str:
+    """The eleven characters.
+
+    Raises:
+        NotAVideo: it is no URL, not YouTube's, or that of something else there.
+    """
+    address = _address(url)
+    parameters = _parameters(address)
+    if _is_site(address) and _path(address) == ["attribution_link"] and (inner := parameters.get("u")):
+        # What it links to is a path, or a whole URL. One of another kind: links to links are nobody's.
+        address = _address(inner, base=address)
+        parameters = _parameters(address)
+    found = _found(address, parameters)
+    if found is None or not _ID.fullmatch(found) or found in _NOT_VIDEOS:
+        raise NotAVideo(ACCEPTED)
+    return found
+
+
+def watch_url(video: str) -> str:
+    """A video's canonical address."""
+    return f"{SITE}/watch?v={video}"
+
+
+def _found(address: PublicUrl, parameters: dict[str, str]) -> str | None:
+    path = _path(address)
+    if address.host in _SHORT_HOSTS:
+        return _cut(path[0]) if len(path) == 1 else None
+    if not _is_site(address):
+        return None
+    match path:
+        case [] | ["watch"]:
+            return parameters.get("v", parameters.get("vi"))
+        case [kind, found] if kind in _KINDS:
+            return _cut(found)
+    return None
+
+
+def _cut(segment: str) -> str:
+    """Old players' addresses have parameters without a question mark: `/v/ID&hl=en`."""
+    return segment.partition("&")[0]
+
+
+def _address(text: str, base: PublicUrl | None = None) -> PublicUrl:
+    try:
+        address = public_url(text, base=base)
+    except NotPublic as refused:
+        raise NotAVideo(refused.detail if refused.code == "invalid_url" else ACCEPTED) from None
+    if address.port not in (80, 443):
+        raise NotAVideo(ACCEPTED)
+    return address
+
+
+def _is_site(address: PublicUrl) -> bool:
+    return address.host in _HOSTS
+
+
+def _path(address: PublicUrl) -> list[str]:
+    """Its segments, without an empty one at the end."""
+    path = address.target.partition("?")[0].removeprefix("/").removesuffix("/")
+    return path.split("/") if path else []
+
+
+def _parameters(address: PublicUrl) -> dict[str, str]:
+    """The first of each name."""
+    query = address.target.partition("?")[2]
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
+    except ValueError:
+        raise NotAVideo(f"The URL has more than {_MAX_PARAMETERS} parameters.") from None
+    return dict(reversed(pairs))

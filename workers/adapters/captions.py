@@ -1,0 +1,279 @@
+"""YouTube's captions by youtube-transcript-api, whose every request goes through the guarded client.
+
+The library asks for a video's page (twice, when it is asked for consent), for the player's data, and for a caption document,
+whose address is in that data. Whatever address it comes to: only YouTube's hosts are asked. With COINSLOT_YOUTUBE_URL all
+of these requests go there instead, and an address that is there already is asked for as it is.
+
+Of several tracks with the same language and kind (a commentary, say) the library keeps the last one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import ada_url
+from requests import PreparedRequest, Response, Session
+from requests.adapters import BaseAdapter
+from requests.exceptions import RequestException
+from requests.structures import CaseInsensitiveDict
+from youtube_transcript_api import YouTubeTranscriptApi, YouTubeTranscriptApiException
+from youtube_transcript_api import _errors as told
+
+from jobs.captions.videos import SITE
+from jobs.hosts import PublicUrl
+from jobs.ports import CaptionedVideo, CaptionTrack, Pages
+from shared.outcome import BlockedAddress, UpstreamFailed
+from workers.egress.upstreams import FAILING, Upstreams
+
+MAX_PAGE_BYTES = 4 << 20
+"""A video's page has about 1.5 MB."""
+MAX_DOCUMENT_BYTES = 2 << 20
+"""Of captions. Three hours of speech have 0.5 MB."""
+MAX_TRACKS = 1000
+MAX_TEXT = 200
+"""Of a title, a name, a code, a sentence."""
+MAX_ADDRESS = 8 * 1024
+MAX_REDIRECTS = 3
+AT_ONCE = 4
+
+ORIGINS = frozenset(
+    f"https://{host}"
+    for host in ("www.youtube.com", "youtube.com", "m.youtube.com", "consent.youtube.com", "video.google.com")
+)
+"""Where pages, players and captions are."""
+
+REASONS: Mapping[type[YouTubeTranscriptApiException], tuple[str, str]] = {
+    told.TranscriptsDisabled: ("captions_disabled", "Captions are disabled for this video."),
+    told.NoTranscriptFound: ("language_not_available", "The video has no captions in this language."),
+    told.NotTranslatable: ("language_not_available", "The captions cannot be translated."),
+    told.TranslationLanguageNotAvailable: ("language_not_available", "The captions cannot be translated."),
+    told.VideoUnavailable: ("video_unavailable", "The video is not available."),
+    told.VideoUnplayable: ("video_unavailable", "The video cannot be played."),
+    told.AgeRestricted: ("video_unavailable", "The video is for signed-in adults."),
+    told.InvalidVideoId: ("video_unavailable", "There is no such video."),
+    told.RequestBlocked: ("rate_limited", "YouTube wants this service to prove that it is no robot."),
+    told.IpBlocked: ("rate_limited", "YouTube has had too many calls from this service."),
+    told.PoTokenRequired: ("rate_limited", "YouTube gives these captions to its own apps alone."),
+    told.YouTubeRequestFailed: ("http_status", "YouTube answered with an error."),
+    told.YouTubeDataUnparsable: ("bad_content", "YouTube's page is not as expected."),
+    told.FailedToCreateConsentCookie: ("bad_content", "YouTube's page of consent is not as expected."),
+    told.CookieError: ("bad_content", "The captions could not be asked for."),
+    told.CookiePathInvalid: ("bad_content", "The captions could not be asked for."),
+    told.CookieInvalid: ("bad_content", "The captions could not be asked for."),
+    told.CouldNotRetrieveTranscript: ("bad_content", "YouTube's answer is not as expected."),
+    YouTubeTranscriptApiException: ("bad_content", "YouTube's answer is not as expected."),
+}
+"""Reason and sentence of each exception there is: a test compares it with the library."""
+
+_BLOCKED = "blocked"
+"""`rate_limited` as callers see it, when it is this service's address that YouTube refuses, and not one video's captions. Other
+videos may still be answered: it takes several in a row until YouTube is left alone, as for any other failure."""
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_FORWARDED = ("Accept-Language", "Content-Type", "Cookie")
+
+
+class YouTubeCaptions:
+    """jobs.ports.Captions.
+
+    Args:
+        base: what stands for https://www.youtube.com.
+    """
+
+    def __init__(
+        self,
+        pages: Pages,
+        *,
+        base: str,
+        upstreams: Upstreams | None = None,
+        on_open: Callable[[float], None] | None = None,
+    ) -> None:
+        self._pages = pages
+        self._base = base
+        self._upstreams = upstreams or Upstreams(
+            at_once=AT_ONCE,
+            failures=8,
+            pause_s=10.0,
+            longest_pause_s=300.0,
+            failing={*FAILING, _BLOCKED},
+            on_open=on_open,
+        )
+
+    def fetch(
+        self, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int], *, deadline: float
+    ) -> CaptionedVideo:
+        """The tracks of a video, and the one that `choose` points at.
+
+        Raises:
+            UpstreamFailed: a reason of `REASONS`, or of the guarded client.
+        """
+        try:
+            with self._upstreams.turn("YouTube", deadline=deadline):
+                return _fetched(_WayOut(self._pages, self._base, deadline), video_id, choose)
+        except UpstreamFailed as failure:
+            if failure.reason == _BLOCKED:
+                raise UpstreamFailed(failure.detail, reason="rate_limited") from None
+            raise
+
+
+def _fetched(way: _WayOut, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int]) -> CaptionedVideo:
+    session = Session()
+    session.trust_env = False
+    session.max_redirects = MAX_REDIRECTS
+    session.adapters.clear()
+    session.mount("", way)
+    with _judged(way):
+        found = list(YouTubeTranscriptApi(http_client=session).list(video_id))[:MAX_TRACKS]
+        player = way.player_data()
+        default = _default_track(player)
+        tracks = [
+            CaptionTrack(code, _text(track.language), is_generated, (code, is_generated) == default)
+            for track in found
+            if (code := _text(track.language_code), is_generated := bool(track.is_generated))
+        ]
+    chosen = choose(tracks)
+    with _judged(way):
+        way.expect_document()
+        found[chosen].fetch()
+    return CaptionedVideo(_title(player), tracks, chosen, way.document())
+
+
+class _WayOut(BaseAdapter):
+    """The way out of one call's session."""
+
+    def __init__(self, pages: Pages, base: str, deadline: float) -> None:
+        super().__init__()
+        self._pages = pages
+        self._base = ada_url.URL(base)
+        self._deadline = deadline
+        self._player = b""
+        self._document: bytes | None = None
+        self._is_for_document = False
+        self.status = 0
+
+    def send(self, request: PreparedRequest, *_: object, **__: object) -> Response:
+        """Ask the guarded client. Raises UpstreamFailed."""
+        content = request.body.encode() if isinstance(request.body, str) else request.body
+        assert content is None or isinstance(content, bytes)
+        try:
+            page = self._pages.exchange(
+                request.method or "GET",
+                self._address(str(request.url)),
+                limit_bytes=MAX_DOCUMENT_BYTES if self._is_for_document else MAX_PAGE_BYTES,
+                deadline=self._deadline,
+                headers={name: str(request.headers[name]) for name in _FORWARDED if name in request.headers},
+                content=content,
+            )
+        except BlockedAddress:
+            raise UpstreamFailed(
+                "YouTube's name leads to an address that is not public.", reason="dns_failure"
+            ) from None
+        self.status = page.status
+        body = page.body
+        if request.method == "POST":
+            self._player = body
+        elif self._is_for_document:
+            # The library would read it here and now, which may take for ever (jobs/captions/transcript.py).
+            self._document, body = body if page.status == 200 else None, b"<transcript/>"
+        location = page.header("location")
+        response = Response()
+        response.request = request
+        response.url = str(request.url)
+        response.status_code = page.status
+        response.headers = CaseInsensitiveDict({"Location": location} if location else {})
+        response.encoding = "utf-8"  # else it would be guessed, at length
+        response.raw = io.BytesIO(body)
+        return response
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def expect_document(self) -> None:
+        """From now on captions are asked for."""
+        self._is_for_document = True
+
+    def document(self) -> bytes:
+        """The captions. Raises UpstreamFailed."""
+        if not self._document:
+            # This is how YouTube refuses whom it takes for a robot, when it does not say so.
+            raise UpstreamFailed("YouTube sent captions without content.", reason="rate_limited")
+        return self._document
+
+    def player_data(self) -> dict[str, Any]:
+        """The player's data, of which the library shows a part."""
+        data: dict[str, Any] = json.loads(self._player)
+        return data
+
+    def _address(self, text: str) -> PublicUrl:
+        try:
+            url = ada_url.URL(text) if len(text) <= MAX_ADDRESS else None
+        except ValueError:
+            url = None
+        if url is None or url.username or url.password:
+            raise UpstreamFailed("YouTube's answer leads to what is no address.", reason="bad_content")
+        if url.origin == self._base.origin or (url.origin in ORIGINS and self._base.origin == SITE):
+            return _named(url, url.pathname + url.search)
+        if url.origin in ORIGINS:
+            return _named(self._base, self._base.pathname.rstrip("/") + url.pathname + url.search)
+        if url.hostname.endswith(".google.com") and url.pathname.startswith("/sorry"):
+            raise UpstreamFailed(REASONS[told.RequestBlocked][1], reason=_BLOCKED)
+        raise UpstreamFailed("YouTube's answer leads to another host than YouTube's.", reason="bad_content")
+
+
+def _named(site: ada_url.URL, target: str) -> PublicUrl:
+    scheme = site.protocol.removesuffix(":")
+    return PublicUrl(scheme, site.hostname, int(site.port) if site.port else _DEFAULT_PORTS[scheme], target)
+
+
+@contextmanager
+def _judged(way: _WayOut) -> Iterator[None]:
+    """What the library raises, as what callers are told."""
+    try:
+        yield
+    except YouTubeTranscriptApiException as error:
+        raise _failure(error, way.status) from None
+    except (RequestException, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        # It takes data for what it should be: a list for an object, a key for there.
+        raise UpstreamFailed("YouTube's answer is not as expected.", reason="bad_content") from None
+
+
+def _failure(error: YouTubeTranscriptApiException, status: int) -> UpstreamFailed:
+    reason, sentence = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)
+    if isinstance(error, told.VideoUnplayable) and isinstance(error.reason, str):
+        why = " ".join(_text(error.reason).split())
+        if "not a bot" in why:  # the library knows one spelling of it
+            return UpstreamFailed(REASONS[told.RequestBlocked][1], reason=_BLOCKED)
+        sentence = f"The video cannot be played. YouTube says: {why}"
+    elif isinstance(error, told.RequestBlocked):
+        reason = _BLOCKED
+    elif isinstance(error, told.YouTubeRequestFailed):
+        sentence = f"YouTube answered with status {status}."
+    return UpstreamFailed(sentence, reason=reason)
+
+
+def _default_track(player: dict[str, Any]) -> tuple[str, bool] | None:
+    """Language and kind of the track that the video itself names, if it does."""
+    try:
+        listed = player["captions"]["playerCaptionsTracklistRenderer"]
+        heard = listed["audioTracks"][listed.get("defaultAudioTrackIndex", 0)]
+        track = listed["captionTracks"][heard["defaultCaptionTrackIndex"]]
+        return track["languageCode"], track.get("kind") == "asr"
+    except (LookupError, TypeError, AttributeError):
+        return None
+
+
+def _title(player: dict[str, Any]) -> str | None:
+    try:
+        return _text(player["videoDetails"]["title"])
+    except (LookupError, TypeError):
+        return None
+
+
+def _text(value: object) -> str:
+    """A short text of the upstream's, without what JSON could not write. Raises TypeError: it is none."""
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value[:MAX_TEXT].encode("utf-8", "replace").decode()
