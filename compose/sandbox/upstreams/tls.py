@@ -19,6 +19,7 @@ OLD_PORT = 10443
 
 _WEAK = "ALL:@SECLEVEL=0"
 _DAY = datetime.timedelta(days=1)
+_HOUR = datetime.timedelta(hours=1)
 
 
 async def start_tls(place: Place) -> None:
@@ -62,7 +63,9 @@ def _identities(authority: Authority) -> Mapping[str, Identity]:
     name = "{}.example.com".format
     return {
         name("valid"): intermediate.identity(name("valid")),
-        name("expired"): intermediate.identity(name("expired"), not_before=now - 100 * _DAY, not_after=now - 10 * _DAY),
+        name("expired"): intermediate.identity(
+            name("expired"), not_before=now - 100 * _DAY, not_after=now - 10 * _DAY - _HOUR
+        ),
         name("not-yet-valid"): intermediate.identity(name("not-yet-valid"), not_before=now + 10 * _DAY),
         name("wrong-host"): intermediate.identity("another.example.com"),
         name("self-signed"): self_signed(name("self-signed")),
