@@ -8,9 +8,9 @@ import msgspec
 
 from jobs.tls.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid, only
 
-MAX_VALUE = 256
+MAX_VALUE = 128
 """Characters that are shown of one value."""
-MAX_NAME = 2048
+MAX_NAME = 512
 """Characters that are shown of a whole name."""
 
 _ENCODINGS = {

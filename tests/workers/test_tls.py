@@ -142,16 +142,20 @@ def _many(count: int) -> Identity:
 
 
 @pytest.mark.parametrize(
-    ("version", "protocol"),
-    [(None, "TLSv1.3"), (ssl.TLSVersion.TLSv1_2, "TLSv1.2"), (ssl.TLSVersion.TLSv1, "TLSv1")],
+    ("version", "protocol", "cipher"),
+    [
+        (None, "TLSv1.3", "TLS_AES_256_GCM_SHA384"),
+        (ssl.TLSVersion.TLSv1_2, "TLSv1.2", "ECDHE-ECDSA-AES256-GCM-SHA384"),
+        (ssl.TLSVersion.TLSv1, "TLSv1", "ECDHE-ECDSA-AES256-SHA"),
+    ],
 )
-def test_ten_thousand_names(world: RealWorld, version: ssl.TLSVersion | None, protocol: str) -> None:
+def test_ten_thousand_names(world: RealWorld, version: ssl.TLSVersion | None, protocol: str, cipher: str) -> None:
     """More than OpenSSL reads: the certificate is taken out of a handshake of TLS 1.2, and what was agreed on first is told."""
     identity = _many(10_000)
     with server(servers.shows(identity, version)) as port:
         found = shaken(world, port)
     assert list(found.chain) == made.chain(identity)
-    assert found.protocol == protocol
+    assert (found.protocol, found.cipher, found.cipher_bits) == (protocol, cipher, 256)
 
 
 def test_ten_thousand_names_of_a_server_of_tls_1_3_alone(world: RealWorld) -> None:
@@ -191,6 +195,10 @@ WRONG: dict[str, Behaviour] = {
     "a hello and the end": servers.says(HELLO),
     "a hello of SSL 3": servers.says(HELLO.replace(b"\3\3", b"\3\0")),
     "a huge message": servers.says(record(HANDSHAKE, b"\x02\xff\xff\xff")),
+    "a huge message and certificates": servers.says(
+        record(HANDSHAKE, b"\x02\0\xff\xff") + record(HANDSHAKE, bytes(16383)) * 4 + record(HANDSHAKE, bytes(3)),
+        record(HANDSHAKE, b"\x0b\0\0\x0a\0\0\7\0\0\4abcd"),
+    ),
     "data instead of a handshake": servers.says(record(DATA, b"hello")),
     "its own words back": lambda connection: connection.sendall(connection.recv(65536)),
     "no certificates": servers.says(HELLO, record(HANDSHAKE, b"\x0b\0\0\3\0\0\0")),

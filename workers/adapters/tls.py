@@ -15,7 +15,7 @@ from OpenSSL import SSL, crypto
 
 from jobs.ports import Handshake
 from shared.outcome import UpstreamFailed
-from workers.adapters.tls_records import CertificateMessage
+from workers.adapters.tls_records import ServerFlight, ciphers
 from workers.egress.connect import Connector
 
 MAX_BYTES = 1 << 20
@@ -111,12 +111,17 @@ class _Attempt:
         return self._tls.get_protocol_version() >= SSL.TLS1_3_VERSION
 
     def agreed(self) -> tuple[str, str, int]:
-        """Protocol, cipher, and the bits of its key."""
-        return (
-            self._tls.get_protocol_version_name(),
-            self._tls.get_cipher_name() or "",
-            self._tls.get_cipher_bits() or 0,
-        )
+        """Protocol, cipher, and the bits of its key. Raises UpstreamFailed when the server got not even that far."""
+        protocol = self._tls.get_protocol_version_name()
+        cipher, bits = self._tls.get_cipher_name(), self._tls.get_cipher_bits()
+        if cipher is not None and bits is not None:
+            return protocol, cipher, bits
+        flight = ServerFlight()  # OpenSSL forgets what was agreed on when the handshake fails
+        flight.feed(bytes(self._received))
+        number = flight.cipher()
+        if number is None or number not in ciphers():
+            raise self._failed(_TOO_LONG)
+        return protocol, *ciphers()[number]
 
     def shake(self) -> Handshake:
         """Until the handshake is done, or the server has shown and proved all that it will. Raises _CertificatesTooLong."""
@@ -139,10 +144,10 @@ class _Attempt:
 
     def read_plainly(self) -> Handshake:
         """The certificates out of what was sent, without OpenSSL. The server has not proved that it has their key."""
-        message = CertificateMessage()
-        message.feed(bytes(self._received))
-        while (chain := message.certificates()) is None:
-            message.feed(self._receive())
+        flight = ServerFlight()
+        flight.feed(bytes(self._received))
+        while (chain := flight.certificates()) is None:
+            flight.feed(self._receive())
         return self._shown(chain)
 
     def _step(self) -> bool:
@@ -169,9 +174,9 @@ class _Attempt:
             return  # what it said before it closed is still to be read
 
     def _say_goodbye(self) -> None:
-        with contextlib.suppress(SSL.Error):
+        with contextlib.suppress(SSL.Error, UpstreamFailed):
             self._tls.shutdown()
-        self._send()
+            self._send()
 
     def _receive(self) -> bytes:
         try:
