@@ -92,8 +92,7 @@ def distrust(chain: Sequence[bytes], authorities: bytes, now: datetime) -> Distr
         return "malformed"
     roots = [*public_authorities(), *_authorities(authorities)]
     path, error = _path(roots, leaf, others, now)
-    if path is None:
-        assert error is not None
+    if not path:
         return _DISTRUST.get(error, "other")
     try:
         certificates = [read_certificate(der, most_names=0) for der in path]
@@ -139,25 +138,22 @@ def _read(pem: bytes) -> Sequence[Any]:
 
 
 def _path(
-    roots: Sequence[Any], leaf: Any, others: Sequence[Any], now: datetime
-) -> tuple[list[bytes] | None, int | None]:
-    """The certificates from the leaf to an authority, or OpenSSL's error."""
+    roots: Sequence[Any], leaf: Any, others: Sequence[Any], now: datetime, flags: int = 0
+) -> tuple[list[bytes], int]:
+    """The certificates from the leaf to an authority, or none and OpenSSL's error."""
     from OpenSSL import crypto
 
-    for flags in (0, _NO_CHECK_TIME):
-        store = _store(roots, flags)
-        store.set_time(now)
-        try:
-            found = crypto.X509StoreContext(store, leaf, others).get_verified_chain()
-        except crypto.X509StoreContextError as error:
-            code = _code(error)
-            depth: int = error.errors[1]
-            # The leaf's dates are looked at last: all else is right.
-            if depth == 0 and code in (_NOT_YET_VALID, _EXPIRED):
-                continue
-            return None, code
-        return [crypto.dump_certificate(crypto.FILETYPE_ASN1, certificate) for certificate in found], None
-    return None, None
+    store = _store(roots, flags)
+    store.set_time(now)
+    try:
+        found = crypto.X509StoreContext(store, leaf, others).get_verified_chain()
+    except crypto.X509StoreContextError as error:
+        code = _code(error)
+        # The leaf's dates are looked at last: all else is right.
+        if not flags and error.errors[1] == 0 and code in (_NOT_YET_VALID, _EXPIRED):
+            return _path(roots, leaf, others, now, _NO_CHECK_TIME)
+        return [], code
+    return [crypto.dump_certificate(crypto.FILETYPE_ASN1, certificate) for certificate in found], 0
 
 
 def _store(trusted: Sequence[Any], flags: int) -> Any:
