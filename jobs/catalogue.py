@@ -12,6 +12,7 @@ from jobs import (
     pii_redact,
     prompt_injection_scan,
     regex_test,
+    ssl_info,
     webhook_sig_verify,
     youtube,
 )
@@ -31,6 +32,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     pii_redact.ENDPOINT,
     dns.ENDPOINT,
     youtube.ENDPOINT,
+    ssl_info.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
 )
 

@@ -18,6 +18,37 @@ import ada_url
 MAX_URL = 2048
 MAX_HOST = 253
 PORTS = frozenset({80, 443, 8080, 8443})
+FIRST_FREE_PORT = 1024
+"""Below it every port is a protocol's; above it whoever serves TLS chooses one."""
+TLS_PORTS = frozenset({443, 465, 563, 636, 853, 989, 990, 992, 993, 994, 995, 80})
+"""Below FIRST_FREE_PORT: where TLS is spoken from the first byte, and the port of http, where some serve it by mistake."""
+PLAIN_PORTS = frozenset(
+    {
+        *(
+            1433,
+            1521,
+            2049,
+            2181,
+            2375,
+            2379,
+            3306,
+            3389,
+            4369,
+            5432,
+            5672,
+            5900,
+            5984,
+            6000,
+            6379,
+            7000,
+            7001,
+            8125,
+            9042,
+        ),
+        *(9092, 9200, 9300, 11211, 27017, 27018, 50000),
+    }
+)
+"""Above it: databases, brokers and desktops, which a TLS handshake only disturbs and tells who asks that they are there."""
 
 # Not delegated in the public DNS, or meant for one network (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal).
 _SPECIAL = frozenset(
@@ -154,6 +185,18 @@ def domain_name(text: str) -> str:
     if host not in _local.names and (_last(host) in _SPECIAL - _ASKED_FOR or f".{host}".endswith(".home.arpa")):
         raise NotPublic("invalid_domain", "This name is not in the public DNS.")
     return host
+
+
+def tls_port(port: int) -> int:
+    """A port that a TLS handshake may be asked for.
+
+    Raises:
+        NotPublic: with the code `blocked_address`.
+    """
+    is_tls = port in TLS_PORTS or (port >= FIRST_FREE_PORT and port not in PLAIN_PORTS)
+    if not is_tls and port not in _local.ports:
+        raise NotPublic("blocked_address", "TLS is not looked for on this port: it is another protocol's.")
+    return port
 
 
 def _parsed(text: str, address: str) -> ada_url.URL:

@@ -52,6 +52,36 @@ class Pages(Protocol):
         ...
 
 
+class Handshake(NamedTuple):
+    """What a server showed in a TLS handshake. Nothing of it has been verified.
+
+    Attributes:
+        address: where it was.
+        protocol: ``TLSv1.3``.
+        cipher: its name, as OpenSSL calls it.
+        cipher_bits: of its key.
+        chain: DER as it was sent, the server's own certificate first; never empty.
+    """
+
+    address: str
+    protocol: str
+    cipher: str
+    cipher_bits: int
+    chain: tuple[bytes, ...]
+
+
+class Tls(Protocol):
+    """TLS, with everything that a server might still speak."""
+
+    def handshake(self, host: str, port: int, *, deadline: float) -> Handshake:
+        """One, which verifies nothing. Raises BlockedAddress, UpstreamFailed."""
+        ...
+
+    def authorities(self) -> bytes:
+        """Those that the operator trusts beside the public ones, as PEM."""
+        ...
+
+
 class CaptionTrack(NamedTuple):
     """One of a video's caption tracks.
 
@@ -155,6 +185,11 @@ class World(Protocol):
     @property
     def pages(self) -> Pages:
         """Other sites."""
+        ...
+
+    @property
+    def tls(self) -> Tls:
+        """Other sites' certificates."""
         ...
 
     @property

@@ -65,7 +65,7 @@ class Settings:
     egress_deny: str = ""
     """Networks that are never connected to beside those that are not public: your own addresses, ``198.51.100.7/32,...``."""
     egress_ports: str = ""
-    """Ports that URLs may name beside 80, 443, 8080 and 8443, ``8000,...``."""
+    """Ports beside those that URLs and ssl-info may name anyway (jobs/hosts.py), ``8000,...``."""
     ca_file: str = ""
     """PEM file of certificate authorities that are trusted beside the public ones."""
     whois_iana: str = "whois.iana.org:43"

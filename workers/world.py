@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
     from workers.adapters.captions import YouTubeCaptions
     from workers.adapters.dns import CachedDns
+    from workers.adapters.tls import TlsInspector
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -89,6 +90,13 @@ class RealWorld:
         from workers.adapters.captions import YouTubeCaptions
 
         return YouTubeCaptions(self.pages, base=self.settings.youtube_url, on_open=partial(self._close, Pool.YOUTUBE))
+
+    @cached_property
+    def tls(self) -> TlsInspector:
+        """jobs.ports.Tls."""
+        from workers.adapters.tls import TlsInspector
+
+        return TlsInspector(self.connector, self.settings.ca_file)
 
     @cached_property
     def calculations(self) -> ChildCalculations:

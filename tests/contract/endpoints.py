@@ -49,7 +49,7 @@ SPECIFIED: tuple[Row, ...] = (
     Row("rss", "/v1/cdp/rss", "0.008", "8000", "data", "net", "newer"),
     Row("youtube", "/v1/cdp/youtube", "0.015", "15000", "data", "youtube", "newer", built=True),
     Row("web-diff", "/v1/cdp/web-diff", "0.08", "80000", "data", "render", "newer"),
-    Row("ssl-info", "/v1/cdp/ssl-info", "0.002", "2000", "security", "net", "older"),
+    Row("ssl-info", "/v1/cdp/ssl-info", "0.002", "2000", "security", "net", "older", built=True),
     Row("x402-discover", "/v1/cdp/x402-discover", "0.005", "5000", "security", "net", "older"),
     Row(
         "prompt-injection-scan",

@@ -1,0 +1,1 @@
+"""What ssl-info judges: a certificate, whom it is for, and whether it is trusted. Bytes in, statements out."""
