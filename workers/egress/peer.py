@@ -97,7 +97,7 @@ class Peer:
         ]
         if refused.reason == "token":
             headers.append(("Proxy-Authenticate", 'Basic realm="coinslot"'))
-        status = REASONS[refused.reason]
+        status = REASONS.get(refused.reason, 502)
         await self.send(h11.Response(status_code=status, headers=headers, reason=refused.reason))
         await self.send(h11.Data(data=text))
         await self.send(h11.EndOfMessage())
