@@ -145,7 +145,7 @@ def records(*lines: str, rcode: str = "NOERROR", authority: Sequence[str] = (), 
 
     def step(query: dns.message.Message, transport: Transport) -> Sequence[bytes]:
         answer = response(query, *lines, rcode=rcode, authority=authority, authenticated=authenticated)
-        wire = answer.to_wire(max_size=65535)
+        wire = answer.to_wire(max_size=65535, want_shuffle=False)
         if transport == "udp" and len(wire) > max(512, query.payload):
             return truncated(query, transport)
         return [wire]
