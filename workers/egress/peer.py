@@ -68,6 +68,8 @@ class Peer:
     async def next(self) -> object:
         """The next part of a message. Raises h11.RemoteProtocolError."""
         while (event := self._http.next_event()) is h11.NEED_DATA:
+            if self._http.they_are_waiting_for_100_continue:
+                await self.send(h11.InformationalResponse(status_code=100, headers=[], reason="Continue"))
             self._http.receive_data(await self.read())
         return event
 
@@ -97,7 +99,7 @@ class Peer:
         ]
         if refused.reason == "token":
             headers.append(("Proxy-Authenticate", 'Basic realm="coinslot"'))
-        status = REASONS[refused.reason]
+        status = REASONS.get(refused.reason, 502)
         await self.send(h11.Response(status_code=status, headers=headers, reason=refused.reason))
         await self.send(h11.Data(data=text))
         await self.send(h11.EndOfMessage())

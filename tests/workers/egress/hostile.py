@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -83,6 +84,42 @@ def repeating(first: bytes, then: bytes, *, pause_s: float = 0.0) -> Answer:
             time.sleep(pause_s)
 
     return answer
+
+
+def free_port(*addresses: str) -> int:
+    """One that nobody has on any of these addresses, now."""
+    while True:
+        with contextlib.ExitStack() as bound:
+            port = 0
+            with contextlib.suppress(OSError):
+                for address in addresses:
+                    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+                    listener = bound.enter_context(socket.create_server((address, port), family=family))
+                    port = listener.getsockname()[1]
+                return port
+
+
+class Calls:
+    """Whom this thread calls, by TCP or UDP, as Python's audit sees it: also where nobody listens."""
+
+    _watched: list[tuple[str, int]] | None = None
+    _is_hooked = False
+
+    def __enter__(self) -> list[tuple[str, int]]:
+        if not Calls._is_hooked:
+            sys.addaudithook(Calls._hook)  # for ever
+            Calls._is_hooked = True
+        Calls._watched = []
+        return Calls._watched
+
+    def __exit__(self, *error: object) -> None:
+        Calls._watched = None
+
+    @staticmethod
+    def _hook(event: str, arguments: tuple[object, ...]) -> None:
+        is_call = event in {"socket.connect", "socket.sendto"} and threading.current_thread() is threading.main_thread()
+        if is_call and Calls._watched is not None:
+            Calls._watched.append(arguments[1])  # type: ignore[arg-type]
 
 
 class Canary:

@@ -160,6 +160,25 @@ async def test_bodies_in_both_directions(proxy: Proxy) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_client_that_waits_to_send_its_body(proxy: Proxy) -> None:
+    """Is told to, by the proxy: what the server would say is not known before the body is."""
+    port = await proxy.listen_on_port()
+    heads: list[bytes] = []
+
+    def answer(connection: socket.socket) -> None:
+        heads.append(head_of(connection))
+        connection.sendall(OK)
+
+    with server(answer) as upstream, proxy.serving(Job()) as job:
+        async with Line(port, job) as line:
+            await line.ask(f"POST http://a.example.com:{upstream}/", "Expect: 100-continue\r\nContent-Length: 4\r\n")
+            assert await line.status() == "100 Continue"
+            line.writer.write(b"body")
+            assert await line.status() == "200 OK"
+    assert b"expect" not in heads[0].lower()
+
+
+@pytest.mark.anyio
 async def test_tls_through_a_tunnel(proxy: Proxy) -> None:
     """End to end: the client verifies the server's certificate."""
     port = await proxy.listen_on_port()

@@ -1,0 +1,473 @@
+"""A list of 134 bad inputs, by number, and what becomes of each: a refusal with the right code, or a clear result.
+
+Whatever it is, nobody is called: canaries listen on this machine's own addresses, and the name server keeps a log. The list is
+made of what parsers, resolvers and gateways are known to disagree about; its numbers are only names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from jobs import schema_check
+from jobs.hosts import Local, NotPublic, configure, domain_name, public_host, public_url
+from shared.endpoint import InvalidField
+from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, free_port, repeating, saying, server
+from tests.workers.egress.name_server import NameServer, failing, records, silence
+from workers.egress.http import HttpClient
+
+BLOCKED, NO_URL, NO_HOST, NEVER = "blocked_address", "invalid_url", "invalid_domain", "-"
+PUBLIC = "93.184.215.14"
+FORBIDDEN = ("127.0.0.1", "127.0.0.2", "127.77.40.3", "::1")
+TRUST = ssl.create_default_context()
+
+ELSEWHERE = {
+    **dict.fromkeys(range(122, 131), "a browser's: it has no network but the proxy, test_proxy.py"),
+    133: "the XML parser's: it opens nothing, whatever a document says",
+}
+"""Numbers that nothing here can be fed with."""
+
+
+class Static(NamedTuple):
+    """An input that is refused for what it is.
+
+    Attributes:
+        url: with which code, as `http://{text}/` or, if it has a scheme, as it is. NEVER: it is a name, which the DNS judges.
+        host: with which code as a host, where that is something else than a URL.
+    """
+
+    number: int
+    text: str
+    url: str = BLOCKED
+    host: str | None = BLOCKED
+
+
+STATIC = [
+    Static(1, "127.0.0.1"),
+    Static(2, "127.1"),
+    Static(3, "127.0.1"),
+    Static(4, "2130706433"),
+    Static(5, "0x7f000001"),
+    Static(6, "0x7f.0x0.0x0.0x1"),
+    Static(7, "0177.0.0.1"),
+    Static(8, "017700000001"),
+    Static(9, "127.0.0.1."),
+    Static(10, "①②⑦.⓪.⓪.①"),
+    Static(11, "127。0。0。1"),
+    Static(12, "%31%32%37.0.0.1", host=NO_HOST),
+    Static(13, "127.0.0.1%2eexample.com", url=NEVER, host=NO_HOST),
+    Static(14, "127.0.0.1%00.example.com", url=NO_URL, host=NO_HOST),
+    Static(15, "0"),
+    Static(16, "0.0.0.0"),
+    Static(17, "0x"),
+    Static(18, "1.2.3"),
+    Static(19, "08.8.8.8", url=NO_URL, host=NO_HOST),
+    Static(20, "256.256.256.256", url=NO_URL, host=NO_HOST),
+    Static(21, "4294967296", url=NO_URL, host=NO_HOST),
+    Static(22, "10.0.0.1"),
+    Static(23, "172.16.0.1"),
+    Static(24, "192.168.0.1"),
+    Static(25, "100.64.0.1"),
+    Static(26, "100.100.100.200"),
+    Static(27, "169.254.169.254"),
+    Static(28, "169.254.170.2"),
+    Static(29, "168.63.129.16"),
+    Static(30, "192.0.0.192"),
+    Static(31, "198.18.0.1"),
+    Static(32, "224.0.0.1"),
+    Static(33, "240.0.0.1"),
+    Static(34, "255.255.255.255"),
+    Static(35, "[::1]"),
+    Static(36, "[::]"),
+    Static(37, "[::ffff:127.0.0.1]"),
+    Static(38, "[::ffff:7f00:1]"),
+    Static(39, "[0:0:0:0:0:ffff:127.0.0.1]"),
+    Static(40, "[::127.0.0.1]"),
+    Static(41, "[::ffff:0:127.0.0.1]"),
+    Static(42, "[64:ff9b::7f00:1]"),
+    Static(43, "[64:ff9b::a9fe:a9fe]"),
+    Static(44, "[64:ff9b:1::a00:1]"),
+    Static(45, "[2002:7f00:1::]"),
+    Static(46, "[2002:a9fe:a9fe::]"),
+    Static(47, "[2001:0:7f00:1::]"),
+    Static(48, "[fe80::1%25eth0]", url=NO_URL),
+    Static(49, "[fec0::1]"),
+    Static(50, "[fc00::1]"),
+    Static(51, "[fd00:ec2::254]"),
+    Static(52, "[ff02::1]"),
+    Static(53, "[2001:db8::1]"),
+    Static(54, "[3fff::1]"),
+    Static(55, "[5f00::1]"),
+    Static(56, "[::5efe:127.0.0.1]"),
+    Static(57, "[v1.127.0.0.1]", url=NO_URL, host=NO_HOST),
+    Static(58, "[::1", url=NO_URL, host=NO_HOST),
+    Static(59, "localhost"),
+    Static(60, "LOCALHOST."),
+    Static(61, "foo.localhost"),
+    Static(62, "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ"),
+    Static(63, "loc\u00adalhost"),
+    Static(64, "metadata.google.internal"),
+    Static(65, "instance-data"),
+    Static(66, "kubernetes.default.svc"),
+    Static(67, "redis"),
+    Static(68, "api.own.example.com"),
+    Static(78, ".".join(["a" * 62] * 4) + ".ab", url=NO_URL, host=NO_HOST),
+    Static(78, "a" * 64 + ".example.com", url=NO_URL, host=NO_HOST),
+    Static(79, "xn--a.example.com", url=NO_URL, host=NO_HOST),
+    Static(79, "xn--zzzzzz.example.com", url=NO_URL, host=NO_HOST),
+    Static(79, "xn--localhost-.com", url=NO_URL, host=NO_HOST),
+    Static(80, "facebookcorewwwi.onion"),
+    Static(81, "http://a.example.com@127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(82, "http://a.example.com:80@127.0.0.1:22", url=NO_URL, host=NO_HOST),
+    Static(83, "http://a.example.com\\@127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(84, "http://127.0.0.1\\@a.example.com", url=NO_URL, host=NO_HOST),
+    Static(85, "http://a.example.com#@127.0.0.1", url=NEVER, host=NO_HOST),
+    Static(86, "https://a.example.com／@127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(87, "http:/127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(88, "http:127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(89, "///127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(90, "//127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(91, "ht\ttp://127.0.0.1/", url=NO_URL, host=NO_HOST),
+    Static(91, "http://127.0\n.0.1/", url=NO_URL, host=NO_HOST),
+    Static(91, "http://a.example\t.com/", url=NO_URL, host=NO_HOST),
+    Static(92, "\x01http://127.0.0.1/", url=NO_URL, host=NO_HOST),
+    Static(92, " http://127.0.0.1/", url=NO_URL, host=NO_HOST),
+    Static(93, "http://1.1.1.1 &@2.2.2.2# @3.3.3.3/", url=NO_URL, host=NO_HOST),
+    Static(94, "http://a.example.com:0/", url=BLOCKED, host=NO_HOST),
+    Static(94, "http://a.example.com:65536/", url=NO_URL, host=NO_HOST),
+    Static(94, "http://a.example.com:-1/", url=NO_URL, host=NO_HOST),
+    Static(94, "http://a.example.com:٨٠/", url=NO_URL, host=NO_HOST),
+    Static(94, "http://a.example.com:80:90/", url=NO_URL, host=NO_HOST),
+    Static(95, "http://a.example.com:22/", url=BLOCKED, host=NO_HOST),
+    Static(95, "http://a.example.com:25/", url=BLOCKED, host=NO_HOST),
+    Static(95, "http://a.example.com:6379/", url=BLOCKED, host=NO_HOST),
+    Static(95, "http://a.example.com:11211/", url=BLOCKED, host=NO_HOST),
+    Static(96, "http://127.0.0.1/" + "a" * 2_000_000, url=NO_URL, host=NO_HOST),
+    Static(96, "http://" + "a." * 1_000_000 + "com/", url=NO_URL, host=NO_HOST),
+    Static(97, "http://a.example.com/\r\nHost: 127.0.0.1", url=NO_URL, host=NO_HOST),
+    Static(97, "http://a.example.com\r\n/", url=NO_URL, host=NO_HOST),
+    Static(97, "a.example.com\r\nset x 0 0 1", url=NO_URL, host=NO_HOST),
+    Static(98, "file:///etc/hostname", url=NO_URL, host=NO_HOST),
+    Static(99, "gopher://127.0.0.1:6379/_INFO", url=NO_URL, host=NO_HOST),
+    Static(100, "ftp://127.0.0.1/", url=NO_URL, host=NO_HOST),
+    Static(101, "data:text/html,<script>1</script>", url=NO_URL, host=NO_HOST),
+    Static(102, "javascript:alert(1)", url=NO_URL, host=NO_HOST),
+    Static(103, "view-source:http://127.0.0.1/", url=NO_URL, host=NO_HOST),
+    Static(104, "chrome://version", url=NO_URL, host=NO_HOST),
+    Static(105, "about:blank", url=NO_URL, host=NO_HOST),
+    Static(106, "blob:http://127.0.0.1/1", url=NO_URL, host=NO_HOST),
+    Static(107, "ws://127.0.0.1/", url=NO_URL, host=NO_HOST),
+    Static(108, "dict://127.0.0.1:11211/stats", url=NO_URL, host=NO_HOST),
+    Static(108, "ldap://127.0.0.1/", url=NO_URL, host=NO_HOST),
+]
+
+
+@pytest.fixture(autouse=True)
+def local() -> Iterator[None]:
+    """The service has a host of its own."""
+    configure(Local(own={"api.own.example.com"}))
+    yield
+    configure(Local())
+
+
+def code(parse: Callable[[str], object], text: str) -> str:
+    """Of the refusal."""
+    try:
+        parse(text)
+    except NotPublic as refused:
+        return refused.code
+    return NEVER
+
+
+@pytest.mark.parametrize("row", STATIC, ids=lambda row: f"{row.number}-{row.text[:30]!a}")
+def test_what_is_refused_for_what_it_is(row: Static) -> None:
+    """Before the payment, in the API: without a question to anybody."""
+    url = row.text if row.number > 80 else f"http://{row.text}/"
+    began = time.monotonic()
+    assert code(public_url, url) == row.url
+    assert code(public_host, row.text) == row.host
+    assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in STATIC if row.number <= 80], ids=lambda row: f"{row.number}-{row.text[:30]!a}"
+)
+def test_addresses_and_special_names_are_not_asked_for(row: Static) -> None:
+    """Where a name is for the DNS alone. Names of one label are asked for: they are the top-level domains."""
+    allowed = {"redis", "instance-data", "api.own.example.com"}
+    assert code(domain_name, row.text) == (NEVER if row.text in allowed else NO_HOST)
+
+
+def test_an_authority_that_looks_like_an_address_is_the_name_it_is() -> None:
+    """Numbers 13 and 85: read once, as a browser reads it, and only what was read is used."""
+    assert public_url("http://127.0.0.1%2eexample.com/").host == "127.0.0.1.example.com"
+    assert str(public_url("http://a.example.com#@127.0.0.1")) == "http://a.example.com/"
+
+
+@pytest.fixture
+def port() -> int:
+    """Free on every address that the tests name."""
+    free = free_port(ADDRESS, *FORBIDDEN)
+    configure(Local(ports={free}, own={"api.own.example.com"}))
+    return free
+
+
+@pytest.fixture
+def canary(port: int) -> Iterator[Canary]:
+    """On the port that is called, of addresses that are not to be called."""
+    with Canary(*((address, port) for address in FORBIDDEN)) as listening:
+        yield listening
+        assert listening.calls == 0
+
+
+@pytest.fixture
+def names(port: int) -> Iterator[NameServer]:
+    """It knows a public host, which is the server, and is asked for nothing but public names; and nobody else is called."""
+    with NameServer() as running, Calls() as calls:
+        running.addresses("a.example.com", ADDRESS)
+        yield running
+        assert set(calls) <= {running.server, (ADDRESS, port), (ADDRESS, 80)}
+        asked = {question.name for question in running.questions}
+        assert all(name.endswith(".example.com") for name in asked)
+
+
+def result(names: NameServer, url: str, seconds: float = 3.0) -> str:
+    """A page's body, or why there is none."""
+    client = HttpClient(connector(server=names.server), TRUST, agent="test")
+    began = time.monotonic()
+    try:
+        page = client.get(public_url(url), limit_bytes=100_000, deadline=began + seconds)
+        said = page.body.decode()
+    except BlockedAddress:
+        said = BLOCKED
+    except UpstreamFailed as failed:
+        said = str(failed.reason)
+    assert time.monotonic() - began < seconds + 1
+    return said
+
+
+def internal(names: NameServer) -> None:
+    """72."""
+    names.script(
+        "b.example.com", "A", records("b.example.com. 0 IN CNAME db.internal.", "db.internal. 0 IN A 127.0.0.1")
+    )
+
+
+def rebinding(names: NameServer) -> None:
+    """73: by the time of the second question it is another."""
+    names.script(
+        "b.example.com", "A", records(f"b.example.com. 0 IN A {ADDRESS}"), records("b.example.com. 0 IN A 127.0.0.1")
+    )
+
+
+def circle(names: NameServer) -> None:
+    """76."""
+    lines = ("b.example.com. 0 IN CNAME c.example.com.", "c.example.com. 0 IN CNAME b.example.com.")
+    names.script("b.example.com", "A", records(*lines))
+    names.script("b.example.com", "AAAA", records(*lines))
+
+
+def thousand(names: NameServer) -> None:
+    """75."""
+    names.script(
+        "b.example.com", "A", records(*(f"b.example.com. 0 IN A 93.184.{n >> 8}.{n & 255}" for n in range(1000)))
+    )
+
+
+def each(step: object) -> Callable[[NameServer], None]:
+    """77: for both types."""
+
+    def script(names: NameServer) -> None:
+        for record_type in ("A", "AAAA"):
+            names.script("b.example.com", record_type, step)  # type: ignore[arg-type]
+
+    return script
+
+
+def addresses(*of_it: str) -> Callable[[NameServer], None]:
+    """A host's."""
+    return lambda names: names.addresses("b.example.com", *of_it, ttl=0)
+
+
+NAMES: list[tuple[int, Callable[[NameServer], None], str]] = [
+    (69, addresses("127.0.0.1"), BLOCKED),
+    (69, addresses("127.77.40.3"), BLOCKED),
+    (70, addresses(PUBLIC, "127.0.0.1"), BLOCKED),
+    (70, addresses(ADDRESS, "127.0.0.2"), BLOCKED),
+    (71, addresses(ADDRESS, "::1"), BLOCKED),
+    (72, internal, BLOCKED),
+    (73, rebinding, "served"),
+    (74, rebinding, "served"),
+    (75, thousand, "dns_failure"),
+    (76, circle, "dns_failure"),
+    (77, each(failing("SERVFAIL")), "dns_failure"),
+    (77, each(silence), "timeout"),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "script", "expected"), NAMES, ids=lambda value: str(value) if isinstance(value, int) else ""
+)
+def test_names_that_lie(
+    names: NameServer, canary: Canary, port: int, number: int, script: Callable[[NameServer], None], expected: str
+) -> None:
+    """A clear result; the connection goes to what was checked, or to nobody."""
+    script(names)
+    with server(saying(b"HTTP/1.1 200 OK\r\n\r\nserved"), port=port):
+        assert result(names, f"http://b.example.com:{port}/") == expected
+        if number in {73, 74}:
+            assert names.asked("b.example.com").count("A") == 1
+            assert result(names, f"http://b.example.com:{port}/") == BLOCKED
+
+
+Served = Callable[[int], Answer]
+"""By a server on this port."""
+
+
+def raw(response: bytes) -> Served:
+    """These bytes."""
+    return lambda port: saying(response.replace(b":PORT", b":%d" % port))
+
+
+def endless(first: bytes, then: bytes, pause_s: float = 0.0) -> Served:
+    """Bytes without end."""
+    return lambda port: repeating(first, then, pause_s=pause_s)
+
+
+def to(location: str) -> Served:
+    """A redirect."""
+    return raw(f"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: {location}\r\n\r\n".encode())
+
+
+def page(body: str, headers: str = "") -> Served:
+    """200."""
+    return raw(f"HTTP/1.1 200 OK\r\n{headers}\r\n{body}".encode())
+
+
+def bomb(coding: str, body: bytes) -> Served:
+    """Much, packed."""
+    return raw(f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\n\r\n".encode() + body)
+
+
+META = '<meta http-equiv="refresh" content="0;url=http://127.0.0.1:PORT/"><script>location="http://127.0.0.1:PORT/"</script>'
+ZEROS = bytes(10_000_000)
+HTTP: list[tuple[int, Callable[[int], Answer], str]] = [
+    (109, to("http://127.0.0.1:PORT/"), BLOCKED),
+    (109, to("http://b.example.com:PORT/"), BLOCKED),
+    (110, to("http://169.254.169.254/latest/meta-data/"), BLOCKED),
+    (111, to("file:///etc/hostname"), "bad_content"),
+    (112, page(META), META),
+    (113, to("/"), "bad_content"),
+    (113, to("http://a.example.com:PORT/again"), "bad_content"),
+    (114, to("//redis:PORT/"), BLOCKED),
+    (114, to("//127.1:PORT/"), BLOCKED),
+    (115, to("/" + "a" * 100_000), "too_large"),
+    (
+        116,
+        page("ok", "Link: <http://127.0.0.1:PORT/>; rel=preload\r\nRefresh: 0; url=http://127.0.0.1:PORT/\r\n"),
+        "ok",
+    ),
+    (117, bomb("gzip", gzip.compress(ZEROS)), "too_large"),
+    (117, bomb("deflate", zlib.compress(ZEROS)), "too_large"),
+    (117, bomb("gzip,gzip", gzip.compress(gzip.compress(ZEROS))), "bad_content"),
+    (117, bomb("br", b"\x0b\x02\x80abc\x03"), "bad_content"),
+    (117, bomb("zstd", b"\x28\xb5\x2f\xfd\x04\x00"), "bad_content"),
+    (118, endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x", 0.2), "timeout"),
+    (119, endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 50), "too_large"),
+    (120, raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), "bad_content"),
+    (120, raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlongerthanthat"), "longe"),
+    (120, raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef"), "bad_content"),
+    (121, raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), "bad_content"),
+    (121, raw(b"HTTP/1.1 103 Early Hints\r\nLink: <http://127.0.0.1:PORT/>\r\n\r\nHTTP/1.1 200 OK\r\n\r\nok"), "ok"),
+    (134, to("http://catalogue.internal/next"), BLOCKED),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "expected"), HTTP, ids=lambda value: str(value) if isinstance(value, int) else ""
+)
+def test_servers_that_lie(
+    names: NameServer, canary: Canary, port: int, number: int, answer: Served, expected: str
+) -> None:
+    """A clear result within the deadline; what a page or a header names is called by nobody."""
+    names.addresses("b.example.com", "127.0.0.1")
+    with server(answer(port), port=port):
+        said = result(names, f"http://a.example.com:{port}/", seconds=1.0 if expected == "timeout" else 5.0)
+    assert said == expected.replace(":PORT", f":{port}")
+
+
+def test_a_referral_to_this_machine(names: NameServer, canary: Canary) -> None:
+    """131: a WHOIS server may name any host as the one that knows more. An address is refused, and a name that leads to one."""
+    assert code(public_host, "127.0.0.1") == BLOCKED
+    names.addresses("whois.example.com", "127.0.0.1")
+    with pytest.raises(BlockedAddress):
+        connector(server=names.server).connect("whois.example.com", 43, deadline=time.monotonic() + 5)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "http://127.0.0.1:8080/schema.json"},
+        {"$ref": "file:///etc/hostname"},
+        {"$schema": "http://127.0.0.1/draft"},
+        {"$id": "http://127.0.0.1:8080/", "properties": {"a": {"$ref": "other.json"}}},
+    ],
+)
+def test_a_schema_that_refers_to_this_machine(names: NameServer, canary: Canary, schema: dict[str, object]) -> None:
+    """132: nothing is fetched."""
+    with pytest.raises(InvalidField) as refused:
+        schema_check.compile_schema(schema)
+    assert refused.value.code in {"remote_ref_not_allowed", "invalid_schema"}
+
+
+def test_every_link_of_a_page_is_judged_as_a_url_of_a_callers(names: NameServer, canary: Canary) -> None:
+    """134: catalogues name the next ones."""
+    base = public_url("http://a.example.com:8080/catalogue")
+    for link in (
+        "http://10.0.0.1/",
+        "//localhost/",
+        "http://metadata.google.internal/",
+        "http://[::1]/x",
+        "http://x.local/",
+    ):
+        with pytest.raises(NotPublic) as refused:
+            public_url(link, base=base)
+        assert refused.value.code == BLOCKED
+
+
+def test_nobody_is_called_for_what_is_refused_unpaid(names: NameServer, canary: Canary, port: int) -> None:
+    """Even if the whole way were gone with it: what a URL is read as leads to the server, or nowhere."""
+    with server(saying(b"HTTP/1.1 200 OK\r\n\r\nserved"), port=port):
+        for row in STATIC:
+            with contextlib.suppress(NotPublic):
+                text = row.text if "://" in row.text else f"http://{row.text}:{port}/"
+                assert result(names, text) in {"served", "dns_failure", "connection_refused", "too_large"}
+
+
+def test_the_canary_sings() -> None:
+    """A test of the test: a connection that is made is counted."""
+    with Canary(("127.0.0.1", 0)) as listening:
+        socket.create_connection(("127.0.0.1", listening.ports[0])).close()
+        assert listening.calls == 1
+        assert listening.calls == 0
+
+
+def test_every_number_has_its_row() -> None:
+    """From 1 to 134: here, or with the reason why not."""
+    here = (
+        {row.number for row in STATIC}
+        | {number for number, *_ in NAMES}
+        | {number for number, *_ in HTTP}
+        | {131, 132, 134}
+    )
+    assert here.isdisjoint(ELSEWHERE)
+    assert here | set(ELSEWHERE) == set(range(1, 135))
