@@ -263,7 +263,6 @@ def test_what_is_asked_of_the_world() -> None:
         ({"hostname": HOST, "port": 22}, "port", "blocked_address"),
         ({"hostname": HOST, "port": 25}, "port", "blocked_address"),
         ({"hostname": HOST, "port": 6379}, "port", "blocked_address"),
-        ({"hostname": HOST, "port": 6379}, "port", "blocked_address"),
     ],
     ids=repr,
 )

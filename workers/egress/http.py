@@ -100,7 +100,9 @@ class HttpClient:
         except ssl.SSLError as error:
             why = getattr(error, "verify_message", "") or error.reason or "the handshake failed"
             raise UpstreamFailed(f"No TLS connection to {url.host}: {why}.", reason="tls_failure") from None
-        except (httpcore.RemoteProtocolError, httpcore.LocalProtocolError):
+        except httpcore.LocalProtocolError:
+            raise UpstreamFailed(f"What {url.host} made of the request cannot be sent.", reason="bad_content") from None
+        except httpcore.RemoteProtocolError:
             if stream.received == 0:
                 raise UpstreamFailed(f"{url.host} closed the connection.", reason="connection_refused") from None
             raise UpstreamFailed(f"What {url.host} answered is not HTTP, or cut off.", reason="bad_content") from None
