@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jobs.captions import transcript
+from jobs.discovery import reading as discovery_reading
 
 Calculation = Callable[[bytes], bytes]
 
 CALCULATIONS: Mapping[str, Calculation] = {
     "caption_document": transcript.calculate,
+    discovery_reading.NAME: discovery_reading.calculate,
 }
 
 
 def preload() -> None:
     """Import what the calculations need, in the process that children are forked from."""
+    discovery_reading.preload()
