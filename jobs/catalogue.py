@@ -13,6 +13,7 @@ from jobs import (
     prompt_injection_scan,
     regex_test,
     webhook_sig_verify,
+    x402_discover,
     youtube,
 )
 from shared.endpoint import Endpoint
@@ -31,6 +32,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     pii_redact.ENDPOINT,
     dns.ENDPOINT,
     youtube.ENDPOINT,
+    x402_discover.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
 )
 
