@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jobs.captions import transcript
+from jobs.discovery import reading as discovery_reading
 from jobs.tls import examination
 
 Calculation = Callable[[bytes], bytes]
@@ -15,9 +16,11 @@ Calculation = Callable[[bytes], bytes]
 CALCULATIONS: Mapping[str, Calculation] = {
     "caption_document": transcript.calculate,
     examination.NAME: examination.calculate,
+    discovery_reading.NAME: discovery_reading.calculate,
 }
 
 
 def preload() -> None:
     """Import what the calculations need, in the process that children are forked from."""
     examination.preload()
+    discovery_reading.preload()

@@ -14,6 +14,7 @@ from jobs import (
     regex_test,
     ssl_info,
     webhook_sig_verify,
+    x402_discover,
     youtube,
 )
 from shared.endpoint import Endpoint
@@ -32,8 +33,9 @@ CATALOGUE: tuple[Endpoint, ...] = (
     pii_redact.ENDPOINT,
     dns.ENDPOINT,
     youtube.ENDPOINT,
-    ssl_info.ENDPOINT,
+    x402_discover.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
+    ssl_info.ENDPOINT,
 )
 
 BY_NAME: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in CATALOGUE}

@@ -64,6 +64,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("dns", {"domain": "0x7f.1"}, "invalid_domain", "domain"),
     ("dns", {"domain": "db.internal"}, "invalid_domain", "domain"),
     ("dns", {"domain": "example.com", "recordType": "PTR"}, "invalid_body", "recordType"),
+    ("x402-discover", {"url": "shop.example.com"}, "invalid_url", "url"),
+    ("x402-discover", {"url": "http://127.0.0.1/"}, "blocked_address", "url"),
+    ("x402-discover", {"url": "https://shop.example.com/", "limit": 501}, "invalid_body", "limit"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
 ]
 

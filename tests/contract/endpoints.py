@@ -50,7 +50,7 @@ SPECIFIED: tuple[Row, ...] = (
     Row("youtube", "/v1/cdp/youtube", "0.015", "15000", "data", "youtube", "newer", built=True),
     Row("web-diff", "/v1/cdp/web-diff", "0.08", "80000", "data", "render", "newer"),
     Row("ssl-info", "/v1/cdp/ssl-info", "0.002", "2000", "security", "net", "older", built=True),
-    Row("x402-discover", "/v1/cdp/x402-discover", "0.005", "5000", "security", "net", "older"),
+    Row("x402-discover", "/v1/cdp/x402-discover", "0.005", "5000", "security", "net", "older", built=True),
     Row(
         "prompt-injection-scan",
         "/v1/cdp/prompt-injection-scan",

@@ -1,0 +1,80 @@
+"""Numbers and prices in other sites' documents. Nothing is computed before its length is known: `1e999999999` is four bytes."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+_ATOMIC = re.compile(r"[0-9]{1,78}", re.ASCII)  # as many digits as 2**256 has
+_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
+_PRICE = re.compile(
+    r"\s*(?P<before>US\$|\$|USDC?\b)?\s*(?P<number>[0-9]{1,12}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?)"
+    r"\s*(?P<after>\$|[A-Za-z€£]{1,16})?\s*(?P<rest>.{0,24})",
+    re.ASCII | re.DOTALL,
+)
+_PERIOD = re.compile(r"(/|per|a)?\s*(mo|month|year|yr|week|day|hour|h)\b", re.IGNORECASE | re.ASCII)
+_DOLLARS = frozenset({"$", "us$", "usd", "usdc", "dollar", "dollars"})
+_NO_UNIT = frozenset({"per", "each", "a", "an", "for"})
+
+
+class Number(str):
+    """A JSON number as it was written."""
+
+    __slots__ = ()
+
+
+class Price(NamedTuple):
+    """A price in whole units of something.
+
+    Attributes:
+        is_usd: whether it says that it is in dollars or USDC; None when it does not say what it is in.
+    """
+
+    value: Decimal
+    is_usd: bool | None
+
+
+def atomic(value: object) -> str | None:
+    """An amount that is a whole number, without leading zeros."""
+    if isinstance(value, str) and _ATOMIC.fullmatch(value):
+        return value.lstrip("0") or "0"
+    return None
+
+
+def decimal(value: object) -> Decimal | None:
+    """A plain decimal of moderate length."""
+    if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
+        return None
+    return Decimal(value)
+
+
+def price(value: object, *, is_usd: bool | None = None) -> Price | None:
+    """A price: `0.01`, `"0.01"`, `"$0.001"`, `"0.02 USDC"`, `"$0.0003 per call"`. What is paid by the month is none.
+
+    Args:
+        is_usd: what the place where it was found says about the unit.
+    """
+    if not isinstance(value, str):
+        return None
+    if isinstance(value, Number):
+        number = decimal(value)
+        return None if number is None else Price(number, is_usd)
+    found = _PRICE.fullmatch(value[:64])
+    if found is None:
+        return None
+    before, after = found["before"], found["after"]
+    if after and after.lower() not in _NO_UNIT:
+        is_usd = after.lower() in _DOLLARS
+    elif before:
+        is_usd = True
+    tail = found["rest"] if not after or is_usd else f"{after} {found['rest']}"
+    if _PERIOD.match(tail.strip()):
+        return None
+    return Price(Decimal(found["number"]), is_usd)
+
+
+def plain_text(value: Decimal) -> str:
+    """Without an exponent or trailing zeros."""
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

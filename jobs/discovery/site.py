@@ -1,0 +1,33 @@
+"""Which hosts belong to one site: those below one registrable domain, by the public suffix list that is installed."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+
+def is_same_site(host: str, other: str) -> bool:
+    """Whether two hosts are the same, or are below the same registrable domain.
+
+    Customers of a shared domain (`one.github.io`, `two.github.io`) are strangers to each other: the list's private part.
+    """
+    if host == other:
+        return True
+    domain = _registrable(host)
+    return bool(domain) and domain == _registrable(other)
+
+
+def _registrable(host: str) -> str:
+    """Empty for what is itself a suffix."""
+    return str(_extract()(host).top_domain_under_public_suffix)
+
+
+@functools.cache
+def _extract() -> TLDExtract:
+    import tldextract  # 0.2 s, and few reports need it
+
+    # The list that comes with the package: it is never fetched, and nothing is written.
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
