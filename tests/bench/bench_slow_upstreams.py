@@ -1,0 +1,101 @@
+"""What callers of echo and dns notice while the upstreams of whois and youtube are slow:
+`python tests/bench/bench_slow_upstreams.py [rounds]`.
+
+32 callers of whois and 8 of youtube are in flight all the time, and what these ask answers after 4 s. Nobody pays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from compose.sandbox.upstream_server import start_upstreams
+from shared.endpoint import PATH_PREFIX, Pool
+from tests.bench.stand import Running, stand
+from tests.bench.systems import UNPAID
+from tests.bench.wrk import ECHO_BODY, Load, background, load
+
+SECONDS = 3
+DELAY_S = 4.0
+CALLS = {"echo": ECHO_BODY, "dns": json.dumps({"domain": "example.com", "recordType": "MX"})}
+SLOW = {
+    "whois": (32, json.dumps({"domain": "example.com"})),
+    "youtube": (8, json.dumps({"url": "https://youtu.be/coinslot-01"})),
+}
+
+
+def main(rounds: int = 5) -> None:
+    """Print the table."""
+    with stand() as here, contextlib.ExitStack() as stack:
+        upstreams = start_upstreams(here.folder)
+        stack.callback(upstreams.child.stop)
+        port = stack.enter_context(_slow_server(upstreams.settings["EGRESS_ALLOW"].partition("/")[0]))
+        settings = {**upstreams.settings, "WHOIS_IANA": f"shop.example.com:{port}", "WHOIS_PORT": str(port)}
+        settings["YOUTUBE_URL"] = f"http://shop.example.com:{port}"
+        running = here.start(UNPAID, **{f"COINSLOT_{name}": value for name, value in settings.items()})
+        for pool in (Pool.NET, Pool.WHOIS, Pool.YOUTUBE):
+            here.spawn(UNPAID, "slow_worker", {**running.environment, "BENCH_POOL": pool.value})
+        running.wait_for(200)
+        time.sleep(3)  # the other workers
+        for name in CALLS:
+            _load(running, name)
+        pairs = [(_alone(running), _beside(running)) for _ in range(rounds)]
+        for name in CALLS:
+            alone, beside = zip(*((a[name], b[name]) for a, b in pairs), strict=True)
+            ratio = statistics.median(b.p99_ms / a.p99_ms for a, b in zip(alone, beside, strict=True))
+            print(f"{name:5} alone {_told(alone)}, beside slow upstreams {_told(beside)}: p99 {ratio:.2f} x")
+
+
+def _alone(running: Running) -> dict[str, Load]:
+    return {name: _load(running, name) for name in CALLS}
+
+
+def _beside(running: Running) -> dict[str, Load]:
+    with contextlib.ExitStack() as loads:
+        for name, (in_flight, body) in SLOW.items():
+            loads.enter_context(background(running.origin + PATH_PREFIX + name, in_flight=in_flight, body=body))
+        time.sleep(1)
+        return _alone(running)
+
+
+def _load(running: Running, name: str) -> Load:
+    return load(running.origin + PATH_PREFIX + name, in_flight=1, seconds=SECONDS, body=CALLS[name])
+
+
+def _told(loads: tuple[Load, ...]) -> str:
+    p50, p99 = (statistics.median(getattr(seen, name) for seen in loads) for name in ("p50_ms", "p99_ms"))
+    return f"p50 {p50:.2f} ms, p99 {p99:.2f} ms"
+
+
+@contextlib.contextmanager
+def _slow_server(address: str) -> Iterator[int]:
+    """Knows nothing, as WHOIS and as HTTP, and takes its time to say so."""
+
+    def answer(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            asked = connection.recv(65536)
+            time.sleep(DELAY_S)
+            is_http = asked.startswith((b"GET", b"POST"))
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n" if is_http else b"% nothing\r\n")
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=answer, args=(server.accept()[0],), daemon=True).start()
+
+    with socket.create_server((address, 0)) as server:
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
