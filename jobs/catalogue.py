@@ -12,6 +12,7 @@ from jobs import (
     prompt_injection_scan,
     regex_test,
     webhook_sig_verify,
+    whois,
 )
 from shared.endpoint import Endpoint
 
@@ -27,6 +28,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
     pii_redact.ENDPOINT,
+    whois.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
 )
 

@@ -36,7 +36,7 @@ def sockets(request: pytest.FixtureRequest) -> Iterator[None]:
     if folder in UNIT:
         pytest_socket.disable_socket(allow_unix_socket=True)
     else:
-        pytest_socket.socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+        pytest_socket.socket_allow_hosts(["127.0.0.0/8", "::1", "localhost"], allow_unix_socket=True)
     yield
     pytest_socket.enable_socket()
     pytest_socket._remove_restrictions()

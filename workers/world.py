@@ -13,6 +13,7 @@ from workers.children import ChildPool
 
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
+    from workers.adapters.whois import WhoisClient
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -78,6 +79,13 @@ class RealWorld:
         from workers.adapters.calculations import ChildCalculations
 
         return ChildCalculations(self._children)
+
+    @cached_property
+    def whois(self) -> WhoisClient:
+        """jobs.ports.Whois."""
+        from workers.adapters.whois import WhoisClient
+
+        return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
 
     @cached_property
     def clock(self) -> Clock:

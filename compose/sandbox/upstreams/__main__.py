@@ -11,10 +11,11 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from compose.sandbox.upstreams import whois
 from compose.sandbox.upstreams.place import Place, start_sites
 
 # Sites are added before they are served, names before they are answered.
-UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (start_sites,)
+UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (whois.start, start_sites)
 
 
 async def serve(place: Place) -> None:
