@@ -137,7 +137,7 @@ def _full(year: str) -> int:
 def _time(text: str) -> tuple[int, int, int, timezone]:
     found = _TIME.search(text[:24])
     if found is None:
-        compact = _COMPACT_TIME.match(text.lstrip(" #"))
+        compact = _COMPACT_TIME.match(text.lstrip())
         return (int(compact[1]), int(compact[2]), int(compact[3]), UTC) if compact else (0, 0, 0, UTC)
     hour = int(found[1])
     if found[4]:

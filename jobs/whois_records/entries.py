@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from jobs.whois_records.keys import Place, is_heading, place_of
@@ -59,7 +60,7 @@ def entries(tokens: Sequence[Token]) -> list[Entry]:
     found: list[Entry] = []
     section = _Section()
     head, paragraph, previous = Place.DOMAIN, 0, None
-    for token, following in zip(lines, [*lines[1:], None], strict=True):
+    for token, following in zip(lines, chain(lines[1:], [None])):
         if token.is_after_gap:
             paragraph += 1
             head = place_of(token.key) if token.key and token.value else Place.DOMAIN

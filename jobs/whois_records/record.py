@@ -190,7 +190,7 @@ def _field(entry: Entry, rules: Rules) -> tuple[Field | None, bool]:
             return None, False
         return RELATIVE[key], entry.place is not Place.DOMAIN or entry.object is not Place.DOMAIN
     what = PLAIN.get(key) or PLAIN.get(unnumbered(key))
-    if what in (Field.DNSSEC, Field.DOMAIN) and entry.place in (Place.REGISTRAR, Place.CONTACT):
+    if what is Field.DNSSEC and entry.place is Place.REGISTRAR:  # what it offers to everybody
         return None, False
     if is_others and what is not Field.REGISTRANT and (entry.key in _AMBIGUOUS or entry.place is Place.CONTACT):
         return (what if what in _EXPLICIT else None), True
@@ -200,7 +200,18 @@ def _field(entry: Entry, rules: Rules) -> tuple[Field | None, bool]:
 _AMBIGUOUS = frozenset(
     ("last update", "last updated", "last modified", "registrar", "created on", "updated on", "domain")
 )
-_EXPLICIT = frozenset((Field.EXPIRES, Field.NAME_SERVER, Field.STATUS, Field.IANA_ID, Field.WHOIS))
+_EXPLICIT = frozenset(
+    (
+        Field.CREATED,
+        Field.UPDATED,
+        Field.EXPIRES,
+        Field.NAME_SERVER,
+        Field.STATUS,
+        Field.DNSSEC,
+        Field.IANA_ID,
+        Field.WHOIS,
+    )
+)
 
 
 def _record(findings: _Findings, rules: Rules) -> Record:

@@ -92,7 +92,8 @@ def registrar(value: str) -> tuple[str | None, str | None]:
 def text_or_none(value: str) -> str | None:
     """A name; None for what stands for nothing."""
     text = " ".join(value.split())[:LONGEST_NAME]
-    return None if text.lower().strip(" .") in _NOTHING else text
+    folded = text.lower().strip(" .")
+    return None if folded in _NOTHING or folded.startswith(("no registrar", "not disclosed", "redacted")) else text
 
 
 def web_address(value: str) -> str | None:
@@ -110,7 +111,10 @@ def iana_id(value: str) -> str | None:
 
 def whois_server(value: str) -> str | None:
     """A host, out of a host, a host with a port, or a URL of whois."""
-    text = value.strip().lower().removeprefix("whois://").removeprefix("rwhois://").partition("/")[0].rstrip(".")
+    text = value.strip().lower()
+    for scheme in ("whois://", "rwhois://", "http://", "https://"):
+        text = text.removeprefix(scheme)
+    text = text.partition("/")[0].rstrip(".")
     host, _, port = text.partition(":")
     return host if is_host(host) and port in ("", "43") else None
 
