@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -20,22 +19,13 @@ import msgspec
 
 from jobs import hosts
 from jobs.hosts import NotPublic
-from jobs.ports import Context, Whois, WhoisText
-from jobs.whois_records import domains
-from jobs.whois_records.dates import iso
-from jobs.whois_records.record import Record, read
-from jobs.whois_records.referral import referral
-from jobs.whois_records.rules import GENERIC, Rules, rules_of
-from jobs.whois_records.text import cut, decode
+from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
-from shared.outcome import BlockedAddress, InvalidInput, UpstreamFailed
+from shared.outcome import InvalidInput
 
 WITHIN_S = 18.0
 """For all servers together, and for the turns that are waited for."""
-MOST_SERVERS = 3
-"""IANA's, the registry's, and the registrar's."""
-WORTH_ASKING_S = 2.0
 
 
 EXAMPLE_RECORD = """\
@@ -112,89 +102,20 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     age_seconds: int
 
 
-@dataclass(slots=True)
-class _Search:
-    """One domain's way from server to server.
-
-    Attributes:
-        names: of the domain, in A-labels and in Unicode.
-        visited: servers that need not be asked again.
-        texts: of the registry and the registrar, with the servers that gave them.
-    """
-
-    whois: Whois
-    domain: str
-    names: tuple[str, ...]
-    deadline: float
-    visited: list[str] = field(default_factory=list)
-    texts: list[tuple[str, WhoisText, str]] = field(default_factory=list)
-
-    def registry(self) -> str:
-        """The registry's server, by IANA's record of the top-level domain. Raises UpstreamFailed `no_whois_server`."""
-        last = self.domain.rpartition(".")[2]
-        text = self.whois.ask(self.whois.root, last, deadline=self.deadline)
-        self.visited.append(self.whois.root)
-        server = referral(decode(text.raw))
-        if server is None:
-            raise UpstreamFailed(f"The registry of .{last} has no WHOIS server.", reason="no_whois_server")
-        if server == self.whois.root:  # of .int and .arpa IANA is the registry
-            return server
-        try:
-            return hosts.public_host(server)
-        except NotPublic as refused:
-            if refused.code != "blocked_address":
-                raise UpstreamFailed(
-                    f"The registry of .{last} has no WHOIS server.", reason="no_whois_server"
-                ) from None
-            raise BlockedAddress(f"The WHOIS server of .{last} is not called: {refused.detail}") from None
-
-    def ask(self, server: str, rules: Rules) -> Record:
-        """What a server knows of the domain."""
-        text = self.whois.ask(server, rules.query.format(self.domain), deadline=self.deadline)
-        if server not in self.visited:
-            self.visited.append(server)
-        readable = decode(text.raw, rules.encodings)
-        self.texts.append((server, text, readable))
-        return read(readable, self.names, rules)
-
-    def complete(self, record: Record) -> Record:
-        """A thin record with what the server that it names adds; nothing that this server says or does is a failure."""
-        server = record.refers_to
-        if record.is_complete or record.registered is False or server is None or server in self.visited:
-            return record
-        if len(self.visited) >= MOST_SERVERS or self.deadline - time.monotonic() < WORTH_ASKING_S:
-            return record
-        try:
-            thicker = self.ask(hosts.public_host(server), GENERIC)
-        except (NotPublic, BlockedAddress, UpstreamFailed):
-            return record
-        return replace(record.completed(thicker), registered=True) if thicker.registered else record
-
-    def raw(self) -> tuple[str, bool]:
-        """All texts as one."""
-        first, *others = self.texts
-        below = "".join(f"\n# {server}\n\n{readable}" for server, _, readable in others)
-        text, is_cut = cut(first[2] + below)
-        return text, is_cut or any(text.is_cut for _, text, _ in self.texts)
-
-
 def run(request: Request, context: Context) -> Response:
     """IANA, the registry, and where it helps the registrar."""
+    # Not in the API, which needs the declaration alone.
+    from jobs.whois_records import domains
+    from jobs.whois_records.search import Search
+
     domain = _registrable(hosts.public_host(request.domain))
-    unicode_domain = domains.unicode_of(domain)
-    rules = rules_of(domain)
-    search = _Search(
-        context.world.whois, domain, tuple(dict.fromkeys((domain, unicode_domain))), time.monotonic() + WITHIN_S
-    )
-    server = search.registry()
-    record = search.complete(search.ask(server, rules))
+    search = Search(context.world.whois, domain, domains.unicode_of(domain), time.monotonic() + WITHIN_S)
+    record = search.run()
     raw, is_cut = search.raw()
-    if record.registered is False:
-        record = Record(registered=False)
     return Response(
         ok=True,
         domain=domain,
-        unicode_domain=unicode_domain,
+        unicode_domain=search.names[-1],
         registered=record.registered,
         registrar=record.registrar,
         registrar_iana_id=record.registrar_iana_id,
@@ -206,17 +127,19 @@ def run(request: Request, context: Context) -> Response:
         name_servers=list(record.name_servers),
         status=list(record.status),
         dnssec=record.dnssec,
-        whois_server=server,
+        whois_server=search.registry,
         registrar_whois_server=record.refers_to,
         raw=raw,
         raw_truncated=is_cut,
         servers_queried=search.visited,
-        parsed_by="generic" if rules.is_generic else domain.rpartition(".")[2],
-        age_seconds=int(max(text.age_s for _, text, _ in search.texts)),
+        parsed_by=search.parsed_by,
+        age_seconds=search.age_s,
     )
 
 
 def _registrable(host: str) -> str:
+    from jobs.whois_records import domains
+
     domain = domains.registrable(host)
     if domain is None:
         raise InvalidDomain("This is a public suffix: domains are registered below it.", reason=None)
@@ -226,7 +149,7 @@ def _registrable(host: str) -> str:
 
 
 def _iso(moment: datetime | None) -> str | None:
-    return iso(moment) if moment else None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
 
 
 def _days(expires: datetime | None, now: datetime) -> int | None:

@@ -60,7 +60,7 @@ def entries(tokens: Sequence[Token]) -> list[Entry]:
     found: list[Entry] = []
     section = _Section()
     head, paragraph, previous = Place.DOMAIN, 0, None
-    for token, following in zip(lines, chain(lines[1:], [None])):
+    for token, following in zip(lines, chain(lines[1:], [None]), strict=False):
         if token.is_after_gap:
             paragraph += 1
             head = place_of(token.key) if token.key and token.value else Place.DOMAIN

@@ -72,7 +72,8 @@ PLAIN = _table(
         Field.STATUS: "domain status,domain state,eppstatus,epp status,registration status,query status,domaintype,"
         "status of domain,estatus del dominio,statut,estado,ロック状態,状態,域名状态,lock status,domain status code",
         Field.DNSSEC: "dnssec,dnssec signed,domain signed,signed,secure dns,dnssec status",
-        Field.DS: "ds,ds rdata,key1 tag,key2 tag,dnskey,dnssec ds data,dsrecord,ds record,ds key tag,signing key,key tag,trust anchor,keyset,"
+        Field.DS: "ds,ds rdata,key1 tag,key2 tag,"
+        "dnskey,dnssec ds data,dsrecord,ds record,ds key tag,signing key,key tag,trust anchor,keyset,"
         "署名鍵,dns keys,ds data,dnssec ds records",
         Field.REGISTRANT: "registrant,registrant name,registrant organization,registrant organisation,registrant id,"
         "registrant contact id,owner,holder,holder c,org,organization using domain name,person,owner c,registrant type,"

@@ -52,6 +52,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("pii-redact", {"text": "a", "patterns": []}, "invalid_body", "patterns"),
     ("pii-redact", {"text": ""}, "invalid_body", "text"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
+    ("whois", {"domain": "a b.com"}, "invalid_domain", "domain"),
+    ("whois", {"domain": "127.0.0.1"}, "blocked_address", "domain"),
 ]
 
 

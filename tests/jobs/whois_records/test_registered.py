@@ -17,7 +17,7 @@ from registered import Case
 
 from jobs.whois_records.dates import iso
 from jobs.whois_records.record import Record, is_throttled, read
-from jobs.whois_records.rules import GENERIC, rules_of
+from jobs.whois_records.rules import rules_of
 
 CASES = {
     f"{name}-{case.domain}": case
@@ -25,10 +25,9 @@ CASES = {
     for name, case in vars(module).items()
     if isinstance(case, Case)
 }
-EMPTY = {
-    **dict.fromkeys(("registrar", "registrar_iana_id", "registrar_url", "created", "updated", "expires")),
-    **{"name_servers": [], "status": [], "dnssec": None, "refers_to": None},
-}
+EMPTY: dict[str, Any] = dict.fromkeys(
+    ("registrar", "registrar_iana_id", "registrar_url", "created", "updated", "expires", "dnssec", "refers_to")
+) | {"name_servers": [], "status": []}
 
 
 def plain(record: Record) -> dict[str, Any]:

@@ -31,7 +31,7 @@ FREE = [
     ("free-name.pl", "No information available about domain name free-name.pl in the Registry NASK database.\n"),
     (
         "free-name.ru",
-        "% TCI Whois Service. Terms of use:\n\nNo entries found for the selected source(s).\n\nLast updated on 2026-11-20T10:01:30Z\n",
+        "% TCI Whois Service.\n\nNo entries found for the selected source(s).\n\nLast updated on 2026-11-20T10:01:30Z\n",
     ),
     (
         "free-name.com.br",
@@ -39,7 +39,8 @@ FREE = [
     ),
     (
         "free-name.kr",
-        "query : free-name.kr\n\n# KOREAN(UTF8)\n\n상기 도메인이름은 등록되어 있지 않습니다.\n\n# ENGLISH\n\nAbove domain name is not registered to KRNIC.\n",
+        "query : free-name.kr\n\n# KOREAN(UTF8)\n\n상기 도메인이름은 등록되어 있지 않습니다.\n\n"
+        "# ENGLISH\n\nAbove domain name is not registered to KRNIC.\n",
     ),
     (
         "free-name.kr",
@@ -108,7 +109,8 @@ HELD = [
     ("held-name.io", "Reserved Domain Name\n"),
     (
         "held-name.co.uk",
-        '    No match for "held-name.co.uk".\n\n    This domain cannot be registered because it contravenes the Nominet UK\n    naming rules.\n',
+        '    No match for "held-name.co.uk".\n\n'
+        "    This domain cannot be registered because it contravenes the Nominet UK\n    naming rules.\n",
     ),
     (
         "held-name.cn",
@@ -149,9 +151,10 @@ SILENT = [
     "<html><head><title>400 Bad Request</title></head></html>\n",
     "\x00\x01\x02\x7f\n",
     # Boilerplate, wrapped where it looks like a verdict.
-    "The registry says nothing here. If there is\nno match for the domain name that you ask for, then the answer of\nthis server says so, and the"
-    " domain\nname is available for registration by everybody who asks\nfor it. All rights reserved. Domain Name: is a trademark.\n",
-]  # fmt: skip
+    "The registry says nothing here. If there is\nno match for the domain name that you ask for, then the answer of\n"
+    "this server says so, and the domain\nname is available for registration by everybody who asks\n"
+    "for it. All rights reserved. Domain Name: is a trademark.\n",
+]
 
 
 @pytest.mark.parametrize(("domain", "text"), FREE, ids=[domain for domain, _ in FREE])
