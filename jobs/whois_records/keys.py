@@ -47,7 +47,8 @@ PLAIN = _table(
         "fecha de modificación,fecha de modificacion,última atualização,ultima actualización,ultima actualizacion,"
         "dernière modification,derniere modification,最終更新,최근 정보 변경일,更新时间,modified on,last edited on,"
         "date modified,domain last updated,last modification",
-        Field.EXPIRES: "registry expiry date,expiry date,expiration date,expiration time,expires on,expires at,expire date,"
+        Field.EXPIRES: "registry expiry date,registrar registration expiration date,"
+        "expiry date,expiration date,expiration time,expires on,expires at,expire date,"
         "renewal date,paid till,validity,valid until,valid till,exp date,domain expires,record expires on,record expired,"
         "record will expire on,record expires,domain expiration date,domain datebilleduntil,usable until,valid date,"
         "expire on,expiration date (dd/mm/yyyy),fecha de vencimiento,fecha de expiración,fecha de expiracion,"

@@ -65,7 +65,7 @@ def name_servers(value: str) -> list[str]:
 
 def is_host(text: str) -> bool:
     """Whether it is a host name of at least two labels, and no address."""
-    if len(text) > 253 or not _HOST.fullmatch(text) or text.rpartition(".")[2].isdigit():
+    if len(text) > 253 or text == "not.defined" or not _HOST.fullmatch(text) or text.rpartition(".")[2].isdigit():
         return False
     return text.rpartition(".")[2][0] != "_"
 

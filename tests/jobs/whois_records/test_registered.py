@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import registered
 import registered_more
+import registered_small
 from registered import Case
 
 from jobs.whois_records.dates import iso
@@ -21,7 +22,7 @@ from jobs.whois_records.rules import rules_of
 
 CASES = {
     f"{name}-{case.domain}": case
-    for module in (registered, registered_more)
+    for module in (registered, registered_more, registered_small)
     for name, case in vars(module).items()
     if isinstance(case, Case)
 }
