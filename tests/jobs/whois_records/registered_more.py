@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registered import Case
+from tests.jobs.whois_records.registered import Case
 
 EURID = Case(
     "voorbeeld.eu",

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import registered
-import registered_more
-import registered_small
-from registered import Case
-
 from jobs.whois_records.dates import iso
 from jobs.whois_records.record import Record, is_throttled, read
 from jobs.whois_records.rules import rules_of
+from tests.jobs.whois_records import registered, registered_more, registered_small
+from tests.jobs.whois_records.registered import Case
 
 CASES = {
     f"{name}-{case.domain}": case

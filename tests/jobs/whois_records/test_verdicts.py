@@ -145,6 +145,8 @@ THROTTLED = [
 ]
 
 SILENT = [
+    "a-name.com is already registered\n",
+    "Not available\n",
     "Welcome to the registry.\n",
     "query : a-name.kr\n",
     "Domain Name: another-name.com\nCreation Date: 2001-01-01T00:00:00Z\nRegistrar: X\nName Server: ns1.x.com\n",
