@@ -68,7 +68,7 @@ FREE = [
     ),
     (
         "free-name.com.tr",
-        '** Invalid input or No match found for "free-name.com.tr"\n'[3:].replace("Invalid input or ", ""),
+        'No match found for "free-name.com.tr"\n',
     ),
     ("free-name.com.ua", "% Query\n%\n% No entries found for domain free-name.com.ua\n"),
     ("free-name.no", "% By looking up information\n% service\n\n% No match\n"),
