@@ -14,6 +14,7 @@ from jobs import (
     regex_test,
     ssl_info,
     webhook_sig_verify,
+    whois,
     x402_discover,
     youtube,
 )
@@ -32,6 +33,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     regex_test.ENDPOINT,
     pii_redact.ENDPOINT,
     dns.ENDPOINT,
+    whois.ENDPOINT,
     youtube.ENDPOINT,
     x402_discover.ENDPOINT,
     prompt_injection_scan.ENDPOINT,

@@ -171,6 +171,32 @@ class Dns(Protocol):
         ...
 
 
+class WhoisText(NamedTuple):
+    """What a WHOIS server answered.
+
+    Attributes:
+        is_cut: there was more.
+        age_s: how long ago it was asked.
+    """
+
+    raw: bytes
+    is_cut: bool
+    age_s: float
+
+
+class Whois(Protocol):
+    """WHOIS servers (RFC 3912), guarded as `Pages` are, and asked with courtesy: they ban who asks too much."""
+
+    @property
+    def root(self) -> str:
+        """The server that knows the others."""
+        ...
+
+    def ask(self, server: str, query: str, *, deadline: float) -> WhoisText:
+        """One query. Raises BlockedAddress, UpstreamFailed."""
+        ...
+
+
 class Clock(Protocol):
     """The time of day."""
 
@@ -205,6 +231,11 @@ class World(Protocol):
     @property
     def dns(self) -> Dns:
         """Name servers."""
+        ...
+
+    @property
+    def whois(self) -> Whois:
+        """WHOIS servers."""
         ...
 
     @property

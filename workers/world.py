@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workers.adapters.captions import YouTubeCaptions
     from workers.adapters.dns import CachedDns
     from workers.adapters.tls import TlsInspector
+    from workers.adapters.whois import WhoisClient
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -111,6 +112,13 @@ class RealWorld:
         from workers.adapters.dns import CachedDns
 
         return CachedDns(self.resolver)
+
+    @cached_property
+    def whois(self) -> WhoisClient:
+        """jobs.ports.Whois."""
+        from workers.adapters.whois import WhoisClient
+
+        return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
 
     @cached_property
     def clock(self) -> Clock:

@@ -20,8 +20,8 @@ AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
-MEASURED = {"elapsedMs", "ageSeconds"}
-"""Fields that say how long something took, or how old it is."""
+MEASURED = {"elapsedMs", "ageSeconds", "daysUntilExpiry"}
+"""Fields that say how long something took or will take, or how old it is."""
 MADE_ANEW = {"validFrom", "validTo", "serialNumber", "fingerprintSha256", "chain", "ipAddress"}
 """Fields of what the sandbox makes each time: certificates and addresses."""
 
@@ -68,6 +68,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("x402-discover", {"url": "http://127.0.0.1/"}, "blocked_address", "url"),
     ("x402-discover", {"url": "https://shop.example.com/", "limit": 501}, "invalid_body", "limit"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
+    ("whois", {"domain": "a b.com"}, "invalid_domain", "domain"),
+    ("whois", {"domain": "127.0.0.1"}, "blocked_address", "domain"),
 ]
 
 

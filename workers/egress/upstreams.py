@@ -4,10 +4,10 @@
     with upstreams.turn("whois.nic.example", deadline=deadline):
         ...  # one exchange; what it raises says how the upstream is
 
-A turn that ends with UpstreamFailed `rate_limited` opens the upstream's circuit at once, and so do three turns in a row that
-end with a reason of `failing`. While it is open, and until one probe has succeeded after that, turns are refused with
-UpstreamFailed `rate_limited` before anything is sent. Each probe that fails doubles the pause. Any other end of a turn says
-that the upstream works; an exception that is no UpstreamFailed says nothing of it.
+A turn that ends with UpstreamFailed `rate_limited` opens the upstream's circuit (at once, unless `throttles` says otherwise),
+and so do three turns in a row that end with a reason of `failing`. While it is open, and until one probe has succeeded after
+that, turns are refused with UpstreamFailed `rate_limited` before anything is sent. Each probe that fails doubles the pause. Any
+other end of a turn says that the upstream works; an exception that is no UpstreamFailed says nothing of it.
 
 All of this is per process: n processes are n times as many calls.
 """
@@ -48,6 +48,7 @@ class Upstreams:
     Args:
         at_once: turns of one upstream that run together; others wait for theirs.
         failures: turns in a row that fail, until it is left alone.
+        throttles: turns in a row that are throttled, until it is left alone.
         pause_s: how long it is left alone at first.
         longest_pause_s: and at most.
         failing: reasons of UpstreamFailed that count as failures of the upstream.
@@ -62,6 +63,7 @@ class Upstreams:
         *,
         at_once: int = 2,
         failures: int = 3,
+        throttles: int = 1,
         pause_s: float = 30.0,
         longest_pause_s: float = 600.0,
         failing: Collection[str] = FAILING,
@@ -72,6 +74,7 @@ class Upstreams:
     ) -> None:
         self._at_once = at_once
         self._failures = failures
+        self._throttles = throttles
         self._pause_s = pause_s
         self._longest_pause_s = longest_pause_s
         self._failing = failing
@@ -146,7 +149,8 @@ class Upstreams:
             pass
         elif reason == "rate_limited" or reason in self._failing:
             upstream.failures += 1
-            is_enough = reason == "rate_limited" or is_probe or upstream.failures >= self._failures
+            limit = self._throttles if reason == "rate_limited" else self._failures
+            is_enough = is_probe or upstream.failures >= limit
             # Of turns that end together only the first opens it: the others would only double the pause.
             if is_enough and (is_probe or upstream.resting_until is None):
                 self._open(upstream)

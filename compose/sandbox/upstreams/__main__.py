@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from compose.sandbox.upstreams import names, shop
+from compose.sandbox.upstreams import names, shop, whois
 from compose.sandbox.upstreams.captions import start_captions
 from compose.sandbox.upstreams.place import Place, start_sites
 from compose.sandbox.upstreams.tls import start_tls
@@ -22,6 +22,7 @@ UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (
     start_captions,
     shop.start,
     start_tls,
+    whois.start,
     start_sites,
 )
 

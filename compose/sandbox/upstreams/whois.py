@@ -1,0 +1,122 @@
+"""WHOIS servers of a sandbox: IANA's, a registry's, a registrar's, and one that has had enough."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from compose.sandbox.upstreams.place import Place
+from jobs.whois import EXAMPLE_RECORD
+
+IANA = "whois.iana.example.net"
+REGISTRY = "whois.registry.example.net"
+REGISTRAR = "whois.registrar.example.net"
+BUSY = "whois.busy.example.net"
+
+IANA_PORT = 4343
+PORT = 4344
+"""Of the others, which differ by name only: one server stands for them, and knows them by the domain that is asked for."""
+
+_TOP_LEVEL = {"com": REGISTRY, "net": REGISTRY, "org": REGISTRY, "uk": REGISTRY, "info": BUSY, "dev": ""}
+"""WHOIS server by top-level domain. Below .info everything is refused, and .dev has none, as more and more have not."""
+
+_NET = """\
+Domain Name: EXAMPLE.NET\r
+Registrar WHOIS Server: whois.registrar.example.net\r
+Updated Date: 2026-08-14T07:02:37Z\r
+Domain Status: clientTransferProhibited https://icann.org/epp#clientTransferProhibited\r
+Name Server: A.IANA-SERVERS.NET\r
+Name Server: B.IANA-SERVERS.NET\r
+DNSSEC: unsigned\r
+"""
+
+_NET_AT_THE_REGISTRAR = """\
+Domain Name: example.net\r
+Updated Date: 2020-01-01T00:00:00Z\r
+Creation Date: 1995-08-14T04:00:00Z\r
+Registrar Registration Expiration Date: 2027-08-13T04:00:00Z\r
+Registrar: Example Registrar, Inc.\r
+Registrar IANA ID: 9999\r
+Name Server: ns.somewhere-else.example.org\r
+"""
+
+_ORG = """\
+domain:        example.org\r
+nserver:       ns1.example.org 192.0.2.1, 2001:db8::1\r
+nserver:       ns2.example.org\r
+status:        ok\r
+registrar:     Example Registrar\r
+created:       31.08.1995 04:00:00\r
+changed:       13-Sep-2026\r
+expire:        2027/08/30\r
+"""
+
+_UK = """\
+\r
+    Domain name:\r
+        example.co.uk\r
+\r
+    Registrar:\r
+        Example Hosting Ltd [Tag = EXAMPLE]\r
+        URL: https://www.example.com\r
+\r
+    Relevant dates:\r
+        Registered on: before Aug-1996\r
+        Expiry date:  26-Jun-2027\r
+        Last updated:  28-May-2026\r
+\r
+    Registration status:\r
+        Registered until expiry date.\r
+\r
+    Name servers:\r
+        ns1.example.com           192.0.2.1  2001:db8::1\r
+        ns2.example.com\r
+\r
+"""
+
+_RECORDS = {
+    "example.com": EXAMPLE_RECORD,
+    "example.net": _NET,
+    "example.org": _ORG,
+    "example.co.uk": _UK,
+}
+
+
+async def start(place: Place) -> None:
+    """Serve until the event loop ends."""
+    for name in (IANA, REGISTRY, REGISTRAR, BUSY):
+        place.names[name] = place.address
+    await asyncio.start_server(_answering(_iana), place.address, IANA_PORT)
+    await asyncio.start_server(_answering(_registry), place.address, PORT)
+    place.settings |= {"WHOIS_IANA": f"{IANA}:{IANA_PORT}", "WHOIS_PORT": str(PORT)}
+
+
+def _iana(query: str) -> str:
+    name = query.rpartition(".")[2].lower()
+    if name not in _TOP_LEVEL:
+        return "% IANA WHOIS server\n% This query returned 0 objects.\n"
+    refer = f"refer:        {_TOP_LEVEL[name]}\n\n" if _TOP_LEVEL[name] else ""
+    return f"% IANA WHOIS server\n% This query returned 1 object\n\n{refer}domain:       {name.upper()}\n\nsource:       IANA\n"
+
+
+def _registry(query: str) -> str:
+    # Verisign's way of asking for a domain and nothing else; a registrar is asked for the bare name.
+    kind, _, domain = query.lower().rpartition(" ")
+    if domain.endswith(".info"):
+        return "Query rate limit exceeded. Please try again later.\r\n"
+    if domain == "example.net" and kind != "domain":
+        return _NET_AT_THE_REGISTRAR
+    return _RECORDS.get(domain) or f'No match for "{domain.upper()}".\r\n'
+
+
+def _answering(answer: Callable[[str], str]) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, ValueError, TimeoutError):
+            async with asyncio.timeout(10):
+                query = (await reader.readline()).decode("ascii", "replace").strip()
+                writer.write(answer(query).encode())
+                await writer.drain()
+        writer.close()
+
+    return serve

@@ -1,0 +1,74 @@
+"""The sandbox's WHOIS servers, asked by the real client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import hosts
+from jobs.ports import Context
+from jobs.whois import ENDPOINT
+from shared.outcome import Failed, Ok
+from shared.settings import Settings
+from workers.children import ChildPool
+from workers.execute import execute
+from workers.world import RealWorld
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = "127.77.43.10"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealWorld]:
+    """As a worker of the sandbox has it."""
+    command = [sys.executable, "-m", "compose.sandbox.upstreams", ADDRESS, str(tmp_path_factory.mktemp("upstreams"))]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            told = json.loads(process.stdout.readline())
+            names = {f"COINSLOT_{name}": value for name, value in told.items()}
+            made = RealWorld(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
+            hosts.configure(hosts.Local(names=made.settings.hosts))
+            yield made
+        finally:
+            hosts.configure(hosts.Local())
+            process.kill()
+
+
+def call(world: RealWorld, domain: str) -> Any:
+    outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", world))
+    return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
+
+
+def test_the_documented_example(world: RealWorld) -> None:
+    """Is a real answer: only the days to go depend on the day, and the age on the call before."""
+    assert call(world, ENDPOINT.example.request["domain"]) == ENDPOINT.example.response
+
+
+def test_what_the_sandbox_knows(world: RealWorld) -> None:
+    """A thin record with the registrar's additions, two formats more, and a name that nobody has."""
+    thin = call(world, "example.net")
+    assert (thin["registrar"], thin["createdAt"]) == ("Example Registrar, Inc.", "1995-08-14T04:00:00Z")
+    assert (thin["updatedAt"], thin["nameServers"]) == (
+        "2026-08-14T07:02:37Z",
+        ["a.iana-servers.net", "b.iana-servers.net"],
+    )
+    assert len(thin["serversQueried"]) == 3
+    assert call(world, "example.org")["expiresAt"] == "2027-08-30T00:00:00Z"
+    british = call(world, "www.example.co.uk")
+    assert (british["registrar"], british["createdAt"]) == ("Example Hosting Ltd", None)
+    assert call(world, "example-that-nobody-has.com")["registered"] is False
+
+
+@pytest.mark.parametrize(("domain", "reason"), [("example.dev", "no_whois_server"), ("example.info", "rate_limited")])
+def test_what_fails(world: RealWorld, domain: str, reason: str) -> None:
+    """A top-level domain without a server, and a server that has had enough."""
+    outcome = call(world, domain)
+    assert isinstance(outcome, Failed)
+    assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, True)

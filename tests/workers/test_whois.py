@@ -1,0 +1,314 @@
+"""WHOIS over real sockets: servers that answer, stall, lie, flood and lead inside."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from jobs import hosts
+from jobs.ports import Context
+from jobs.whois import ENDPOINT
+from shared.outcome import BlockedAddress, Failed, Ok, UpstreamFailed
+from shared.settings import Settings
+from workers.adapters import whois as adapter
+from workers.adapters.whois import WhoisClient
+from workers.children import ChildPool
+from workers.execute import execute
+from workers.world import RealWorld
+
+ADDRESS = "127.77.43.9"
+IANA, REGISTRY, REGISTRAR = "whois.iana.example.net", "whois.registry.example.net", "whois.registrar.example.net"
+RECORD = "Domain Name: {}\nRegistrar: R\nCreation Date: 2001-01-01\nRegistry Expiry Date: 2027-01-01\n"
+
+Behaviour = Callable[[socket.socket, str], None]
+
+
+class Server:
+    """One listening socket; every connection is a behaviour's, in a thread of its own."""
+
+    def __init__(self, behaviour: Behaviour, address: str = ADDRESS) -> None:
+        self._behaviour = behaviour
+        self._socket = socket.create_server((address, 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.queries: list[str] = []
+        self.connections = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):  # it was closed before
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connected, _ = self._socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(connected,), daemon=True).start()
+
+    def _serve(self, connected: socket.socket) -> None:
+        with connected:
+            try:
+                connected.settimeout(20)
+                line = connected.makefile("rb").readline()
+                self.queries.append(line.decode("latin-1"))
+                self._behaviour(connected, line.decode("latin-1").strip())
+            except OSError:
+                pass
+
+
+def saying(text: str | bytes | Callable[[str], str]) -> Behaviour:
+    """Answer and close."""
+
+    def behave(connected: socket.socket, query: str) -> None:
+        answer = text(query) if callable(text) else text
+        connected.sendall(answer.encode() if isinstance(answer, str) else answer)
+
+    return behave
+
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """IANA's server and another, and the world that leads to them."""
+    servers: list[Server] = []
+
+    def begin(registry: Behaviour, *, iana: Behaviour | None = None, more_hosts: str = "") -> Any:
+        root = Server(iana or saying(f"refer: {REGISTRY}\n"))
+        other = Server(registry)
+        servers.extend((root, other))
+        names = ",".join(f"{name}={ADDRESS}" for name in (IANA, REGISTRY, REGISTRAR)) + more_hosts
+        settings = Settings(
+            hosts=names,
+            egress_allow=f"{ADDRESS}/32",
+            dns_server=f"{ADDRESS}:9",
+            whois_iana=f"{IANA}:{root.port}",
+            whois_port=other.port,
+            now="2026-11-21T15:00:00Z",
+        )
+        world = RealWorld(settings, ChildPool())
+        hosts.configure(hosts.Local(names=world.settings.hosts))
+        return world, root, other
+
+    yield begin
+    hosts.configure(hosts.Local())
+    for server in servers:
+        server.close()
+
+
+def call(world: RealWorld, domain: str) -> dict[str, Any] | Failed:
+    outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", world))
+    return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
+
+
+def reason(world: RealWorld, domain: str) -> str | None:
+    outcome = call(world, domain)
+    assert isinstance(outcome, Failed), outcome
+    return outcome.reason
+
+
+def test_a_call(start: Start) -> None:
+    """IANA for the top-level domain, the registry for the domain; each query is one line."""
+    world, root, registry = start(saying(lambda query: RECORD.format(query.split()[-1])))
+    given = call(world, "www.a.com")
+    assert isinstance(given, dict)
+    assert (given["domain"], given["registrar"], given["daysUntilExpiry"]) == ("a.com", "R", 40)
+    assert (root.queries, registry.queries) == (["com\r\n"], ["domain a.com\r\n"])
+    assert given["serversQueried"] == [IANA, REGISTRY]
+    assert given["ageSeconds"] == 0
+
+
+def test_what_was_asked_a_moment_ago_is_not_asked_again(start: Start) -> None:
+    """Not of the registry, and not of IANA for another domain either."""
+    world, root, registry = start(saying(lambda query: RECORD.format(query.split()[-1])))
+    assert call(world, "a.com") == call(world, "www.a.com")
+    call(world, "b.com")
+    assert (len(root.queries), len(registry.queries)) == (1, 2)
+
+
+def test_the_age_of_an_answer(start: Start) -> None:
+    """Is told, has a limit, and so has what is kept."""
+    world, _, registry = start(saying(RECORD.format("a.com")))
+    now = [100.0]
+    client = WhoisClient(
+        world.connector, root=world.settings.whois_iana, port=world.settings.whois_port, clock=lambda: now[0]
+    )
+    deadline = time.monotonic() + 60
+    assert client.ask(REGISTRY, "a.com", deadline=deadline).age_s == 0
+    now[0] += 179
+    assert client.ask(REGISTRY, "a.com", deadline=deadline).age_s == 179
+    now[0] += 2
+    assert client.ask(REGISTRY, "a.com", deadline=deadline).age_s == 0
+    assert len(registry.queries) == 2
+    for number in range(adapter.KEPT):
+        client._keep((REGISTRY, str(number)), client.ask(REGISTRY, "0" if number else "a.com", deadline=deadline))
+    assert len(client._kept) == adapter.KEPT
+    assert (REGISTRY, "a.com") not in client._kept
+
+
+def _silence(connected: socket.socket, query: str) -> None:
+    connected.recv(1)
+
+
+def _drip(connected: socket.socket, query: str) -> None:
+    while True:
+        connected.sendall(b"a")
+        time.sleep(0.05)
+
+
+def _drip_lines(connected: socket.socket, query: str) -> None:
+    connected.sendall(RECORD.format("a.com").encode())
+    while True:
+        connected.sendall(b"\n")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("behaviour", [_silence, _drip, _drip_lines])
+def test_a_connection_has_its_time(start: Start, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour) -> None:
+    """For everything together: bytes that drip do not lengthen it."""
+    monkeypatch.setattr(adapter, "CONNECTION_S", 0.4)
+    world, _, _ = start(behaviour)
+    began = time.monotonic()
+    assert reason(world, "a.com") == "timeout"
+    assert 0.3 < time.monotonic() - began < 3
+    world, _, _ = start(saying(""), iana=behaviour)
+    assert reason(world, "a.com") == "timeout"
+
+
+def test_five_seconds_are_the_limit() -> None:
+    """The interface specification says so."""
+    assert adapter.CONNECTION_S == 5
+
+
+def test_an_answer_of_ten_megabytes(start: Start) -> None:
+    """Is read up to 64 KB, and the connection closed."""
+    sent = [0]
+
+    def flood(connected: socket.socket, query: str) -> None:
+        connected.sendall(RECORD.format("a.com").encode())
+        for _ in range(160):
+            connected.sendall(b"% " + b"x" * 65_533 + b"\n")
+            sent[0] += 65_536
+
+    world, _, _ = start(flood)
+    given = call(world, "a.com")
+    assert isinstance(given, dict)
+    assert (given["registered"], given["registrar"], given["rawTruncated"]) == (True, "R", True)
+    assert len(given["raw"].encode()) <= 65_536
+    assert sent[0] < 10 * 1024 * 1024
+
+
+def test_nothing_at_all(start: Start) -> None:
+    """An empty answer is none."""
+    world, _, _ = start(saying("\r\n"))
+    assert reason(world, "a.com") == "bad_content"
+
+
+def test_nobody_listens(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refused connection, and a name for which no name server answers."""
+    monkeypatch.setattr(adapter, "CONNECTION_S", 0.5)
+    world, _, registry = start(saying(""))
+    registry.close()
+    assert reason(world, "a.com") == "connection_refused"
+    world, _, _ = start(saying(""), iana=saying("refer: whois.nowhere.example.org\n"))
+    assert reason(world, "a.com") in ("dns_failure", "timeout")
+
+
+def test_a_server_that_resets(start: Start) -> None:
+    """After all has been said it has said it; before that it has not."""
+
+    def reset(connected: socket.socket, query: str) -> None:
+        if query.endswith("b.com"):
+            connected.sendall(RECORD.format("b.com").encode())
+            time.sleep(0.1)
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+
+    world, _, _ = start(reset)
+    assert reason(world, "a.com") == "connection_refused"
+    given = call(world, "b.com")
+    assert isinstance(given, dict)
+    assert given["registered"] is True
+
+
+def test_a_throttled_registry_is_left_alone(start: Start) -> None:
+    """After three refusals nothing is sent any more, and the caller learns why."""
+    world, _, registry = start(saying("Query rate limit exceeded. Try again later.\n"))
+    for name in ("a.com", "b.com", "c.com", "d.com", "e.com"):
+        assert reason(world, name) == "rate_limited"
+    assert len(registry.queries) == 3
+
+
+def test_a_refusal_is_not_kept(start: Start) -> None:
+    """The next call asks again."""
+    answers = iter(["Quota exceeded\n", RECORD.format("a.com")])
+    world, _, registry = start(saying(lambda query: next(answers)))
+    assert reason(world, "a.com") == "rate_limited"
+    assert isinstance(call(world, "a.com"), dict)
+    assert len(registry.queries) == 2
+
+
+@pytest.mark.parametrize("refer", ["127.0.0.1", "localhost", "inside.example.org", "2130706433", "[::1]", "0x7f.1"])
+def test_a_referral_inside(start: Start, refer: str) -> None:
+    """From IANA or from a registry: the canary that listens there sees nobody."""
+    inside = ",inside.example.org=127.0.0.1"
+    world, _, registry = start(saying("x\n"), iana=saying(f"refer: {refer}\n"), more_hosts=inside)
+    canary = Server(saying(RECORD.format("a.com")), "127.0.0.1")
+    client = WhoisClient(world.connector, root=world.settings.whois_iana, port=canary.port)
+    world.__dict__["whois"] = client
+    outcome = call(world, "a.com")
+    assert isinstance(outcome, Failed)
+    assert outcome.code == "blocked_address" or outcome.reason == "no_whois_server"
+
+    thin = f"Domain Name: A.COM\nRegistrar WHOIS Server: {refer}\nName Server: ns1.a.com\n"
+    world, _, registry = start(saying(thin), more_hosts=inside)
+    given = call(world, "a.com")
+    assert isinstance(given, dict)
+    assert given["serversQueried"] == [IANA, REGISTRY]
+    assert len(registry.queries) == 1
+    canary.close()
+    assert canary.connections == 0
+
+
+def test_a_registrar_on_the_way(start: Start) -> None:
+    """Asked on the same port, and only when something is missing."""
+
+    def both(query: str) -> str:
+        if query == "domain a.com":
+            return f"Domain Name: A.COM\nRegistrar WHOIS Server: {REGISTRAR}\nName Server: ns1.a.com\n"
+        return RECORD.format("a.com") + f"Registrar WHOIS Server: {REGISTRY}\n"
+
+    world, _, registry = start(saying(both))
+    given = call(world, "a.com")
+    assert isinstance(given, dict)
+    assert registry.queries == ["domain a.com\r\n", "a.com\r\n"]
+    assert (given["registrar"], given["serversQueried"]) == ("R", [IANA, REGISTRY, REGISTRAR])
+
+
+def test_a_query_of_two_lines_is_never_sent(start: Start) -> None:
+    """The handler's domains have none; the adapter does not rely on it."""
+    world, _, registry = start(saying("x"))
+    for query in ("a.com\r\nb.com", "a.com\n", "a.com\x00", "ä.com", "", "a" * 400):
+        with pytest.raises(ValueError, match="one line"):
+            world.whois.ask(REGISTRY, query, deadline=time.monotonic() + 5)
+    assert registry.connections == 0
+
+
+def test_the_policy_holds_for_the_adapter_too(start: Start) -> None:
+    """Whatever a name leads to."""
+    world, _, registry = start(saying("x"), more_hosts=",inside.example.org=10.0.0.1")
+    with pytest.raises(BlockedAddress):
+        world.whois.ask("inside.example.org", "a.com", deadline=time.monotonic() + 5)
+    with pytest.raises(UpstreamFailed):
+        world.whois.ask(REGISTRY, "a.com", deadline=time.monotonic() - 1)
+    assert registry.connections == 0

@@ -1,0 +1,137 @@
+"""WHOIS over TCP: one query per connection, which has five seconds for everything."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from jobs.ports import WhoisText
+from jobs.whois_records.record import is_throttled
+from jobs.whois_records.text import MOST_BYTES, decode
+from shared.outcome import UpstreamFailed
+from workers.egress.connect import Connector
+from workers.egress.upstreams import Upstreams
+
+CONNECTION_S = 5.0
+"""To resolve, connect, ask and read."""
+KEPT_S = 180.0
+"""How long an answer is given again."""
+KEPT = 256
+"""Answers of one process: 16 MB at most."""
+
+_QUERY = re.compile(r"[A-Za-z0-9 .=/,_-]{1,300}")
+"""Letters, digits, hyphens and what the query forms of registries need: nothing that ends a line."""
+
+
+class WhoisClient:
+    """jobs.ports.Whois.
+
+    Args:
+        root: host and port of IANA's server.
+        port: of all others.
+        clock: monotonic seconds, for the age of answers.
+    """
+
+    def __init__(
+        self,
+        connector: Connector,
+        *,
+        root: tuple[str, int],
+        port: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._connector = connector
+        self._root, self._root_port = root
+        self._port = port
+        self._clock = clock
+        # Many registries count by the second or the minute: one refusal is not a ban yet, and a short rest does.
+        self._upstreams = Upstreams(at_once=4, failures=5, throttles=3, pause_s=5.0)
+        self._kept: OrderedDict[tuple[str, str], tuple[float, WhoisText]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def root(self) -> str:
+        """IANA's server."""
+        return self._root
+
+    def ask(self, server: str, query: str, *, deadline: float) -> WhoisText:
+        """Up to 64 KB of an answer; one that was given in the last minutes is given again.
+
+        Args:
+            server: a host name, as jobs.hosts reads it.
+            deadline: monotonic seconds. The connection ends after five seconds in any case.
+
+        Raises:
+            BlockedAddress: the server leads to an address that is not public.
+            UpstreamFailed: `timeout`, `dns_failure`, `connection_refused`, `bad_content` when nothing comes, or `rate_limited`
+                when the server says so or is left alone for a while.
+        """
+        if not _QUERY.fullmatch(query):
+            raise ValueError("not a query of one line")
+        if kept := self._again((server, query)):
+            return kept
+        with self._upstreams.turn(server, deadline=deadline):
+            raw, is_cut = self._exchange(server, query, min(deadline, time.monotonic() + CONNECTION_S))
+            if not raw.strip():
+                raise UpstreamFailed(f"{server} answered nothing.", reason="bad_content")
+            if is_throttled(decode(raw)):
+                raise UpstreamFailed(f"{server} refuses to answer: too many queries.", reason="rate_limited")
+        text = WhoisText(raw, is_cut, 0.0)
+        self._keep((server, query), text)
+        return text
+
+    def _exchange(self, server: str, query: str, deadline: float) -> tuple[bytes, bool]:
+        port = self._root_port if server == self._root else self._port
+        with self._connector.connect(server, port, deadline=deadline) as connected:
+            try:
+                connected.sendall(query.encode("ascii") + b"\r\n")
+                return _all(connected, deadline)
+            except TimeoutError:
+                raise UpstreamFailed(f"{server} did not answer in time.", reason="timeout") from None
+            except OSError:
+                raise UpstreamFailed(f"{server} closed the connection.", reason="connection_refused") from None
+
+    def _again(self, key: tuple[str, str]) -> WhoisText | None:
+        with self._lock:
+            asked_at, text = self._kept.get(key, (0.0, None))
+            if text is None:
+                return None
+            age_s = self._clock() - asked_at
+            if age_s > KEPT_S:
+                del self._kept[key]
+                return None
+            self._kept.move_to_end(key)
+            return text._replace(age_s=age_s)
+
+    def _keep(self, key: tuple[str, str], text: WhoisText) -> None:
+        with self._lock:
+            self._kept[key] = (self._clock(), text)
+            self._kept.move_to_end(key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+
+
+def _all(connected: socket.socket, deadline: float) -> tuple[bytes, bool]:
+    """What is sent until the end, or until there is more than we want. Raises OSError, of which TimeoutError is one."""
+    received = bytearray()
+    while True:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        connected.settimeout(left_s)
+        try:
+            part = connected.recv(16 * 1024)
+        except ConnectionResetError:
+            if received:  # some servers close so abruptly, after all has been said
+                break
+            raise
+        if not part:
+            break
+        received += part
+        if len(received) > MOST_BYTES:
+            return bytes(received[:MOST_BYTES]), True
+    return bytes(received), False
