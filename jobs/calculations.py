@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jobs.captions import transcript
+from jobs.feeds.reading import read_feed
 from jobs.tls import examination
 
 Calculation = Callable[[bytes], bytes]
@@ -15,9 +16,12 @@ Calculation = Callable[[bytes], bytes]
 CALCULATIONS: Mapping[str, Calculation] = {
     "caption_document": transcript.calculate,
     examination.NAME: examination.calculate,
+    "read_feed": read_feed,
 }
 
 
 def preload() -> None:
     """Import what the calculations need, in the process that children are forked from."""
+    import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
+
     examination.preload()

@@ -20,8 +20,8 @@ AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
-MEASURED = {"elapsedMs", "ageSeconds"}
-"""Fields that say how long something took, or how old it is."""
+MEASURED = {"elapsedMs", "ageSeconds", "fetchedAt"}
+"""Fields that say how long something took, how old it is, or when it was."""
 MADE_ANEW = {"validFrom", "validTo", "serialNumber", "fingerprintSha256", "chain", "ipAddress"}
 """Fields of what the sandbox makes each time: certificates and addresses."""
 

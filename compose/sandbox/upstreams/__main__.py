@@ -11,13 +11,19 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from compose.sandbox.upstreams import names
+from compose.sandbox.upstreams import feeds, names
 from compose.sandbox.upstreams.captions import start_captions
 from compose.sandbox.upstreams.place import Place, start_sites
 from compose.sandbox.upstreams.tls import start_tls
 
 # Sites are added before they are served. Names are looked up when they are asked for.
-UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (names.start, start_captions, start_tls, start_sites)
+UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (
+    names.start,
+    feeds.start,
+    start_captions,
+    start_tls,
+    start_sites,
+)
 
 
 async def serve(place: Place) -> None:
