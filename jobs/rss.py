@@ -23,7 +23,7 @@ from shared.outcome import UpstreamFailed
 MAX_BYTES = 2_000_000
 FETCH_S = 10.0
 READ_S = 4.0
-"""50 times what 2 MB take; the worst of them that were found take 0.3 s."""
+"""The worst 2 MB that were found take 0.8 s, 2600 ordinary items 0.05 s."""
 
 ACCEPT = "application/rss+xml, application/atom+xml, application/rdf+xml;q=0.9, application/xml;q=0.8, */*;q=0.5"
 

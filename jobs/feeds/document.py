@@ -17,7 +17,7 @@ Element: TypeAlias = Any
 """lxml's, which comes without types and is imported in children only."""
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_DECLARATION = re.compile(r"\s*<\?xml\b[^>]{0,500}\?>", re.IGNORECASE)
+_DECLARATION = re.compile(r"<\?xml\b[^>]{0,500}\?>", re.IGNORECASE)
 _START = re.compile(r"<\?xml\b|<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
 _HTML = re.compile(r"<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
 _BARE_AMPERSAND = re.compile(r"&(?!(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z_][\w.-]{0,60});)")
@@ -34,7 +34,9 @@ def root_of(text: str) -> Element:
     Raises:
         UpstreamFailed: `not_a_feed`: there is none; `bad_content`: it is nested too deeply, or its entities grow too much.
     """
-    text = _DECLARATION.sub("", _without_junk(_NOT_XML.sub("", text)), count=1)
+    text = _without_junk(_NOT_XML.sub("", text))
+    if declaration := _DECLARATION.match(text):  # the text is encoded anew
+        text = text[declaration.end() :].lstrip()
     root = _parsed(text, is_lenient=False)
     if root is None:
         root = _parsed(_outside_cdata(text, _repaired), is_lenient=True)

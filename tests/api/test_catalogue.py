@@ -65,6 +65,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("dns", {"domain": "db.internal"}, "invalid_domain", "domain"),
     ("dns", {"domain": "example.com", "recordType": "PTR"}, "invalid_body", "recordType"),
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
+    ("rss", {"url": "feeds.example.com/news.rss"}, "invalid_url", "url"),
+    ("rss", {"url": "http://127.0.0.1/news.rss"}, "blocked_address", "url"),
+    ("rss", {"url": "https://feeds.example.com/", "limit": 101}, "invalid_body", "limit"),
 ]
 
 

@@ -182,6 +182,12 @@ HOSTILE: dict[str, Callable[[], str | bytes]] = {
     "address": lambda: rss("", "<author>" + "a@b (" * (M // 5) + "</author>"),
     "date": lambda: rss("", "<pubDate>" + " 1" * (M // 2) + "</pubDate>"),
     "spaces": lambda: rss("", "<description>" + " " * M + "</description>"),
+    "spaces before": lambda: " " * M + "<rss><channel/></rss>",
+    "spaces after": lambda: "<rss><channel/></rss>" + " " * M,
+    "spaces in tags": lambda: "<rss" + " " * (M // 2) + "><channel" + "\n" * (M // 2) + "/></rss>",
+    "spaces everywhere": lambda: rss(
+        "", f"<title>{' ' * (M // 4)}</title><pubDate>{' ' * (M // 4)}</pubDate><link>{' ' * (M // 4)}"
+    ),
     "NUL": lambda: b"\x00" * M,
     "UTF-16": lambda: rss("", "<description>" + "x " * (M // 5) + "</description>").encode("utf-16"),
     "surrogates": lambda: b"<rss><channel><title>\xed\xa0\x80" + b"\xed\xb0\x80" * (M // 3),

@@ -61,7 +61,8 @@ LINK = "https://feeds.example.com/news/"
         ("<generator>g 1</generator>", "generator", "g 1"),
         (
             "<dc:subject>s</dc:subject><itunes:keywords>k, l ,, k</itunes:keywords><category> c </category>"
-            '<category domain="x">d</category><category/><itunes:category text="Arts &amp; C"><itunes:category text="Sub"/></itunes:category>',
+            '<category domain="x">d</category><category/>'
+            '<itunes:category text="Arts &amp; C"><itunes:category text="Sub"/></itunes:category>',
             "categories",
             ["c", "d", "Arts & C", "Sub", "k", "l", "s"],
         ),
