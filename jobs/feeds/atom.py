@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from jobs.feeds.document import Element
 from jobs.feeds.fields import MAX_LIST, Fields, distinct, language, line, local_name, namespace, plain, rel, typed_line
@@ -20,7 +21,7 @@ _FEED = frozenset(
 _ENTRY = frozenset(
     (
         *("title", "link", "id", "published", "issued", "created", "updated", "modified", "author", "category"),
-        *("summary", "content", "source", "dc:creator", "dc:subject", "media:group", "media:content"),
+        *("summary", "content", "source", "dc:creator", "dc:subject", "media:group", "media:description"),
     )
 )
 _PERSON = frozenset({"name", "email", "uri", "url"})
@@ -62,18 +63,24 @@ def _entry(fields: Fields, own: str, url: str) -> Item:
     return Item(
         title=_text(fields, "title"),
         link=fields.related("alternate", "link"),
-        guid=fields.raw("id"),
+        guid=fields.identifier("id"),
         published_at=fields.date("published", "issued", "created"),
         updated_at=fields.date("updated", "modified"),
         author=_author(fields, own, url) or _author_of_source(fields, own, url),
         categories=distinct(_categories(fields)),
-        content_snippet=_text(fields, "content", "summary", limit=MAX_SNIPPET),
+        content_snippet=_snippet(fields),
         enclosures=list(_enclosures(fields)),
     )
 
 
 def _text(fields: Fields, *names: str, limit: int = 1000) -> str | None:
     return next((text for element in fields.all(*names) if (text := typed_line(element, limit=limit))), None)
+
+
+def _snippet(fields: Fields) -> str | None:
+    names = ("content", "summary", "media:description")
+    parts = chain((fields,), fields.inside("media:group"))
+    return next((text for part in parts if (text := _text(part, *names, limit=MAX_SNIPPET))), None)
 
 
 def _author(fields: Fields, own: str, url: str) -> str | None:

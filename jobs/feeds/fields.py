@@ -13,7 +13,7 @@ from functools import lru_cache
 from jobs.feeds.dates import first_date
 from jobs.feeds.document import Element
 from jobs.feeds.html_text import INLINE, SILENT, joined, looks_like_html, text_of_html
-from jobs.feeds.links import resolved
+from jobs.feeds.links import MAX_LINK, resolved
 
 MAX_TEXT = 1000
 """Code points of a title, a name, a category; what is longer is cut."""
@@ -80,7 +80,7 @@ class Fields:
 
     def __init__(self, element: Element, *, own: str, names: Collection[str], url: str) -> None:
         self.element = element
-        self._url = url
+        self._url, self._own, self._names = url, own, names
         self._found: dict[str, list[Element]] = {}
         for child in element.iterchildren("*"):
             key = _key(str(child.tag), own)
@@ -96,9 +96,14 @@ class Fields:
         """The first that is not empty, as one line, without markup if it has some."""
         return next((text for child in self.all(*names) if (text := plain(child))), None)
 
-    def raw(self, *names: str) -> str | None:
-        """The first that is not empty, as it is."""
-        return next((text for child in self.all(*names) if (text := content(child).strip()[:MAX_TEXT])), None)
+    def identifier(self, *names: str) -> str | None:
+        """The first that is not empty, as it is: never cut, for it would be another."""
+        return next((text for child in self.all(*names) if (text := identifier(content(child)))), None)
+
+    def inside(self, name: str) -> Iterator[Fields]:
+        """The elements of a name, with the same names in them."""
+        for child in self.all(name):
+            yield Fields(child, own=self._own, names=self._names, url=self._url)
 
     def texts(self, *names: str) -> list[str]:
         """All, without repetition."""
@@ -132,6 +137,12 @@ def rel(link: Element) -> str:
 def language(element: Element) -> str | None:
     """`xml:lang` of an element itself."""
     return (element.get(f"{_XML}lang") or "").strip()[:MAX_TEXT] or None
+
+
+def identifier(text: str | None) -> str | None:
+    """What names something. None when it is too long to."""
+    text = (text or "").strip()
+    return text if 0 < len(text) <= MAX_LINK else None
 
 
 def distinct(texts: Iterator[str | None]) -> list[str]:
@@ -180,7 +191,7 @@ def typed_line(element: Element, *, limit: int = MAX_TEXT) -> str | None:
         return _decoded(element, limit)
     if len(element) or kind in ("html", "text/html", "xhtml", "application/xhtml+xml"):
         return html_line(element, limit=limit)
-    if kind in ("text", "text/plain"):
+    if kind in ("text", "text/plain", "plain"):  # the last is of Media RSS
         return line(element.text or "", limit=limit)
     # RFC 4287 has everything else as base64, but for XML.
     return plain(element, limit=limit) if not kind or kind.startswith("text/") or kind.endswith("xml") else None

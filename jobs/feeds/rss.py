@@ -4,9 +4,10 @@ in gofeed's table; what follows there is a fallback of our own."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from jobs.feeds.document import Element
-from jobs.feeds.fields import MAX_LIST, Fields, content, distinct, html_line, local_name, namespace, plain
+from jobs.feeds.fields import MAX_LIST, Fields, content, distinct, html_line, identifier, local_name, namespace, plain
 from jobs.feeds.html_text import MAX_SNIPPET
 from jobs.feeds.people import name_of
 from jobs.feeds.shape import Enclosure, Feed, Format, Item, Reading
@@ -78,7 +79,7 @@ def read_rss(root: Element, url: str, limit: int) -> Reading:
     for element in _items(root, channel):
         total += 1
         if total <= limit:
-            items.append(_item(Fields(element, own=own, names=_ITEM, url=url), own, url))
+            items.append(_item(Fields(element, own=own, names=_ITEM, url=url)))
     return Reading(feed=_feed(fields, around, _format(root), own, url), items=items, total=total)
 
 
@@ -116,17 +117,17 @@ def _feed(fields: Fields, around: Fields, kind: Format, own: str, url: str) -> F
     )
 
 
-def _item(fields: Fields, own: str, url: str) -> Item:
+def _item(fields: Fields) -> Item:
     return Item(
         title=fields.text("title", "dc:title", "atom:title", "itunes:title", "media:title"),
         link=_link(fields),
-        guid=fields.raw("guid") or fields.element.get(f"{_RDF}about"),
+        guid=fields.identifier("guid") or identifier(fields.element.get(f"{_RDF}about")),
         published_at=fields.date("pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published"),
         updated_at=fields.date("dc:date", "dcterms:modified", "atom:updated"),
         author=_author(fields, *_OF_THE_ITEM),
         categories=distinct(_categories(fields)),
         content_snippet=_snippet(fields),
-        enclosures=_enclosures(fields, own, url),
+        enclosures=_enclosures(fields),
     )
 
 
@@ -173,17 +174,19 @@ def _categories(fields: Fields) -> Iterator[str | None]:
 
 
 def _snippet(fields: Fields) -> str | None:
-    elements = fields.all(*_SNIPPETS)
+    elements = chain(
+        fields.all(*_SNIPPETS), *(group.all("media:description") for group in fields.inside("media:group"))
+    )
     return next((text for element in elements if (text := html_line(element, limit=MAX_SNIPPET))), None)
 
 
-def _enclosures(fields: Fields, own: str, url: str) -> list[Enclosure]:
+def _enclosures(fields: Fields) -> list[Enclosure]:
     """Of an item without any, what Media RSS has."""
     found = list(_files(fields, list(fields.all("enclosure")), "length"))
     if not found:
         media = list(fields.all("media:content"))
-        for group in fields.all("media:group"):
-            media += Fields(group, own=own, names=("media:content",), url=url).all("media:content")
+        for group in fields.inside("media:group"):
+            media += group.all("media:content")
         found = list(_files(fields, media, "filesize"))
     return list({enclosure.url: enclosure for enclosure in found[:MAX_LIST]}.values())
 

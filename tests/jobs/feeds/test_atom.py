@@ -92,6 +92,11 @@ def test_feed(feed: str, field: str, expected: object) -> None:
             "content_snippet",
             "a",
         ),
+        (
+            "<media:group><media:description type='plain'>m &lt;b></media:description></media:group>",
+            "content_snippet",
+            "m <b>",
+        ),
         ("<content type='application/xml'><x><y>a</y></x></content>", "content_snippet", "a"),
     ],
 )
