@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from jobs.captions import transcript
 from jobs.discovery import reading as discovery_reading
+from jobs.feeds.reading import read_feed
 from jobs.tls import examination
 
 Calculation = Callable[[bytes], bytes]
@@ -17,10 +18,13 @@ CALCULATIONS: Mapping[str, Calculation] = {
     "caption_document": transcript.calculate,
     examination.NAME: examination.calculate,
     discovery_reading.NAME: discovery_reading.calculate,
+    "read_feed": read_feed,
 }
 
 
 def preload() -> None:
     """Import what the calculations need, in the process that children are forked from."""
+    import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
+
     examination.preload()
     discovery_reading.preload()

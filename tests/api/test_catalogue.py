@@ -20,8 +20,8 @@ AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
-MEASURED = {"elapsedMs", "ageSeconds", "daysUntilExpiry"}
-"""Fields that say how long something took or will take, or how old it is."""
+MEASURED = {"elapsedMs", "ageSeconds", "daysUntilExpiry", "fetchedAt"}
+"""Fields that say when something was, how long it took or will take, or how old it is."""
 MADE_ANEW = {"validFrom", "validTo", "serialNumber", "fingerprintSha256", "chain", "ipAddress"}
 """Fields of what the sandbox makes each time: certificates and addresses."""
 
@@ -70,6 +70,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("prompt-injection-scan", {"text": "x" * 100_001}, "invalid_body", "text"),
     ("whois", {"domain": "a b.com"}, "invalid_domain", "domain"),
     ("whois", {"domain": "127.0.0.1"}, "blocked_address", "domain"),
+    ("rss", {"url": "feeds.example.com/news.rss"}, "invalid_url", "url"),
+    ("rss", {"url": "http://127.0.0.1/news.rss"}, "blocked_address", "url"),
+    ("rss", {"url": "https://feeds.example.com/", "limit": 101}, "invalid_body", "limit"),
 ]
 
 

@@ -46,7 +46,7 @@ SPECIFIED: tuple[Row, ...] = (
     Row("pii-redact", "/v1/cdp/pii-redact", "0.008", "8000", "utility", "fast", "newer", built=True),
     Row("dns", "/v1/cdp/dns", "0.01", "10000", "utility", "net", "newer", built=True),
     Row("whois", "/v1/cdp/whois", "0.01", "10000", "data", "whois", "newer", built=True),
-    Row("rss", "/v1/cdp/rss", "0.008", "8000", "data", "net", "newer"),
+    Row("rss", "/v1/cdp/rss", "0.008", "8000", "data", "net", "newer", built=True),
     Row("youtube", "/v1/cdp/youtube", "0.015", "15000", "data", "youtube", "newer", built=True),
     Row("web-diff", "/v1/cdp/web-diff", "0.08", "80000", "data", "render", "newer"),
     Row("ssl-info", "/v1/cdp/ssl-info", "0.002", "2000", "security", "net", "older", built=True),

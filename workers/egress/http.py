@@ -197,10 +197,12 @@ class _Stream(httpcore.NetworkStream):
         return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """All of it."""
-        self._limit()
+        """All of it. Not by sendall(), which over TLS gives every part the whole time."""
+        rest = memoryview(buffer)
         try:
-            self._socket.sendall(buffer)
+            while rest:
+                self._limit()
+                rest = rest[self._socket.send(rest[:_CHUNK_BYTES]) :]
         except (BrokenPipeError, ConnectionResetError):
             # A server that refuses a request may close it before it has read all: httpcore then reads the answer.
             raise httpcore.WriteError from None

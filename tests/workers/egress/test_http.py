@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gzip
 import resource
@@ -348,6 +349,29 @@ def test_a_slow_server_is_left(client: HttpClient, answer: Any) -> None:
     start = time.monotonic()
     assert reason(client, answer, seconds=SOON_S) == "timeout"
     assert SOON_S * 0.9 < time.monotonic() - start < SOON_S + 1
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_server_that_reads_slowly_is_left(client: HttpClient, authority: Authority, scheme: str) -> None:
+    """What is sent has the same deadline."""
+    trust = authority.identity("a.example.com").server_context()
+    with socket.create_server((ADDRESS, 0)) as listener, ThreadPoolExecutor(1) as thread:
+        at = PublicUrl(scheme, "a.example.com", listener.getsockname()[1], "/")
+        start = time.monotonic()
+        asked = thread.submit(
+            client.exchange, "POST", at, limit_bytes=LIMIT, deadline=start + SOON_S, content=b"x" * 50_000_000
+        )
+        connected, _ = listener.accept()
+        if scheme == "https":
+            connected = trust.wrap_socket(connected, server_side=True)
+        with connected, contextlib.suppress(OSError):
+            while not asked.done() and time.monotonic() < start + 5:
+                connected.recv(100_000)
+                time.sleep(0.02)
+        with pytest.raises(UpstreamFailed) as caught:
+            asked.result(5)
+    assert caught.value.reason == "timeout"
+    assert time.monotonic() - start < SOON_S + 1
 
 
 def test_one_deadline_for_all_redirects(client: HttpClient, ports: Callable[[int], None]) -> None:

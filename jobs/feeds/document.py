@@ -1,0 +1,109 @@
+"""Text as an XML tree, when it is a feed's: also when it is not quite XML.
+
+Nothing is loaded: external entities are nothing, XInclude is an element like any other. libxml2 gives up at a depth of 256 and
+when entities grow a text more than fivefold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.entities import html5
+from typing import Any, TypeAlias
+
+from shared.outcome import UpstreamFailed
+
+Element: TypeAlias = Any
+"""lxml's, which comes without types and is imported in children only."""
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DECLARATION = re.compile(r"<\?xml\b[^>]{0,500}\?>", re.IGNORECASE)
+_START = re.compile(r"<\?xml\b|<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
+_HTML = re.compile(r"<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
+_BARE_AMPERSAND = re.compile(r"&(?!(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z_][\w.-]{0,60});)")
+_NUMERIC = re.compile(r"&#(?:([0-9]{1,8})|[xX]([0-9a-fA-F]{1,8}));")
+_BARE_LESS = re.compile(r"<(?![^\W\d]|[/!?])")
+_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31};)")
+_MAX_JUNK = 4096
+_XML_ENTITIES = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
+
+
+def root_of(text: str) -> Element:
+    """The root element.
+
+    Raises:
+        UpstreamFailed: `not_a_feed`: there is none; `bad_content`: it is nested too deeply, or its entities grow too much.
+    """
+    text = _without_junk(_NOT_XML.sub("", text))
+    if declaration := _DECLARATION.match(text):  # the text is encoded anew
+        text = text[declaration.end() :].lstrip()
+    root = _parsed(text, is_lenient=False)
+    if root is None:
+        root = _parsed(_outside_cdata(text, _repaired), is_lenient=True)
+    if root is None:
+        raise UpstreamFailed("What came back is not a feed: it is not XML.", reason="not_a_feed")
+    return root
+
+
+def _without_junk(text: str) -> str:
+    """Without what precedes the document: a server's warnings, blank lines."""
+    start = _START.search(text, 0, _MAX_JUNK)
+    if start is None or _HTML.search(text, 0, start.start()):
+        return text.lstrip("\ufeff \t\r\n")
+    doctype = text.rfind("<!DOCTYPE", 0, start.start())
+    return text[doctype if doctype >= 0 else start.start() :]
+
+
+def _parsed(text: str, *, is_lenient: bool) -> Element | None:
+    from lxml import etree  # type: ignore[import-untyped]
+
+    parser = etree.XMLParser(
+        recover=is_lenient,
+        encoding="utf-8",
+        resolve_entities="internal",
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        collect_ids=False,
+    )
+    try:
+        root: Element | None = etree.fromstring(text.encode("utf-8"), parser)
+    except etree.XMLSyntaxError:
+        root = None
+    last = parser.error_log.last_error
+    if last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
+        raise UpstreamFailed("The feed is nested too deeply, or its entities are too much.", reason="bad_content")
+    return root
+
+
+def _outside_cdata(text: str, change: Callable[[str], str]) -> str:
+    parts = []
+    at = 0
+    while (start := text.find("<![CDATA[", at)) >= 0:
+        end = text.find("]]>", start)
+        if end < 0:
+            break
+        parts += [change(text[at:start]), text[start : end + 3]]
+        at = end + 3
+    return "".join((*parts, change(text[at:])))
+
+
+def _repaired(text: str) -> str:
+    """What HTML allows and XML does not: `AT&T`, `a < b`, `&nbsp;`."""
+    text = _ENTITY.sub(_character, _BARE_AMPERSAND.sub("&amp;", _NUMERIC.sub(_numeric, text)))
+    return _BARE_LESS.sub("&lt;", text)
+
+
+def _numeric(reference: re.Match[str]) -> str:
+    """libxml2 would make bytes of a surrogate that are no text."""
+    number = int(reference[1] or reference[2], 10 if reference[1] else 16)
+    return "" if number > 0x10FFFF or _NOT_XML.match(chr(number)) else reference[0]
+
+
+def _character(entity: re.Match[str]) -> str:
+    # What is no name in HTML either may be declared in the document itself.
+    if entity[1] in _XML_ENTITIES or entity[1] not in html5:
+        return entity[0]
+    return html5[entity[1]].replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,248 @@
+"""rss as a worker runs it: real servers, the guarded client, real children, and a listener that nobody may reach."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from compose.sandbox.upstreams.authority import Authority
+from jobs import rss
+from jobs.hosts import Local, configure
+from jobs.ports import Context
+from shared.outcome import Failed, Ok, Outcome
+from shared.settings import Settings
+from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
+from workers.children import ChildPool
+from workers.execute import execute
+from workers.world import RealWorld
+
+FEED = b'<rss version="2.0"><channel><title>t</title><item><link>/x</link></item></channel></rss>'
+HOST = "feeds.example.com"
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[ChildPool]:
+    pool = ChildPool()
+    pool.start(1)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority()
+
+
+@pytest.fixture(scope="module")
+def world(children: ChildPool, authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> RealWorld:
+    settings = Settings(
+        hosts=f"{HOST}={ADDRESS},inside.example.com=127.0.0.1",
+        egress_allow=f"{ADDRESS}/32",
+        ca_file=str(authority.write_root(tmp_path_factory.mktemp("trust") / "ca.pem")),
+    )
+    return RealWorld(settings, children)
+
+
+@pytest.fixture
+def canary() -> Iterator[Server]:
+    """It listens where only this machine may."""
+    with serving(response(FEED), address="127.0.0.1") as server:
+        yield server
+        assert server.connections == 0
+
+
+@pytest.fixture(autouse=True)
+def local_ports() -> Iterator[None]:
+    yield
+    configure(Local())
+
+
+def outcome(world: RealWorld, url: str, *servers: Server, **more: Any) -> Outcome:
+    configure(Local(ports=[server.port for server in servers]))
+    body = msgspec.json.encode({"url": url} | more)
+    return execute(rss.ENDPOINT, body, Context(payer="0x0", world=world))
+
+
+def called(world: RealWorld, *answers: Any, canary: Server | None = None) -> Outcome:
+    with serving(*answers) as server:
+        return outcome(world, f"http://{HOST}:{server.port}/f/feed.xml", server, *([canary] if canary else []))
+
+
+def answer(result: Outcome) -> dict[str, Any]:
+    assert isinstance(result, Ok), result
+    decoded: dict[str, Any] = msgspec.json.decode(result.body)
+    return decoded
+
+
+def failure(result: Outcome) -> tuple[str, str | None]:
+    assert isinstance(result, Failed), result
+    return result.code, result.reason
+
+
+def test_a_feed(world: RealWorld) -> None:
+    """Fetched, and read in a child."""
+    with serving(response(FEED, "Content-Type: text/plain")) as server:
+        told = answer(outcome(world, f"http://{HOST}:{server.port}/f/feed.xml", server))
+    assert (told["feed"]["title"], told["items"][0]["link"]) == ("t", f"http://{HOST}:{server.port}/x")
+
+
+def test_a_feed_over_tls_that_has_moved(world: RealWorld, authority: Authority) -> None:
+    """Links are relative to where it is now."""
+    with serving(
+        response(b"", "Location: /new/feed", status="301 x"),
+        response(gzip.compress(FEED), "Content-Encoding: gzip"),
+        trust=authority.identity(HOST).server_context(),
+    ) as server:
+        told = answer(outcome(world, f"https://{HOST}:{server.port}/", server))
+    assert told["finalUrl"] == f"https://{HOST}:{server.port}/new/feed"
+    assert told["url"] == f"https://{HOST}:{server.port}/"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (response(b"gone", status="410 Gone"), "http_status"),
+        (response(FEED, status="500 x"), "http_status"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "http_status"),
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", "http_status"),
+        (response(b"", "Location: /f/feed.xml", status="302 x"), "bad_content"),
+        (response(b"<!doctype html><title>x</title>"), "not_a_feed"),
+        (response(b""), "not_a_feed"),
+        (response(b"x" * 2_000_001), "too_large"),
+        (response(gzip.compress(b"x" * 2_000_001), "Content-Encoding: gzip"), "too_large"),
+        (response(FEED, "Content-Encoding: br"), "bad_content"),
+        (response(FEED, *["X: y"] * 200), "too_large"),
+        (b"SSH-2.0-x\r\n", "bad_content"),
+        (b"", "connection_refused"),
+    ],
+    ids=[
+        *(
+            "410",
+            "a feed with 500",
+            "204",
+            "304",
+            "loop",
+            "HTML",
+            "empty",
+            "large",
+            "bomb",
+            "br",
+            "headers",
+            "SSH",
+            "closed",
+        ),
+    ],
+)
+def test_failures_have_documented_reasons(world: RealWorld, raw: bytes, expected: str) -> None:
+    """502, and the same payment may try again."""
+    assert failure(called(world, raw)) == ("upstream_failed", expected)
+    assert expected in rss.ENDPOINT.failures
+
+
+def test_exactly_2_mb_are_read(world: RealWorld) -> None:
+    """The bound is what it says."""
+    body = FEED + b" " * (2_000_000 - len(FEED))
+    assert answer(called(world, response(body)))["totalItems"] == 1
+
+
+def test_tls_that_is_refused(world: RealWorld, authority: Authority) -> None:
+    """A certificate for another name, and one that nobody vouches for."""
+    for identity in (authority.identity("other.example.com"), Authority().identity(HOST)):
+        with serving(response(FEED), trust=identity.server_context()) as server:
+            result = outcome(world, f"https://{HOST}:{server.port}/", server)
+        assert failure(result) == ("upstream_failed", "tls_failure")
+
+
+def test_a_slow_body_ends_the_call(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the time for fetching, whatever still comes."""
+    monkeypatch.setattr(rss, "FETCH_S", 0.5)
+
+    def trickle(connected: socket.socket) -> None:
+        connected.sendall(b"HTTP/1.1 200 OK\r\n\r\n<rss>")
+        while True:
+            connected.sendall(b" ")
+            time.sleep(0.01)
+
+    start = time.monotonic()
+    assert failure(called(world, trickle)) == ("upstream_failed", "timeout")
+    assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize("location", ["http://127.0.0.1:{}/", "http://[::1]:{}/", "http://inside.example.com:{}/"])
+def test_a_redirect_to_the_inside(world: RealWorld, canary: Server, location: str) -> None:
+    """400, charged: the caller named a host that leads there."""
+    moved = response(b"", "Location: " + location.format(canary.port), status="302 x")
+    assert failure(called(world, moved, canary=canary)) == ("blocked_address", None)
+
+
+def test_a_name_that_leads_to_the_inside(world: RealWorld, canary: Server) -> None:
+    """At once."""
+    assert failure(outcome(world, f"http://inside.example.com:{canary.port}/", canary)) == ("blocked_address", None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<!DOCTYPE r [<!ENTITY x SYSTEM "{0}"><!ENTITY % p SYSTEM "{0}p"> %p;]>'
+        "<rss><channel><title>a&x;b</title></channel></rss>",
+        '<!DOCTYPE rss SYSTEM "{0}x.dtd"><rss><channel><title>ab</title></channel></rss>',
+        '<?xml-stylesheet href="{0}"?><rss xmlns:xi="http://www.w3.org/2001/XInclude"><channel><title>ab</title>'
+        '<xi:include href="{0}"/><description><xi:include href="{0}"/></description></channel></rss>',
+        '<rss xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="{0} {0}"><channel><title>ab</title>'
+        '<image><url>{0}</url></image><atom:link rel="self" href="{0}"/><link>{0}</link></channel></rss>',
+    ],
+    ids=["entities", "doctype", "xinclude", "links"],
+)
+def test_a_feed_makes_nobody_connect(world: RealWorld, canary: Server, body: str) -> None:
+    """What it names is not looked at."""
+    feed = body.replace("{0}", f"http://127.0.0.1:{canary.port}/")
+    assert answer(called(world, response(feed.encode())))["feed"]["title"] == "ab"
+
+
+def test_what_takes_too_long_to_read_is_ended(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child is killed, and the next call has another."""
+    monkeypatch.setattr(rss, "READ_S", 0.001)
+    heavy = b"<rss><channel><item><title>" + b"<i/>" * 490_000
+    assert failure(called(world, response(heavy))) == ("upstream_failed", "bad_content")
+    monkeypatch.undo()
+    assert answer(called(world, response(FEED)))["ok"] is True
+
+
+def _peak_mb() -> float:
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+
+def test_the_worker_stays_small(world: RealWorld) -> None:
+    """The worst that 2 MB can be, one after the other: what they take is taken in the child."""
+    answer(called(world, response(FEED)))
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")  # forget the peak
+    before = _peak_mb()
+    bombs: list[Callable[[], bytes]] = [
+        lambda: response(gzip.compress(bytes(100_000_000)), "Content-Encoding: gzip"),
+        lambda: response(b"<rss><channel><title>" + b"&" * 1_999_000),
+        lambda: response(b"<rss><channel>" + b"<a/>" * 490_000),
+        lambda: response(b"<rss><channel>" + b"<item><title>x</title></item>" * 60_000),
+    ]
+    answers = [bomb() for bomb in bombs]
+    before = max(before, _peak_mb())
+    for raw in answers:
+        called(world, raw)
+    assert _peak_mb() - before < 100
+
+
+def test_nothing_is_left_open(world: RealWorld) -> None:
+    """Neither connections nor pipes."""
+    descriptors = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        assert answer(called(world, response(FEED)))["ok"] is True
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 3
