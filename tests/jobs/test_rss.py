@@ -58,7 +58,7 @@ class Site:
             raise self.failure
         return Page(self.final_url, self.status, self.headers, self.body)
 
-    def run(self, name: str, argument: bytes, *, limit_s: float) -> bytes:
+    def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
         assert limit_s == READ_S
         return CALCULATIONS[name](argument)
 
