@@ -106,9 +106,8 @@ class Resolver:
         found = self._asked(host, "A", deadline)
         if not found:
             return self._asked(host, "AAAA", deadline)
-        with contextlib.suppress(
-            UpstreamFailed
-        ):  # some servers fail for all but A; what is not known is not connected to
+        # Some servers fail for all but A. What is not known is not connected to.
+        with contextlib.suppress(UpstreamFailed):
             found += self._asked(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))
         return found
 
