@@ -240,7 +240,7 @@ def test_what_nobody_can_register(domain: str) -> None:
         ("a.com b.com", "invalid_domain"),
         ("-T dn a.de", "invalid_domain"),
         ("a" * 64 + ".com", "invalid_domain"),
-        ("https://a.com", "blocked_address"),
+        ("https://a.com", "invalid_domain"),
         ("a..com", "invalid_domain"),
         ("127.0.0.1", "blocked_address"),
         ("2130706433", "blocked_address"),

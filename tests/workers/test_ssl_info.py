@@ -48,8 +48,8 @@ def children() -> Iterator[ChildPool]:
 
 
 def world_of(upstreams: Upstreams, children: ChildPool, **settings: str) -> RealWorld:
-    told: dict[str, Any] = {name.lower(): value for name, value in upstreams.settings.items()}
-    return RealWorld(Settings(**told | settings), children)
+    told = {**upstreams.settings, **{name.upper(): value for name, value in settings.items()}}
+    return RealWorld(Settings.from_env({f"COINSLOT_{name}": value for name, value in told.items()}), children)
 
 
 @pytest.fixture
