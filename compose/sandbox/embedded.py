@@ -16,6 +16,7 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import EvmSandbox, provision, start_chain
 from compose.sandbox.redis_server import start_redis
 from compose.sandbox.upstream_server import start_upstreams
+from shared.egress import egress
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 OUTGOING = (
@@ -59,6 +60,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_alone_in(var))
         given = {name: value for name, value in env.items() if name.startswith(PREFIX) and value.strip()}
+        egress(Settings.from_env(given))  # a mistake is told before anything is started
         made: dict[str, str] = {}
 
         def is_missing(setting: str) -> bool:
