@@ -17,13 +17,15 @@ import dns.resolver
 import pytest
 
 from shared.outcome import BlockedAddress, UpstreamFailed
-from tests.workers.egress.hostile import ADDRESS, Canary, connector, server
+from tests.workers.egress.hostile import ADDRESS, Canary, connector, free_port, server
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 
 PUBLIC = "93.184.215.14"
+FORBIDDEN = ("127.0.0.1", "127.0.0.2", "::1", "127.77.40.3")
+"""Loopback addresses that a name may lead to."""
 CONNECTED = b"you are connected"
 
 
@@ -41,14 +43,15 @@ def port() -> Iterator[int]:
     def answer(connection: socket.socket) -> None:
         connection.sendall(CONNECTED)
 
-    with server(answer) as running:
+    # Free on the canary's addresses too: a client of another test may have a port of its own there.
+    with server(answer, port=free_port(ADDRESS, *FORBIDDEN)) as running:
         yield running
 
 
 @pytest.fixture
 def canary(port: int) -> Iterator[Canary]:
-    """On the same port of every loopback address that a name may lead to."""
-    with Canary(("127.0.0.1", port), ("127.0.0.2", port), ("::1", port), ("127.77.40.3", port)) as listening:
+    """On the same port of every address that is not to be called."""
+    with Canary(*((address, port) for address in FORBIDDEN)) as listening:
         yield listening
 
 
