@@ -12,7 +12,7 @@ from functools import partial
 from api.pools import Pools
 from api.replies import ReplyReader
 from api.resp import Redis, RedisLost, RedisRefused
-from shared.endpoint import Endpoint, Pool
+from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.message import Arguments, new_job
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
@@ -89,7 +89,7 @@ class Dispatcher:
             deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
-        reply = self._replies.expect(job.id)
+        reply = self._replies.expect(job.id, unhurried=endpoint.pool in UNHURRIED)
         sent = _Sent(stream_key(endpoint.pool), job.encoded)
         self._sent[job.id] = sent, reply
         # A timer costs a third of asyncio.timeout.

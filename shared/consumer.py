@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 BATCH = 64
 """Messages that are read at once to be run inline, and ended in one write."""
+LINGER_S = 0.01
+"""How long an unhurried queue waits for more jobs to end before it ends them, and before it reads as many new ones."""
 FORGET_MS = 10 * 60 * 1000
 """A consumer that was silent for that long is dead, and its name is removed from the group."""
 _RECONNECT_S = 0.1
@@ -53,11 +55,13 @@ class StreamConsumer(Consumer):
         prefetch: int,
         timeout_ms: int,
         is_inline: bool,
+        is_unhurried: bool,
         outbox: Outbox | None,
     ) -> None:
         self.is_stopping = False
         self._broker = broker
         self._inline = Inline(broker, queue_name) if is_inline else None
+        self._linger_s = LINGER_S if is_unhurried else 0
         self._outbox = outbox
         self._reading = Wire(url, longest_block_s=RENEW_MS / 1000)
         self._ending = Wire(url)
@@ -103,6 +107,8 @@ class StreamConsumer(Consumer):
         self._ended.append(message)
         while self._ended and self._is_ending.acquire(blocking=False):
             try:
+                if self._linger_s:
+                    time.sleep(self._linger_s)
                 self._end([self._ended.popleft() for _ in range(len(self._ended))])
             finally:
                 self._is_ending.release()
@@ -164,8 +170,8 @@ class StreamConsumer(Consumer):
 
     def _wait_for_room(self) -> int:
         with self._room:
-            if len(self._held) >= self._limit:
-                self._room.wait(self._block_ms / 1000)
+            if len(self._held) >= self._limit and self._room.wait(self._block_ms / 1000) and self._linger_s:
+                self._room.wait_for(lambda: not self._held, self._linger_s)
             return self._limit - len(self._held)
 
     def _renew(self) -> None:

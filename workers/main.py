@@ -19,7 +19,7 @@ from jobs.catalogue import CATALOGUE
 from shared.broker import StopFetching, StreamBroker
 from shared.collector import calm_collector
 from shared.connections import Wire
-from shared.endpoint import Endpoint, Pool
+from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.handover import QuickHandover
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
@@ -101,6 +101,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             Belongings(children, ledger),
         ],
         outbox=outbox,
+        unhurried=UNHURRIED,
     )
 
     def close(pool: Pool, seconds: float) -> None:

@@ -14,10 +14,10 @@ from shared.x402.wire import Challenge, Offer
 from tests import signing
 
 
-def offered(url: str) -> Offer:
+def offered(url: str, method: str = "POST") -> Offer:
     """The first offer of an unpaid call's challenge, which every v2 shop sends in PAYMENT-REQUIRED."""
     try:
-        urllib.request.urlopen(urllib.request.Request(url, data=b"", method="POST"), timeout=10)
+        urllib.request.urlopen(urllib.request.Request(url, data=b"", method=method), timeout=10)
     except urllib.error.HTTPError as answer:
         with answer:
             challenge = msgspec.json.decode(base64.b64decode(answer.headers["PAYMENT-REQUIRED"]), type=Challenge)

@@ -86,6 +86,29 @@ def test_an_idle_consumer_is_woken_at_once(broker: StreamBroker, start_worker: W
         worker.stop()
 
 
+def test_an_unhurried_queue_ends_in_few_writes_what_ends_together(clean_redis: str) -> None:
+    """Sixteen jobs that end at one moment are acknowledged together, and sixteen others are read at once."""
+    broker = StreamBroker(clean_redis, middleware=[QuickHandover()], unhurried={"slow"})
+    barrier = threading.Barrier(16)
+
+    @dramatiq.actor(broker=broker, queue_name="slow")
+    def meet() -> None:
+        barrier.wait(10)
+
+    broker.client.config_resetstat()
+    for _ in range(64):
+        meet.send()
+    worker = dramatiq.Worker(broker, worker_timeout=100, worker_threads=16)
+    worker.queue_prefetch = 16
+    worker.start()
+    try:
+        broker.join("slow", timeout=10_000)
+        assert broker.client.info("commandstats")["cmdstat_xack"]["calls"] <= 16
+    finally:
+        worker.stop()
+        broker.close()
+
+
 def test_an_undeclared_queue_is_refused(broker: StreamBroker) -> None:
     """Consuming, enqueueing, joining and flushing name a declared queue."""
     message: dramatiq.Message[None] = dramatiq.Message("nowhere", "actor", (), {}, {})

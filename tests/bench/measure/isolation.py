@@ -18,13 +18,14 @@ from tests.bench.systems import UNPAID
 from tests.bench.wrk import background
 
 IN_FLIGHT = 16
-NAP = json.dumps({"seconds": 0.2, "spread": 0.5})
-"""0.1 to 0.3 s. Jobs of the same length would all end together, which no upstreams do, and bring their callers as one herd."""
+HERD, SPREAD = "the slow pools are full, all jobs of 0.2 s", "the slow pools are full, jobs of 0.1 to 0.3 s"
+NAPS = {HERD: {"seconds": 0.2}, SPREAD: {"seconds": 0.2, "spread": 0.5}}
+"""Jobs of one length all end at once, and their callers are a herd."""
 WAITING = {Pool.RENDER: 8, Pool.WHOIS: 64, Pool.YOUTUBE: 32}
 """Calls that wait for each slow pool at any time: as many as may."""
 THREADS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
 COLUMNS = {"p50_ms": "p50, ms", "p99_ms": "p99, ms", "per_s": "answers/s", "ratio": "p99 with / without"}
-QUIET, BUSY = "the slow pools are idle", "the slow pools are full"
+QUIET = "the slow pools are idle"
 
 
 def measure(effort: Effort) -> Table:
@@ -39,21 +40,26 @@ def measure(effort: Effort) -> Table:
         sample(here, running, table, in_flight=IN_FLIGHT, seconds=1)
         for _ in range(effort.pairs):
             quiet = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
-            with _slow_pools_full(running, queue):
-                busy = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
-            _wait_until_idle(queue)
-            for row, seen in ((QUIET, quiet), (BUSY, busy)):
-                table.add(row, **{name: seen[name] for name in ("p50_ms", "p99_ms", "per_s")})
-            table.add(BUSY, ratio=busy["p99_ms"] / quiet["p99_ms"])
+            _add(table, QUIET, quiet)
+            for row, nap in NAPS.items():
+                with _slow_pools_full(running, queue, json.dumps(nap)):
+                    busy = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
+                _wait_until_idle(queue)
+                _add(table, row, busy)
+                table.add(row, ratio=busy["p99_ms"] / quiet["p99_ms"])
     return table
 
 
+def _add(table: Table, row: str, seen: dict[str, float]) -> None:
+    table.add(row, **{name: seen[name] for name in ("p50_ms", "p99_ms", "per_s")})
+
+
 @contextlib.contextmanager
-def _slow_pools_full(running: Running, queue: redis.Redis) -> Iterator[None]:
+def _slow_pools_full(running: Running, queue: redis.Redis, nap: str) -> Iterator[None]:
     with contextlib.ExitStack() as loads:
         for pool, waiting in WAITING.items():
             url = f"{running.origin}/v1/cdp/sleep-{pool.value}"
-            loads.enter_context(background(url, in_flight=waiting, body=NAP))
+            loads.enter_context(background(url, in_flight=waiting, body=nap))
         time.sleep(1)
         for pool, threads in THREADS.items():
             if queue.xlen(stream_key(pool)) <= threads:  # running and waiting

@@ -1,4 +1,5 @@
 """Our HTTP without the payment: the real application and the real worker, with one step in the place of steps 1 to 6.
+A call that brings a payment is a real one all the same.
 
 The switch is here and nowhere in the product: `api.app` is composed with a subclass of its paid call. The catalogue has one
 sleeping job more per slow pool, which the real worker code runs.
@@ -22,6 +23,7 @@ import workers.main
 from api.body import RequestBody
 from api.errors import again
 from api.http import Answer
+from api.payment.headers import find_payment
 from api.pipeline import PaidCall
 from api.pools import ROOM
 from api.rsgi import Rsgi
@@ -34,6 +36,7 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.message import Arguments
 from shared.money import Price
 from tests.bench.roles import become, play, port
+from workers.answers import AnswerStore
 from workers.main import create_broker as create_real_broker
 
 MODULE = "tests.bench.systems.ours_unpaid"
@@ -80,6 +83,8 @@ class UnpaidCall(PaidCall):
     """A paid call without the payment: body, room in the pool, job, answer."""
 
     async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
+        if find_payment(scope["headers"]) or scope.get("method") != "POST":
+            return await super()._answer(scope, request_body)
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
         if problem := self._invalid(body):
             raise problem
@@ -104,20 +109,19 @@ def create_app() -> Rsgi:
     return Rsgi(app, app.litestar.lifespan)
 
 
-class NoLedger:
-    """What stores the answers of paid calls, without a payment."""
-
-    def __init__(self, ledger: object) -> None:
-        pass
+class SparedLedger(AnswerStore):
+    """What stores the answers of paid calls, and of no others."""
 
     def done(self, results: Sequence[tuple[str, outcome.Outcome]]) -> list[bytes]:
         """The answers that count."""
-        return [outcome.encode(result) for _, result in results]
+        paid = [(payment_id, result) for payment_id, result in results if payment_id]
+        stored = iter(super().done(paid) if paid else ())
+        return [next(stored) if payment_id else outcome.encode(result) for payment_id, result in results]
 
 
 def create_broker() -> StreamBroker:
     """The real broker without the ledger, with the sleeping jobs beside echo."""
-    with patch.object(workers.main, "AnswerStore", NoLedger):
+    with patch.object(workers.main, "AnswerStore", SparedLedger):
         return create_real_broker(CATALOGUE)
 
 

@@ -1,0 +1,51 @@
+"""Whose reply is handed on when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from api.replies import READ_TIMEOUT_S, ReplyReader
+from api.resp import COMMAND_TIMEOUT_S, Redis
+from shared.replies import Reply, encode_reply
+
+pytestmark = pytest.mark.anyio
+
+HERD = 64
+
+
+@pytest.fixture
+async def reader(clean_redis: str) -> AsyncIterator[ReplyReader]:
+    queue = Redis(clean_redis, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
+    reader = ReplyReader(queue)
+    yield reader
+    await reader.stop()
+    queue.close()
+
+
+async def test_a_herd_of_slow_calls_lets_a_fast_one_pass(reader: ReplyReader, clean_redis: str) -> None:
+    """Replies that are there at once: the fast pool's is handed on at once, those of slow pools one after the other."""
+    slow = [reader.expect(f"slow-{number}", unhurried=True) for number in range(HERD)]
+    fast = reader.expect("fast")
+    pusher = Redis(clean_redis)
+    replies = [*(f"slow-{number}" for number in range(HERD)), "fast"]
+    await pusher.call("RPUSH", reader.address, *(encode_reply(Reply(name, b"answer")) for name in replies))
+    reader.start()
+    await fast
+    assert sum(future.done() for future in slow) < HERD / 2
+    assert await asyncio.gather(*slow) == [b"answer"] * HERD
+    pusher.close()
+
+
+async def test_a_caller_who_left_the_herd_is_passed_over(reader: ReplyReader, clean_redis: str) -> None:
+    """Its deadline ended while its reply was waiting to be handed on."""
+    slow = [reader.expect(f"slow-{number}", unhurried=True) for number in range(HERD)]
+    pusher = Redis(clean_redis)
+    await pusher.call("RPUSH", reader.address, *(encode_reply(Reply(f"slow-{n}", b"answer")) for n in range(HERD)))
+    reader.start()
+    await slow[0]
+    slow[-1].cancel()
+    assert await asyncio.gather(*slow[:-1]) == [b"answer"] * (HERD - 1)
+    pusher.close()
