@@ -21,6 +21,7 @@ from jobs.ports import Context
 from jobs.x402_discover import ENDPOINT, Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.settings import PREFIX, Settings
+from tests.workers.memory import growth_below
 from workers.children import ChildPool
 from workers.world import RealWorld
 
@@ -335,6 +336,21 @@ def test_a_catalog_of_ten_thousand(world: RealWorld, server: Server) -> None:
     server.answers = {"GET /bazaar.json": response({"x402Version": 2, "items": items})}
     answer = report(world, limit=500)
     assert (answer["endpointCount"], len(answer["endpoints"]), answer["truncated"]) == (10_000, 500, True)
+
+
+def test_documents_are_read_in_the_child(world: RealWorld, server: Server) -> None:
+    """As large as they may be, deep, wide or compressed: the worker that fetches them stays small."""
+    bombs = {
+        "GET /.well-known/x402": response(gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
+        "GET /bazaar.json": response(b"[" + b"{}," * 340_000 + b"{}]"),
+        "GET /openapi.json": response(b"[" * 1_000_000),
+    }
+    server.answers = {"GET /": challenge(), **bombs}
+    with growth_below(100):
+        for _ in range(3):
+            answer = report(world)
+    assert len(answer["endpoints"]) == 1
+    assert set(bombs) <= set(server.asked)
 
 
 def test_a_document_that_keeps_its_child_too_long(
