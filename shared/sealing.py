@@ -26,10 +26,11 @@ class Sealer:
 
     Args:
         master: the 32 bytes of the key file.
+        purpose: what is sealed; each has a key of its own.
     """
 
-    def __init__(self, master: bytes) -> None:
-        self._cipher = AESGCM(derive(master, "job-arguments"))
+    def __init__(self, master: bytes, purpose: str = "job-arguments") -> None:
+        self._cipher = AESGCM(derive(master, purpose))
         self._nonces: list[bytes] = []
         self._drawn_by = 0
 

@@ -45,6 +45,13 @@ class Settings:
     """x402 facilitator of the EVM rail: ours, or any other that speaks the standard API."""
     settle_timeout_s: float = 8.0
     """Longest wait for one settlement. After it the outcome is unknown: 503, and the same payment is to be repeated."""
+    rate_limits: str = ""
+    """How often one payer may call, by pool, ``fast=10/20,render=0.3/3`` (calls a second, and at once after a rest) instead of
+    the defaults in api/payment/limits.py; ``off`` for none, and for no bound on a payer's calls at a time."""
+    ledger_dir: str = ""
+    """Folder of the ledger's files, where this machine has it: no payment is taken while its disk is nearly full."""
+    ledger_free_mb: int = 512
+    """What has to be free on that disk."""
     facilitator_host: str = "127.0.0.1"
     """Address that our facilitator listens on. Keep it private: it pays gas for whoever may call it."""
     facilitator_port: int = 4021

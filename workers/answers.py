@@ -9,26 +9,37 @@ from collections.abc import Sequence
 from redis.exceptions import NoScriptError, RedisError
 
 from shared import outcome
-from shared.answers import ANSWER_TTL_S, answer_key, record_key
+from shared.answers import ANSWER_TTL_S, JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.connections import Wire
 from shared.outcome import Failed, Outcome
 
 log = logging.getLogger(__name__)
 
 # allow-oom: a charged call's answer must be storable when a full Redis refuses new claims.
-_DONE = """#!lua flags=allow-oom
+_DONE = (
+    "#!lua flags=allow-oom"
+    + NOW
+    + NOTE
+    + f"""
 local stored = redis.call('GET', KEYS[2])
 if stored then return stored end
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  if ARGV[2] == 'final' then
-    redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
-    redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
-  else
-    redis.call('HSET', KEYS[1], 'lease', 0)
-  end
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since')
+if not record[1] then return ARGV[1] end
+if ARGV[2] == 'final' then
+  redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
+  redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
+  redis.call('HDEL', KEYS[1], 'failure')
+  redis.call('ZREM', KEYS[3], ARGV[4])
+  note(ARGV[4], 'DONE', record[2])
+else
+  local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
+  if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
+  redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
+  note(ARGV[4], 'FAILURE', record[2])
 end
 return ARGV[1]
 """
+)
 
 
 _SHA = hashlib.sha1(_DONE.encode(), usedforsecurity=False).hexdigest()
@@ -77,10 +88,13 @@ def _command(payment_id: str, result: Outcome) -> tuple[str | bytes | int, ...]:
     return (
         "EVALSHA",
         _SHA,
-        2,
+        4,
         record_key(payment_id),
         answer_key(payment_id),
+        OPEN,
+        JOURNAL,
         outcome.encode(result),
         "final" if final else "again",
         ANSWER_TTL_S,
+        payment_id,
     )

@@ -4,6 +4,7 @@ Unsettled              no settlement that we know of
 ├── NotSent            the call never left: nothing can have been charged
 ├── Declined           the facilitator refused for good, as far as this one call tells
 └── Undecided          anything else: the payment may have been made
+    └── NoEvidence     this facilitator does not say what became of earlier payments
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ class Declined(Unsettled):
 
 class Undecided(Unsettled):
     """Timed out, unreadable, pending, or not in agreement with what was asked."""
+
+
+class NoEvidence(Undecided):
+    """This facilitator does not say what became of earlier payments."""
 
 
 class Facilitator:
@@ -109,6 +114,8 @@ class Facilitator:
         status, body = await self._exchange(
             "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=EVIDENCE_TIMEOUT_S
         )
+        if status in (404, 405, 501):
+            raise NoEvidence(f"HTTP {status}")
         if status != 200:
             raise Undecided(f"no evidence: HTTP {status}")
         return _decode(body, Evidence)

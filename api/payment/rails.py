@@ -20,12 +20,14 @@ class ConfiguredRail:
     """One rail with its recipient and its facilitator.
 
     Attributes:
+        asset: network and asset of its offers.
         offers: what a price costs on this rail.
         matches: whether the client's `accepted` is our offer.
         check: the static verifier; raises Refused.
     """
 
     rail: Rail
+    asset: tuple[str, str]
     offers: Callable[[Price], tuple[Offer, ...]]
     matches: Callable[[Offer, Offer], bool]
     check: Callable[[Offer, dict[str, Any]], evm.Authorization]
@@ -47,6 +49,7 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
     return (
         ConfiguredRail(
             rail=Rail.BASE,
+            asset=(token.network, token.address),
             offers=partial(evm.offers, token, pay_to=settings.evm_pay_to),
             matches=evm.matches,
             check=evm.check,

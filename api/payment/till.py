@@ -11,6 +11,7 @@ from api.discovery import bazaar
 from api.discovery.listing import Listing
 from api.discovery.resource import resource
 from api.http import Answer
+from api.payment import identifier
 from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
@@ -46,7 +47,9 @@ class Till:
             raise ValueError(f"{endpoint.name}: none of its rails is configured")
         self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
         self._resource = resource(self.listing)
-        self._extensions = {bazaar.KEY: bazaar.extension(endpoint)} if endpoint.listed else {}
+        self._extensions = {identifier.KEY: identifier.EXTENSION}
+        if endpoint.listed:
+            self._extensions[bazaar.KEY] = bazaar.extension(endpoint)
         # A till lives as long as the process. Reasons may come from a facilitator, hence the bound.
         self.refuse = lru_cache(maxsize=64)(self._refuse)
         self.unpaid = self.refuse(_UNPAID)

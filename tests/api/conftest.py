@@ -102,6 +102,8 @@ class FacilitatorDouble:
         return web.Response()
 
     async def look_up(self, request: web.Request) -> web.Response:
+        if self.evidence == "none":
+            return web.Response(status=404)
         network, chain, _, payer, nonce = request.match_info["id"].split(":")
         status = self.evidence or ("settled" if nonce in self.paid else "unused")
         found = {

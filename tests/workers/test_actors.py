@@ -200,8 +200,10 @@ def test_only_what_is_final_is_stored(
     assert isinstance(answer, Failed)
     assert (replied_to, answer.retryable) == (job_id, not is_final)
     assert stored(client, payment) == (answer if is_final else None)
-    state = b"DONE" if is_final else b"SETTLED"
-    assert client.hgetall(record_key(payment)) == {b"state": state, b"lease": b"0"}
+    record = client.hgetall(record_key(payment))
+    state, failures = (b"DONE", None) if is_final else (b"SETTLED", b"1")
+    assert (record[b"state"], record[b"lease"], record.get(b"failures")) == (state, b"0", failures)
+    assert (b"failure" in record) is not is_final
 
 
 def test_a_late_message_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
