@@ -151,9 +151,6 @@ class PaidCall:
             return checked, entry
         earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
         entry = await self._services.ledger.peek(earlier)
-        if entry.verdict is Verdict.IDLE:
-            # To drive it takes the payment itself, which this request does not bring.
-            raise again("in_progress", "Repeat the call with its first payment.", charged=False, after_s=2)
         if entry.verdict in (Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
             raise Problem(code="identifier_used", detail="Take another identifier for another call.")
         return dataclasses.replace(checked, claim=earlier), entry
@@ -215,7 +212,7 @@ class PaidCall:
             settle_lease_ms=int(settle_s * 1000),
             run_lease_ms=int((self._endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
             valid_before=authorization.valid_before,
-            payment=self._services.payments.seal(msgspec.json.encode(payment), authorization.payment_id.encode()),
+            payment=self._services.payments.seal(_bare(payment), authorization.payment_id.encode()),
             # What somebody else may have signed for the payer names none of the payer's calls.
             identifier=identifier.of(payment) if authorization.signature_checked else "",
             limit=self._services.limits.of(self._endpoint.pool),
@@ -247,6 +244,9 @@ class PaidCall:
                     return self._till.refuse(entry.reason)
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._till.refuse("payment_already_used")
+                case Verdict.IDLE:
+                    # To drive it takes the payment itself, which this request does not bring: it brings another.
+                    raise again("in_progress", "Repeat the call with its first payment.", charged=False, after_s=2)
                 case Verdict.ABSENT:
                     # The copy that drove it could not reach the facilitator and forgot it.
                     raise again("unavailable", "The payment cannot be settled now.", charged=False, after_s=5)
@@ -254,7 +254,8 @@ class PaidCall:
                 raise again("in_progress", "The same call is still being answered.", charged="unknown", after_s=2)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, LONGEST_POLL_S)
-            entry = await self._services.ledger.find(checked.claim)
+            ledger = self._services.ledger
+            entry = await (ledger.find if checked.is_its_own else ledger.peek)(checked.claim)
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """7, 8. The job. From here every answer carries the receipt, whatever happens."""
@@ -302,6 +303,11 @@ class PaidCall:
             raise with_receipt(problem, checked, receipt, self._till)
         headers = ((b"content-type", b"application/json"),)
         return Answer(200, headers + self._till.receipt(receipt, older=checked.presented.older), result.body)
+
+
+def _bare(payment: Payment) -> bytes:
+    """What a facilitator has to be asked with: without what the client echoes, which may be long."""
+    return msgspec.json.encode(msgspec.structs.replace(payment, resource=None, extensions=None))
 
 
 def _limited(entry: Entry) -> Problem:

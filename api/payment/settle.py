@@ -38,6 +38,11 @@ class Checked:
     claim: Claim
     body: bytes
 
+    @property
+    def is_its_own(self) -> bool:
+        """Whether the call is the one that this payment pays, and not one that another payment has paid before."""
+        return self.claim.payment_id == self.authorization.payment_id
+
 
 async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
     """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""

@@ -100,7 +100,7 @@ SETTLED = (
     + _PRELUDE
     + f"""
 local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
-if record[1] == 'DONE' or record[1] == 'FAILED' then return 0 end
+if not record[1] or record[1] == 'DONE' or record[1] == 'FAILED' then return 0 end
 if record[1] ~= 'SETTLED' then note(id, 'SETTLED', record[2]) end
 redis.call('HSET', KEYS[1], 'state', 'SETTLED', 'receipt', ARGV[2], 'lease', now + ARGV[3])
 redis.call('HSETNX', KEYS[1], 'settled', now)

@@ -128,6 +128,25 @@ async def test_a_named_call_in_progress_is_waited_for(
     assert (first.content, first.headers["payment-response"]) == (second.content, second.headers["payment-response"])
 
 
+async def test_a_name_does_not_make_another_payment_settle(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """While nobody knows whether the first was settled, the second is told to wait, and is never sent."""
+    first, second = ({"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "x" * 16))} for _ in range(2))
+    facilitator.script, facilitator.evidence = ["hang"], "unknown"
+    begun = asyncio.create_task(shop.post(PATH, headers=first))
+    await asyncio.sleep(0.3)
+    waiting = await shop.post(PATH, headers=second)
+    assert (waiting.status_code, waiting.json()["code"]) == (503, "in_progress")
+    assert (await begun).status_code == 503
+    assert (await shop.post(PATH, headers=second)).status_code == 503
+    assert len(set(facilitator.settles)) == 1
+    facilitator.evidence = None
+    assert (await shop.post(PATH, headers=first)).status_code == 200
+    assert (await shop.post(PATH, headers=second)).status_code == 200
+    assert len(set(facilitator.settles)) == 1
+
+
 async def test_a_wrong_name_is_402(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader
 ) -> None:
