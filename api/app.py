@@ -31,6 +31,7 @@ from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
+from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
@@ -109,6 +110,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         ledger=Ledger(ledger_redis),
         dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),
+        answers=AnswerSealer(master),
         settle_timeout_s=settings.settle_timeout_s,
     )
     readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)

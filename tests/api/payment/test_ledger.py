@@ -11,17 +11,18 @@ import pytest
 
 from api.payment.ledger import Claim, Ledger, Verdict
 from api.resp import Redis, RedisRefused
-from shared import outcome
-from shared.answers import record_key
+from jobs.echo import ENDPOINT
+from shared.answers import AnswerSealer, record_key
 from shared.connections import Wire
 from shared.outcome import Failed, Ok, Outcome
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
 
 Done = Callable[[str, Outcome], bytes]
 
 RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
+SEALER = AnswerSealer(bytes(range(32)))
 
 
 @pytest.fixture
@@ -39,8 +40,8 @@ def ledger(client: Redis) -> Ledger:
 @pytest.fixture
 def answers(redis_url: str) -> Iterator[Done]:
     ledger = Wire(redis_url)
-    store = AnswerStore(ledger)
-    yield lambda payment_id, result: store.done([(payment_id, result)])[0]
+    store = AnswerStore(ledger, SEALER)
+    yield lambda payment_id, result: store.done([Result(payment_id, ENDPOINT, b"", result)])[0]
     ledger.close()
 
 
@@ -92,7 +93,7 @@ async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: D
     answers(claim.payment_id, Ok(b'{"ok":true}'))
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
-    assert outcome.decode(entry.answer) == Ok(b'{"ok":true}')
+    assert SEALER.open(entry.answer, ENDPOINT, claim.payment_id, b"") == Ok(b'{"ok":true}')
 
 
 async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
