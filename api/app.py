@@ -35,6 +35,7 @@ from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
+from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
@@ -118,6 +119,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         limits=Limits(settings.rate_limits),
         payments=Sealer(master, "payments"),
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
+        answers=AnswerSealer(master),
         settle_timeout_s=settings.settle_timeout_s,
     )
     reconciler = Reconciler(

@@ -27,11 +27,11 @@ from api.payment.limits import Limits
 from api.payment.settle import Checked, settle, with_receipt
 from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
-from shared import outcome
+from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint, InvalidField
 from shared.message import Arguments
 from shared.outcome import Failed
-from shared.sealing import Sealer
+from shared.sealing import Sealer, Unsealable
 from shared.x402.evm import Authorization
 from shared.x402.refusal import Refused
 from shared.x402.wire import Offer, Payment
@@ -56,6 +56,7 @@ class Services:
     limits: Limits
     payments: Sealer
     disk: Disk
+    answers: AnswerSealer
     settle_timeout_s: float
 
 
@@ -259,7 +260,8 @@ class PaidCall:
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """7, 8. The job. From here every answer carries the receipt, whatever happens."""
-        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body)
+        secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
+        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body, secret)
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments)
@@ -284,12 +286,19 @@ class PaidCall:
         raise with_receipt(problem, checked, receipt, self._till)
 
     def _answered(self, checked: Checked, receipt: bytes, answer: bytes, *, wait_ms: int = 0) -> Answer:
-        """An encoded outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept.
+        """A sealed outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept.
 
         Args:
             wait_ms: until a failed job may be run again.
         """
-        result = outcome.decode(answer)
+        answers = self._services.answers
+        secret = answers.secret(self._endpoint, checked.authorization.signature)
+        try:
+            result = answers.open(answer, self._endpoint, checked.claim.payment_id, secret)
+        except Unsealable as error:
+            # It was given to another signature over the same authorization, or sealed with a key that is gone.
+            log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
+            return self._till.refuse("payment_already_used")
         if isinstance(result, Failed):
             problem = Problem(
                 code=result.code if result.code in KINDS else "internal_error",

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from api.payment import transitions
 from api.payment.limits import NO_LIMIT, Limit, Quota
 from api.resp import Redis, Script
-from shared.answers import JOURNAL, OPEN, REFUNDABLE, answer_key, record_key
+from shared.ledger import JOURNAL, OPEN, REFUNDABLE, answer_key, record_key
 
 
 class Verdict(enum.StrEnum):

@@ -6,7 +6,7 @@ paid for carry `allow-oom`: a full Redis takes no new payment and still ends tho
 
 from __future__ import annotations
 
-from shared.answers import FREE_RERUNS, NOTE, NOW, RERUN_MS, RERUN_WINDOW_MS
+from shared.ledger import FREE_RERUNS, NOTE, NOW, RERUN_MS, RERUN_WINDOW_MS
 
 RECORD_TTL_S = 30 * 24 * 3600
 """How long a used payment is remembered. Far beyond the longest authorization we accept."""

@@ -23,7 +23,7 @@ from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.resp import Redis
-from shared.answers import JOURNAL, OPEN, RERUN_MS, record_key
+from shared.ledger import JOURNAL, OPEN, RERUN_MS, record_key
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
 

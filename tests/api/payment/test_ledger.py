@@ -13,17 +13,19 @@ import pytest
 from api.payment.ledger import Claim, Doubtful, Ledger, Verdict
 from api.payment.limits import Limit
 from api.resp import Redis, RedisRefused
-from shared import outcome
-from shared.answers import JOURNAL, OPEN, REFUNDABLE, record_key
+from jobs.echo import ENDPOINT
+from shared.answers import AnswerSealer
 from shared.connections import Wire
+from shared.ledger import JOURNAL, OPEN, REFUNDABLE, record_key
 from shared.outcome import Failed, Ok, Outcome
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
 
 Done = Callable[[str, Outcome], bytes]
 
 RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
+SEALER = AnswerSealer(bytes(range(32)))
 
 
 @pytest.fixture
@@ -41,8 +43,8 @@ def ledger(client: Redis) -> Ledger:
 @pytest.fixture
 def answers(redis_url: str) -> Iterator[Done]:
     ledger = Wire(redis_url)
-    store = AnswerStore(ledger)
-    yield lambda payment_id, result: store.done([(payment_id, result)])[0]
+    store = AnswerStore(ledger, SEALER)
+    yield lambda payment_id, result: store.done([Result(payment_id, ENDPOINT, b"", result)])[0]
     ledger.close()
 
 
@@ -94,7 +96,7 @@ async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: D
     answers(claim.payment_id, Ok(b'{"ok":true}'))
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
-    assert outcome.decode(entry.answer) == Ok(b'{"ok":true}')
+    assert SEALER.open(entry.answer, ENDPOINT, claim.payment_id, b"") == Ok(b'{"ok":true}')
 
 
 async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
@@ -242,6 +244,10 @@ async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, 
 FAILURE = Failed("upstream_failed", "down", reason="timeout", retryable=True)
 
 
+def opened(claim: Claim, answer: bytes) -> Outcome:
+    return SEALER.open(answer, ENDPOINT, claim.payment_id, b"")
+
+
 async def settled(ledger: Ledger, claim: Claim) -> None:
     await ledger.claim(claim)
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
@@ -357,14 +363,14 @@ async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answer
         assert (await ledger.claim(claim)).verdict is Verdict.RUN
     answers(claim.payment_id, FAILURE)
     entry = await ledger.claim(claim)
-    assert (entry.verdict, outcome.decode(entry.answer), entry.receipt) == (Verdict.ANSWER, FAILURE, RECEIPT)
+    assert (entry.verdict, opened(claim, entry.answer), entry.receipt) == (Verdict.ANSWER, FAILURE, RECEIPT)
     assert 590_000 < entry.wait_ms <= 600_000
     await client.call("HINCRBY", record_key(claim.payment_id), "failing_since", -600_001)
     assert (await ledger.claim(claim)).verdict is Verdict.RUN
     answers(claim.payment_id, FAILURE)
     assert (await ledger.claim(claim)).verdict is Verdict.RUN
     answers(claim.payment_id, Ok(b"1"))
-    assert (await ledger.claim(claim)).answer == outcome.encode(Ok(b"1"))
+    assert opened(claim, (await ledger.claim(claim)).answer) == Ok(b"1")
 
 
 async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Redis) -> None:

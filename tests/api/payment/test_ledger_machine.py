@@ -14,14 +14,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from api.payment.ledger import Claim, Ledger, Verdict
 from api.resp import Redis
-from shared import outcome
-from shared.answers import FREE_RERUNS, JOURNAL, OPEN, record_key
+from jobs.echo import ENDPOINT
+from shared.answers import AnswerSealer
 from shared.connections import Wire
+from shared.ledger import FREE_RERUNS, JOURNAL, OPEN, record_key
 from shared.outcome import Failed, Ok
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 
 T = TypeVar("T")
 
+SEALER = AnswerSealer(bytes(range(32)))
 RECEIPT = b'{"success":true}'
 FAILURE = Failed("upstream_failed", "down", retryable=True)
 PAYMENTS = st.integers(0, 2)
@@ -60,7 +62,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.client: Redis = self.run(self._connect())
         self.ledger = Ledger(self.client)
         self.wire = Wire(self.url)
-        self.answers = AnswerStore(self.wire)
+        self.answers = AnswerStore(self.wire, SEALER)
         self.names = [secrets.token_hex(8) for _ in range(3)]
         self.model: dict[int, Model] = {}
         self.forgotten: dict[int, list[str]] = {}
@@ -197,7 +199,7 @@ class LedgerMachine(RuleBasedStateMachine):
         known = self.model.get(payment)
         if known is not None and known.state != "SETTLED" and known.state != "DONE":
             return  # no job before the settlement
-        (stored,) = self.answers.done([(self.names[payment], Ok(text))])
+        (stored,) = self.answers.done([Result(self.names[payment], ENDPOINT, b"", Ok(text))])
         if known is None:
             return
         if known.state == "DONE":
@@ -211,11 +213,11 @@ class LedgerMachine(RuleBasedStateMachine):
         known = self.model.get(payment)
         if known is None or known.state not in ("SETTLED", "DONE"):
             return
-        (stored,) = self.answers.done([(self.names[payment], FAILURE)])
+        (stored,) = self.answers.done([Result(self.names[payment], ENDPOINT, b"", FAILURE)])
         if known.state == "DONE":
             assert stored == self.first_answer[payment]
             return
-        assert stored == outcome.encode(FAILURE)
+        assert SEALER.open(stored, ENDPOINT, self.names[payment], b"") == FAILURE
         known.failures += 1
         known.is_driven = False
         known.events.append("FAILURE")
@@ -226,6 +228,12 @@ class LedgerMachine(RuleBasedStateMachine):
         if known is not None:
             self.run(self.client.call("HSET", record_key(self.names[payment]), "lease", 0))
             known.is_driven = False
+
+    @rule(payment=PAYMENTS)
+    def driver_dies_and_a_copy_comes(self, payment: int) -> None:
+        self.driver_dies(payment)
+        if known := self.model.get(payment):
+            self.present(payment, known.fingerprint, "find")
 
     @rule()
     def look_into(self) -> None:
