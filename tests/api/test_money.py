@@ -23,9 +23,13 @@ from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.resp import Redis
+from jobs.ports import Context
+from shared.endpoint import Endpoint
 from shared.ledger import JOURNAL, OPEN, RERUN_MS, record_key
+from shared.outcome import Outcome, UpstreamFailed, failed
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
+from workers.execute import execute
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -417,6 +421,40 @@ async def test_what_was_never_answered_is_refundable(
     assert ops.main(["payments"]) == 3
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "nonsense")
     assert ops.main(["payments"]) == 2
+
+
+async def test_a_job_that_keeps_failing_rests(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    worker: dramatiq.Worker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first run and three more, each for the same payment; then the failure is told with the time of the next run, which
+    succeeds. One settlement in all."""
+    fails = True
+    ran = []
+
+    def run(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
+        ran.append(1)
+        return failed(UpstreamFailed("It is down.", reason="timeout")) if fails else execute(endpoint, body, context)
+
+    monkeypatch.setattr("workers.actors.execute", run)
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answers = [await shop.post(PATH, headers=header) for _ in range(5)]
+    assert [(answer.status_code, answer.json()["charged"]) for answer in answers] == [(502, True)] * 5
+    assert [answer.headers["retry-after"] for answer in answers[:4]] == ["1"] * 4
+    assert 590 <= int(answers[4].headers["retry-after"]) <= 600
+    assert (len(ran), len(facilitator.settles)) == (4, 1)
+    assert [told["failures"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == [4]
+    (name,) = ledger.zrange(OPEN, 0, -1)
+    ledger.hincrby(record_key(name.decode()), "failing_since", -600_001)
+    fails = False
+    assert (await shop.post(PATH, headers=header)).status_code == 200
+    assert events(ledger) == ["SETTLING", "SETTLED", *["FAILURE"] * 4, "DONE"]
 
 
 def test_the_ledger_remembers_longer_than_a_payment_is_valid() -> None:
