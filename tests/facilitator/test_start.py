@@ -48,7 +48,8 @@ async def start(bench: Bench) -> AsyncIterator[Callable[..., Awaitable[None]]]:
     rails: list[EvmRail] = []
 
     async def start(network: str, rpc_url: str = bench.sandbox.rpc_url) -> None:
-        rails.append(EvmRail(EVM_USDC[network], rpc_url, bytes.fromhex(bench.sandbox.settler_key[2:])))
+        key = bytes.fromhex(bench.sandbox.settler_key[2:])
+        rails.append(EvmRail(EVM_USDC[network], rpc_url, key, most_for_gas=10**10, low_balance=0))
         await rails[-1].start()
 
     yield start
