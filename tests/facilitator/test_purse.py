@@ -70,11 +70,11 @@ async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
     return answer.json()
 
 
-async def health_becomes(cashier: httpx.AsyncClient, status: int) -> Any:
+async def health_becomes(cashier: httpx.AsyncClient, status: int, balance: str = "") -> Any:
     deadline = time.monotonic() + 10
     while True:
         answer = await cashier.get("/healthz")
-        if answer.status_code == status:
+        if answer.status_code == status and answer.json()["balanceEth"].startswith(balance):
             return answer.json()
         assert time.monotonic() < deadline, answer.text
         await asyncio.sleep(0.02)
@@ -116,7 +116,7 @@ async def test_an_empty_purse_settles_nothing_until_it_is_filled(
     assert supported.json()["signers"] == {"eip155:*": [still.sandbox.settler]}
 
     funds(5 * ETHER)
-    assert (await health_becomes(cashier, 200))["balanceEth"].startswith("5.0")
+    await health_becomes(cashier, 200, balance="5.0")
     after = await settle(cashier, refused)
 
     assert (after["success"], still.number_of(after["transaction"])) == (True, before)
@@ -135,10 +135,8 @@ async def test_a_low_balance_is_told_once(
     said: list[str] = []
     for wei in (ETHER, 3 * ETHER, ETHER):
         funds(wei)
-        eth = f"{wei // ETHER}."
-        while not (await cashier.get("/healthz")).json()["balanceEth"].startswith(eth):
-            await asyncio.sleep(0.02)
-        await asyncio.sleep(0.2)
+        await health_becomes(cashier, 200, balance=f"{wei // ETHER}.")
+        await asyncio.sleep(0.2)  # some more readings
         said.append("low" if "down to" in caplog.records[-1].getMessage() else "well")
 
     assert said == ["low", "well", "low"]

@@ -192,12 +192,13 @@ async def test_an_expired_one_is_cancelled(
     pay_to: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given one that can only fail by now, then its number is freed without paying, and those after it settle."""
+    """Its number is freed without paying, and those after it settle; until that is in a block the payment is not refused."""
     payer, before = still.payer(), still.confirmed
     call, good = payer.call(pay_to), payer.call(pay_to, validBefore=str(int(time.time()) + 300))
     still.hold()
     settling = asyncio.create_task(settle(cashier, call))
     await until(lambda: still.waiting)
+    pending = await settling
     later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
     for module in ("transaction", "evm"):
         monkeypatch.setattr(f"facilitator.rails.{module}.time", later)
@@ -210,7 +211,7 @@ async def test_an_expired_one_is_cancelled(
     (cancelled, _) = (still.waiting[number] for number in (before, before + 1))
     still.flow()
 
-    assert (await settling)["errorReason"] == meanwhile["errorReason"] == "settlement_pending"
+    assert pending["errorReason"] == meanwhile["errorReason"] == "settlement_pending"
     assert (cancelled["to"].lower(), int(cancelled["value"], 16)) == (still.sandbox.settler.lower(), 0)
     assert (await behind)["success"]
     ended = await settle(cashier, call)
