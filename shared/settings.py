@@ -60,6 +60,10 @@ class Settings:
     """JSON-RPC node that our facilitator settles through."""
     evm_settler_key_file: Path = Path("var/settler.key")
     """Private key in hex of the account that sends settlements and pays their gas. Read by the facilitator alone."""
+    evm_max_fee_gwei: float = 5.0
+    """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent."""
+    evm_low_balance_eth: float = 0.001
+    """Balance of that account below which the log warns."""
 
     production: bool = False
     """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
@@ -103,6 +107,10 @@ class Settings:
         for name in ("port", "facilitator_port", "whois_port"):
             if not 0 < getattr(self, name) < 65536:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
+        if not 0 < self.evm_max_fee_gwei <= 1_000_000:
+            raise InvalidSetting(f"{PREFIX}EVM_MAX_FEE_GWEI must be within (0, 1000000] gwei")
+        if not 0 <= self.evm_low_balance_eth <= 1_000_000:
+            raise InvalidSetting(f"{PREFIX}EVM_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
         if not 0 < self.settle_timeout_s <= 20:
             raise InvalidSetting(f"{PREFIX}SETTLE_TIMEOUT_S must be within (0, 20] seconds")
 

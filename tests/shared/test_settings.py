@@ -31,6 +31,8 @@ READ: dict[str, tuple[str, Any]] = {
     "facilitator_port": ("8081", 8081),
     "evm_rpc_url": ("https://node.test/v2/api-key", "https://node.test/v2/api-key"),
     "evm_settler_key_file": ("/run/secrets/settler", Path("/run/secrets/settler")),
+    "evm_max_fee_gwei": ("0.2", 0.2),
+    "evm_low_balance_eth": ("0.05", 0.05),
     "production": ("1", True),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
@@ -88,6 +90,8 @@ def test_the_base_url_follows_the_port() -> None:
 WRONG = {
     "port": ["x", "0", "-1", "65536", "1.5", "1e3", "0x50", "40 20", "4020;"],
     "facilitator_port": ["x", "0", "-1", "65536", "99999999999999999999"],
+    "evm_max_fee_gwei": ["x", "0", "-1", "1000001", "nan", "inf"],
+    "evm_low_balance_eth": ["x", "-0.1", "1000001", "nan", "inf"],
     "settle_timeout_s": ["x", "0", "-1", "20.1", "nan", "inf", "-inf", "1,5"],
     "base_url": [
         "shop.test",
