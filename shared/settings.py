@@ -36,7 +36,7 @@ class Settings:
     queue_url: str = "redis://127.0.0.1:4023/0"
     """Redis that carries jobs and replies. Needs no persistence."""
     key_file: Path = Path("var/coinslot.key")
-    """32 random bytes in hex, shared by the API and the workers: seals job arguments and keys request fingerprints."""
+    """32 random bytes in hex, shared by the API and the workers: seals job arguments and answers, keys request fingerprints."""
     evm_network: str = "eip155:8453"
     """CAIP-2 network of the EVM rail."""
     evm_pay_to: str = ""
