@@ -25,6 +25,7 @@ from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
 from shared import outcome
 from shared.endpoint import Endpoint, InvalidField
+from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.x402.evm import Authorization
@@ -189,6 +190,7 @@ class PaidCall:
         while True:
             match entry.verdict:
                 case Verdict.SETTLE:
+                    reach("claimed")
                     receipt = await settle(checked, entry.attempts, self._services.ledger, self._till)
                     return receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
                 case Verdict.RUN:
@@ -214,6 +216,7 @@ class PaidCall:
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments)
+            reach("reply-received")
             return self._answered(checked, receipt, answer)
         except Problem:
             raise

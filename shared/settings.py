@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from shared import failpoints
+
 PREFIX = "COINSLOT_"
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
@@ -74,6 +76,8 @@ class Settings:
     """Port of the other WHOIS servers."""
     youtube_url: str = "https://www.youtube.com"
     """Where captions are asked for."""
+    failpoint: str = ""
+    """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""
     """A fixed time, ``2026-11-20T15:04:05Z``, for answers that depend on the date. Not in production."""
 
@@ -96,6 +100,11 @@ class Settings:
         for name in ("port", "facilitator_port", "whois_port"):
             if not 0 < getattr(self, name) < 65536:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
+        if self.failpoint:
+            try:
+                failpoints.parse(self.failpoint)
+            except ValueError as error:
+                raise InvalidSetting(f"{PREFIX}FAILPOINT must be {error}") from None
         if not 0 < self.settle_timeout_s <= 20:
             raise InvalidSetting(f"{PREFIX}SETTLE_TIMEOUT_S must be within (0, 20] seconds")
 

@@ -9,6 +9,7 @@ from typing import Any
 import dramatiq
 
 from shared.endpoint import Endpoint
+from shared.failpoints import reach
 from shared.message import open_arguments
 from shared.outcome import Failed, Outcome
 from shared.replies import Reply, encode_reply
@@ -44,6 +45,7 @@ class Outbox:
         if not known:
             return []
         answers = self._answers.done([result for _, result in known])
+        reach("answer-stored")
         return [
             (message.kwargs["reply_to"], encode_reply(Reply(message.message_id, answer)))
             for (message, _), answer in zip(known, answers, strict=True)
