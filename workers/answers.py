@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Sequence
 
 from redis.exceptions import NoScriptError, RedisError
@@ -37,7 +38,8 @@ _NOT_STORED = outcome.encode(Failed(code="unavailable", detail="The answer was n
 
 
 class AnswerStore:
-    """The worker's side of the ledger. One caller at a time.
+    """The worker's side of the ledger. A worker of several queues has a thread for each: they take turns, or one payment's
+    answer would be given to another's caller.
 
     Args:
         ledger: a connection to the ledger Redis.
@@ -45,6 +47,7 @@ class AnswerStore:
 
     def __init__(self, ledger: Wire) -> None:
         self._ledger = ledger
+        self._turn = threading.Lock()
 
     def done(self, results: Sequence[tuple[str, Outcome]]) -> list[bytes]:
         """Store results by payment id, in one write, and return the encoded outcomes that count, in the same order: the
@@ -55,11 +58,12 @@ class AnswerStore:
         """
         commands = [_command(payment_id, result) for payment_id, result in results]
         try:
-            answers = self._ledger.send(commands)
-            if any(isinstance(answer, NoScriptError) for answer in answers):
-                # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
-                self._ledger.call("SCRIPT", "LOAD", _DONE)
+            with self._turn:
                 answers = self._ledger.send(commands)
+                if any(isinstance(answer, NoScriptError) for answer in answers):
+                    # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
+                    self._ledger.call("SCRIPT", "LOAD", _DONE)
+                    answers = self._ledger.send(commands)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             return [_NOT_STORED] * len(results)
