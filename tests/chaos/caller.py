@@ -9,9 +9,11 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 import aiohttp
 import msgspec
@@ -72,19 +74,21 @@ def purchase(key: PrivateKey, *, valid_s: int = 300, endpoint: str = "echo") -> 
 
 
 class Caller:
-    """Sends requests and appends what they got to answers.jsonl.
+    """Sends requests and writes down what they got.
 
     Args:
         origins: of the API processes, which a request goes to in turn.
+        key: of the installation.
+        answers: where each answer is a line.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, folder: Path, origins: Sequence[str]) -> None:
+    def __init__(self, session: aiohttp.ClientSession, origins: Sequence[str], *, key: bytes, answers: TextIO) -> None:
         self.key = PrivateKey()
         self._session = session
         self._origins = origins
         self._turn = 0
-        self._fingerprint = Fingerprinter(read_key(folder / "key"))
-        self._file = (folder / "answers.jsonl").open("a")
+        self._fingerprint = Fingerprinter(key)
+        self._file = answers
 
     async def ask(self, bought: Purchase) -> Answer:
         """Send the request once."""
@@ -133,9 +137,14 @@ class Caller:
             return 0, {}, b""
 
 
-def session() -> aiohttp.ClientSession:
-    """For as many requests at once as there are; a connection to a process that was killed is not used again."""
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, force_close=True))
+@asynccontextmanager
+async def calling(folder: Path, origins: Sequence[str]) -> AsyncIterator[Caller]:
+    """A caller whose answers are in the run's folder."""
+    # As many requests at once as there are; a connection to a process that was killed is not used again.
+    connector = aiohttp.TCPConnector(limit=0, force_close=True)
+    with (folder / "answers.jsonl").open("a") as answers:
+        async with aiohttp.ClientSession(connector=connector) as session:
+            yield Caller(session, origins, key=read_key(folder / "key"), answers=answers)
 
 
 def _problem(content: bytes) -> dict[str, object]:

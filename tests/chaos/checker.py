@@ -176,10 +176,13 @@ def invariant_11(history: History) -> Violations:
         transfer = moved.get(answer.payment)
         if transfer is None or answer.charged is not False or answer.status not in (400, 429, 503):
             continue
-        others = [other for other in answers[answer.payment] if other is not answer]
-        # A copy that is sent until the answer is there may be what pays, or one that is sent later.
-        was_repeated = any(other.at > answer.sent for other in others)
-        if transfer.at < answer.sent or not was_repeated:
+        # Unless it is a copy that paid: one that was under way at the same time, or was sent later.
+        is_explained = transfer.at >= answer.sent and any(
+            other.sent <= transfer.at and other.at > answer.sent
+            for other in answers[answer.payment]
+            if other is not answer
+        )
+        if not is_explained:
             yield f"{answer.payment} was answered with {answer.status} {answer.code}, not charged, and money moved"
 
 

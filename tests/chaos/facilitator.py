@@ -37,8 +37,10 @@ FAULTS = (
 )
 """`expired` and `refuse` are refusals for good. The first is told of payments that an earlier attempt may have made, too."""
 EVIDENCE_FAULTS = ("error", "garbage", "hang", "reset")
+"""Only a script says `slow` of a settle call, and `other_payee` of evidence: that somebody else was paid."""
 LATE_S = 1.5
 HANG_S = 30.0
+SLOW_S = 0.25
 NETWORK = "eip155:8453"
 
 
@@ -125,7 +127,8 @@ class Facilitator:
         """Evidence."""
         payment = request.match_info["id"]
         self._asked[payment] += 1
-        match self._next_evidence(payment):
+        mode = self._next_evidence(payment)
+        match mode:
             case "error":
                 return web.json_response({"status": "unknown", "network": NETWORK}, status=503)
             case "garbage":
@@ -144,6 +147,9 @@ class Facilitator:
                 "payTo": transfer["pay_to"],
                 "amount": transfer["amount"],
             }
+        if mode == "other_payee":
+            # One nonce can be signed for two recipients.
+            found |= {"status": "settled", "transaction": "0x" + "77" * 32, "amount": "1000", "payTo": "0x" + "77" * 20}
         return web.json_response(found)
 
     async def verify(self, request: web.Request) -> web.Response:
@@ -185,6 +191,9 @@ class Facilitator:
 
     async def _answer(self, mode: str, payment: str, call: dict[str, Any], request: web.Request) -> web.StreamResponse:
         fault, _, money = mode.partition("+")
+        if fault == "slow":
+            await asyncio.sleep(SLOW_S)
+            fault = "ok"
         if fault == "ok" or money == "paid":
             self._chain.move(payment, call)
         elif money == "late":

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.chaos.caller import Caller, Purchase, purchase, session
+from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import History, read_history
 from tests.chaos.stand import NAMES, Stand, stand
@@ -78,8 +78,7 @@ class Chaos:
 
     async def run(self) -> None:
         """All of it."""
-        async with session() as web:
-            caller = Caller(web, self._stand.folder, self._stand.origins)
+        async with calling(self._stand.folder, self._stand.origins) as caller:
             self._until = time.monotonic() + self._figures.seconds
             killing = asyncio.create_task(self._kill())
             await asyncio.gather(*(self._buy(caller) for _ in range(BUYERS)))

@@ -21,12 +21,12 @@ MODULE = "tests.chaos.shop"
 PATIENCE_S = 1.0
 
 
-def hurry() -> None:
+def hurry(patience_s: float = PATIENCE_S) -> None:
     """A lease still outlives what its driver waits for; but a run of a minute is to see many drivers die."""
     for module in (api.pipeline, api.payment.facilitator):
         for name in ("LEASE_MARGIN_S", "EVIDENCE_TIMEOUT_S"):
             if hasattr(module, name):
-                setattr(module, name, PATIENCE_S)
+                setattr(module, name, patience_s)
 
 
 def application() -> Rsgi:

@@ -107,6 +107,16 @@ WRONG: list[tuple[int, str, History]] = [
     (10, "1000 booked and 999 moved", changed(transfers=[msgspec.structs.replace(PAID, amount="999")])),
     (10, "0 booked and 1000 moved", changed(records=recorded("UNKNOWN"))),
     (11, "503 unavailable", changed(answers=[answer(status=503, code="unavailable", charged=False)])),
+    (
+        11,
+        "503 unavailable",
+        changed(
+            answers=[
+                answer(sent=10.0, at=11.5, status=503, code="unavailable", charged=False),
+                answer(sent=11.6, at=12.0),
+            ]
+        ),
+    ),
     (11, "429", changed(answers=[OK, answer(status=429, code="rate_limited", charged=False)])),
     (12, "versions [1, 3]", changed(baselines=[Baseline(key="k", version=v, payment=P) for v in (1, 3)])),
     (12, "replaced 2 times", changed(baselines=[Baseline(key="k", version=v, payment=P) for v in (1, 2)])),
