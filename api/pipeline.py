@@ -29,6 +29,7 @@ from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
 from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint, InvalidField
+from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Sealer, Unsealable
@@ -226,6 +227,7 @@ class PaidCall:
         while True:
             match entry.verdict:
                 case Verdict.SETTLE:
+                    reach("claimed")
                     receipt = await settle(checked, entry.attempts, self._services.ledger, self._till)
                     answer = receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
                     return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
@@ -265,6 +267,7 @@ class PaidCall:
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments)
+            reach("reply-received")
             return self._answered(checked, receipt, answer)
         except Problem:
             raise

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from shared import failpoints
+
 PREFIX = "COINSLOT_"
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
@@ -85,6 +87,8 @@ class Settings:
     """Port of the other WHOIS servers."""
     youtube_url: str = "https://www.youtube.com"
     """Where captions are asked for."""
+    failpoint: str = ""
+    """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""
     """A fixed time, ``2026-11-20T15:04:05Z``, for answers that depend on the date. Not in production."""
 
@@ -111,6 +115,11 @@ class Settings:
             raise InvalidSetting(f"{PREFIX}EVM_MAX_FEE_GWEI must be within (0, 1000000] gwei")
         if not 0 <= self.evm_low_balance_eth <= 1_000_000:
             raise InvalidSetting(f"{PREFIX}EVM_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
+        if self.failpoint:
+            try:
+                failpoints.parse(self.failpoint)
+            except ValueError as error:
+                raise InvalidSetting(f"{PREFIX}FAILPOINT must be {error}") from None
         if not 0 < self.settle_timeout_s <= 20:
             raise InvalidSetting(f"{PREFIX}SETTLE_TIMEOUT_S must be within (0, 20] seconds")
 

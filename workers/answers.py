@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,7 +64,8 @@ class Result(NamedTuple):
 
 
 class AnswerStore:
-    """The worker's side of the ledger. One caller at a time.
+    """The worker's side of the ledger. A worker of several queues has a thread for each: they take turns, or one payment's
+    answer would be given to another's caller.
 
     Args:
         ledger: a connection to the ledger Redis.
@@ -73,6 +75,7 @@ class AnswerStore:
     def __init__(self, ledger: Wire, sealer: AnswerSealer) -> None:
         self._ledger = ledger
         self._sealer = sealer
+        self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
         """Store results, sealed, in one write, and return the sealed outcomes that count, in the same order: the first final
@@ -83,11 +86,12 @@ class AnswerStore:
         """
         commands = [self._command(result) for result in results]
         try:
-            answers = self._ledger.send(commands)
-            if any(isinstance(answer, NoScriptError) for answer in answers):
-                # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
-                self._ledger.call("SCRIPT", "LOAD", _DONE)
+            with self._turn:
                 answers = self._ledger.send(commands)
+                if any(isinstance(answer, NoScriptError) for answer in answers):
+                    # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
+                    self._ledger.call("SCRIPT", "LOAD", _DONE)
+                    answers = self._ledger.send(commands)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             return [self._not_stored(result) for result in results]

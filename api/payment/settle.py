@@ -16,6 +16,7 @@ from api.payment.ledger import Claim, Ledger
 from api.payment.rails import ConfiguredRail
 from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
+from shared.failpoints import reach
 from shared.x402.evm import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
@@ -47,6 +48,7 @@ class Checked:
 async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
     """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
     facilitator = checked.rail.facilitator
+    reach("before-settle")
     try:
         settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
         return await _settled(checked, settlement, ledger, till)
@@ -55,7 +57,9 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) ->
         charged: Charged = False if forgotten else "unknown"
         raise again("unavailable", "The payment cannot be settled now.", charged=charged, after_s=5) from None
     except Declined as declined:
+        reach("declined")
         if await ledger.rejected(checked.claim.payment_id, attempts, declined.reason):
+            reach("rejected")
             return till.declined(declined.reason, declined.settlement)
     except Unsettled as undecided:
         log.warning("undecided settlement of %s: %s", checked.claim.payment_id, undecided)
@@ -65,10 +69,12 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) ->
 async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
     """After any doubt only the chain decides."""
     authorization, payment_id = checked.authorization, checked.claim.payment_id
+    reach("undecided")
     try:
         evidence = await checked.rail.facilitator.evidence(payment_id)
     except Unsettled:
         evidence = Evidence(status="unknown", network=checked.offer.network)
+    reach("evidence-read")
     proven = proven_by(evidence, checked.offer, authorization.payer)
     if proven is not None:
         return await _settled(checked, proven, ledger, till)
@@ -76,6 +82,7 @@ async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, 
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
         return till.refuse(FAILED)
     await ledger.unknown(payment_id, attempts)
+    reach("unknown")
     log.warning("unknown settlement of %s after %d attempts", payment_id, attempts)
     detail = "It is not known yet whether the payment went through. Do not pay again."
     raise again("settlement_unknown", detail, charged="unknown", after_s=2)
@@ -84,8 +91,10 @@ async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, 
 async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, till: Till) -> bytes:
     """Record the settlement; what it is recorded as is the receipt."""
     receipt = msgspec.json.encode(settlement)
+    reach("facilitator-answered")
     try:
         await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
+        reach("settled")
     except (RedisLost, RedisRefused):
         # The money has moved. The same payment again finds that out from the facilitator.
         problem = again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)

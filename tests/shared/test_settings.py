@@ -43,6 +43,7 @@ READ: dict[str, tuple[str, Any]] = {
     "whois_iana": ("whois.test:4343", "whois.test:4343"),
     "whois_port": ("4343", 4343),
     "youtube_url": ("https://captions.test", "https://captions.test"),
+    "failpoint": ("settled@3", "settled@3"),
     "now": ("2026-11-20T15:04:05Z", "2026-11-20T15:04:05Z"),
 }
 
@@ -106,6 +107,7 @@ WRONG = {
     "evm_facilitator_url": ["x", "redis://h", "https://", "http://h?key=1", "file:///etc/passwd"],
     "ledger_url": ["x", "http://h:1", "127.0.0.1:6379", "memory://", "rediss"],
     "queue_url": ["x", "amqp://h", "/run/queue.sock"],
+    "failpoint": ["nowhere", "settled@0", "settled@", "settled settled"],
     "evm_network": [
         "base",
         "eip155:",
