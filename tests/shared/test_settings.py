@@ -23,6 +23,7 @@ READ: dict[str, tuple[str, Any]] = {
     "evm_network": ("eip155:84532", "eip155:84532"),
     "evm_pay_to": (ADDRESS, ADDRESS),
     "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
+    "evm_facilitator_headers_file": ("/run/secrets/headers", "/run/secrets/headers"),
     "settle_timeout_s": ("2.5", 2.5),
     "facilitator_host": ("::1", "::1"),
     "facilitator_port": ("8081", 8081),
