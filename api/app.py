@@ -130,7 +130,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         for rail in rails:
-            await rail.facilitator.start()
+            await rail.start()
         replies.start()
         pools.start()
         reconciler.start()
@@ -141,7 +141,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             await pools.stop()
             await replies.stop()
             for rail in rails:
-                await rail.facilitator.stop()
+                await rail.stop()
             for client in (ledger_redis, queue_redis, replies_redis):
                 client.close()
 

@@ -173,6 +173,11 @@ class PaidCall:
             return again("rate_limited", "Too many of your calls are being answered.", charged=False, after_s=1)
         if self._services.disk.is_full():
             return again("unavailable", "No payment can be taken now.", charged=False, after_s=30)
+        if not checked.rail.is_up:
+            after_s = checked.rail.health.retry_after_s
+            return again(
+                "unavailable", "No payment on this network can be settled now.", charged=False, after_s=after_s
+            )
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)
         return None

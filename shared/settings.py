@@ -17,6 +17,11 @@ from shared import failpoints
 PREFIX = "COINSLOT_"
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]+", re.ASCII)
+_OUR_HEADERS = {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
+"""A call's own: another value would make it another call."""
+_MAX_HEADERS_BYTES = 8 * 1024
 
 
 class InvalidSetting(ValueError):
@@ -45,6 +50,8 @@ class Settings:
     """Recipient of EVM payments. Empty: the rail is not offered."""
     evm_facilitator_url: str = "http://127.0.0.1:4021"
     """x402 facilitator of the EVM rail: ours, or any other that speaks the standard API."""
+    evm_facilitator_headers_file: str = ""
+    """File of headers that this facilitator wants on every call, an API key for instance: lines of ``Name: value``. Secret."""
     settle_timeout_s: float = 8.0
     """Longest wait for one settlement. After it the outcome is unknown: 503, and the same payment is to be repeated."""
     rate_limits: str = ""
@@ -194,3 +201,36 @@ def read_key(path: Path) -> bytes:
     if not 0 < int.from_bytes(key, "big") < SECP256K1_ORDER:
         raise InvalidSetting(f"the key file {path} does not hold a usable key")
     return key
+
+
+def read_headers(path: str) -> dict[str, str]:
+    """Headers from a file of lines ``Name: value``; empty lines and lines that begin with ``#`` do not count.
+
+    Args:
+        path: empty: there are none.
+
+    Raises:
+        InvalidSetting: the file is missing or has another form. Its content is never shown.
+    """
+    if not path:
+        return {}
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_MAX_HEADERS_BYTES + 1)
+        text = content.decode("ascii")
+    except (OSError, ValueError) as error:  # a path may hold a NUL, the file another encoding
+        raise InvalidSetting(f"cannot read the headers file {path!r}: {type(error).__name__}") from None
+    if len(content) > _MAX_HEADERS_BYTES:
+        raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
+    headers: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, _, value = line.partition(":")
+        name, value = name.lower(), value.strip()
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise InvalidSetting(f"line {number} of the headers file {path} is not of the form `Name: value`")
+        if name in _OUR_HEADERS or name in headers:
+            raise InvalidSetting(f"line {number} of the headers file {path} names a header that is set already")
+        headers[name] = value
+    return headers

@@ -23,6 +23,7 @@ READ: dict[str, tuple[str, Any]] = {
     "evm_network": ("eip155:84532", "eip155:84532"),
     "evm_pay_to": (ADDRESS, ADDRESS),
     "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
+    "evm_facilitator_headers_file": ("/run/secrets/headers", "/run/secrets/headers"),
     "settle_timeout_s": ("2.5", 2.5),
     "rate_limits": ("fast=10/20", "fast=10/20"),
     "ledger_dir": ("/var/lib/redis", "/var/lib/redis"),
