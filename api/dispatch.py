@@ -13,6 +13,7 @@ from api.pools import Pools
 from api.replies import ReplyReader
 from api.resp import Redis, RedisLost, RedisRefused
 from shared.endpoint import UNHURRIED, Endpoint, Pool
+from shared.failpoints import reach
 from shared.message import Arguments, new_job
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
@@ -118,6 +119,7 @@ class Dispatcher:
         error = posted.exception()
         if error is None:
             sent.entry_id = posted.result()
+            reach("enqueued")
         elif isinstance(error, RedisLost):
             # It may have been added all the same. Then it runs twice, and its first result wins.
             self._send_patiently(sent, reply)
@@ -134,6 +136,7 @@ class Dispatcher:
         while not reply.done():
             try:
                 sent.entry_id = await self._queue.call(*_addition(sent))
+                reach("enqueued")
                 return
             except (RedisLost, RedisRefused) as error:
                 if isinstance(error, RedisRefused) or time.monotonic() >= give_up_at:

@@ -1,7 +1,6 @@
 """Where the answers of paid calls are kept: written once by a worker, sealed, read by the API for ever the same.
 
-One payment has two keys in the ledger: its record (a hash, written by api/payment/ledger.py) and its answer, which the `done`
-script of workers/answers.py writes, and nothing else. A reply carries the very same bytes.
+The `done` script of workers/answers.py writes them, and nothing else. A reply carries the very same bytes.
 """
 
 from __future__ import annotations
@@ -19,16 +18,6 @@ ANSWER_TTL_S = 24 * 3600
 """How long an answer can be fetched again with the same request."""
 SECRET_ANSWER_TTL_S = 15 * 60
 """And one of an endpoint that holds secrets."""
-
-
-def record_key(payment_id: str) -> str:
-    """Key of the payment's record."""
-    return f"coinslot:payment:{payment_id}"
-
-
-def answer_key(payment_id: str) -> str:
-    """Key of the answer: a sealed Outcome."""
-    return f"coinslot:answer:{payment_id}"
 
 
 def ttl_s(endpoint: Endpoint) -> int:

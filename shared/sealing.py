@@ -52,7 +52,7 @@ class Sealer:
 
     Args:
         master: the 32 bytes of the key file, or a key that was made from them.
-        purpose: what is sealed with it.
+        purpose: what is sealed; each has a key of its own.
     """
 
     def __init__(self, master: bytes, purpose: str = "job-arguments") -> None:

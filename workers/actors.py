@@ -14,6 +14,7 @@ from jobs.ports import Context, World
 from shared import outcome
 from shared.broker import StreamBroker
 from shared.endpoint import Endpoint, Pool
+from shared.failpoints import reach
 from shared.message import Arguments, open_arguments
 from shared.outcome import DeadlineExceeded, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
@@ -65,6 +66,7 @@ class JobRunner:
         except Exception as error:  # a MemoryError among others
             log.error("job %s of %s: %s", job_id, self._endpoint.name, type(error).__name__)
             result = INTERNAL
+        reach("handler-done")
         self._kitchen.outbox.put(job_id, Result(arguments.payment_id, self._endpoint, arguments.secret, result))
 
     def _result(self, arguments: Arguments, deadline_ms: int) -> Outcome:

@@ -4,32 +4,45 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from redis.exceptions import NoScriptError, RedisError
 
-from shared.answers import AnswerSealer, answer_key, record_key, ttl_s
+from shared.answers import AnswerSealer, ttl_s
 from shared.connections import Wire
 from shared.endpoint import Endpoint
+from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.outcome import Failed, Outcome
 
 log = logging.getLogger(__name__)
 
 # allow-oom: a charged call's answer must be storable when a full Redis refuses new claims.
-_DONE = """#!lua flags=allow-oom
+_DONE = (
+    "#!lua flags=allow-oom"
+    + NOW
+    + NOTE
+    + f"""
 local stored = redis.call('GET', KEYS[2])
 if stored then return stored end
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  if ARGV[2] == 'final' then
-    redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
-    redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
-  else
-    redis.call('HSET', KEYS[1], 'lease', 0)
-  end
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since')
+if not record[1] then return ARGV[1] end
+if ARGV[2] == 'final' then
+  redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
+  redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
+  redis.call('HDEL', KEYS[1], 'failure')
+  redis.call('ZREM', KEYS[3], ARGV[4])
+  note(ARGV[4], 'DONE', record[2])
+else
+  local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
+  if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
+  redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
+  note(ARGV[4], 'FAILURE', record[2])
 end
 return ARGV[1]
 """
+)
 
 
 _SHA = hashlib.sha1(_DONE.encode(), usedforsecurity=False).hexdigest()
@@ -51,7 +64,8 @@ class Result(NamedTuple):
 
 
 class AnswerStore:
-    """The worker's side of the ledger. One caller at a time.
+    """The worker's side of the ledger. A worker of several queues has a thread for each: they take turns, or one payment's
+    answer would be given to another's caller.
 
     Args:
         ledger: a connection to the ledger Redis.
@@ -61,6 +75,7 @@ class AnswerStore:
     def __init__(self, ledger: Wire, sealer: AnswerSealer) -> None:
         self._ledger = ledger
         self._sealer = sealer
+        self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
         """Store results, sealed, in one write, and return the sealed outcomes that count, in the same order: the first final
@@ -71,11 +86,12 @@ class AnswerStore:
         """
         commands = [self._command(result) for result in results]
         try:
-            answers = self._ledger.send(commands)
-            if any(isinstance(answer, NoScriptError) for answer in answers):
-                # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
-                self._ledger.call("SCRIPT", "LOAD", _DONE)
+            with self._turn:
                 answers = self._ledger.send(commands)
+                if any(isinstance(answer, NoScriptError) for answer in answers):
+                    # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
+                    self._ledger.call("SCRIPT", "LOAD", _DONE)
+                    answers = self._ledger.send(commands)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             return [self._not_stored(result) for result in results]
@@ -99,10 +115,13 @@ class AnswerStore:
         return (
             "EVALSHA",
             _SHA,
-            2,
+            4,
             record_key(result.payment_id),
             answer_key(result.payment_id),
+            OPEN,
+            JOURNAL,
             self.sealed(result),
             "final" if final else "again",
             ttl_s(result.endpoint),
+            result.payment_id,
         )

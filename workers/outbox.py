@@ -9,6 +9,7 @@ from typing import Any
 import dramatiq
 
 from shared.endpoint import Endpoint
+from shared.failpoints import reach
 from shared.message import open_arguments
 from shared.outcome import Failed
 from shared.replies import UNREADABLE, Reply, encode_reply
@@ -42,6 +43,8 @@ class Outbox:
         results = [self._results.pop(message.message_id, None) or self._failure(message) for message in messages]
         known = [result for result in results if result is not None]
         answers = iter(self._answers.done(known) if known else ())
+        if known:
+            reach("answer-stored")
         replies = []
         for message, result in zip(messages, results, strict=True):
             answer = UNREADABLE if result is None else next(answers)

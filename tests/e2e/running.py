@@ -35,7 +35,8 @@ class Running:
         self.var = var
         self.base_url = f"http://127.0.0.1:{free_port()}"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-        environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var), **settings}
+        environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var)}
+        environment |= {"COINSLOT_RATE_LIMITS": "off", **settings}  # one wallet pays for all
         self.process = subprocess.Popen(
             [*tethered(), sys.executable, "-m", "compose.serve", *arguments],
             cwd=ROOT,

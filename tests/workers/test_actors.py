@@ -20,10 +20,11 @@ from jobs.echo import ENDPOINT, Response
 from jobs.jwt_verify import ENDPOINT as JWT_VERIFY
 from jobs.ports import NOWHERE
 from shared import outcome
-from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer, answer_key, record_key
+from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
 from shared.broker import StreamBroker
 from shared.connections import Wire, connect
 from shared.endpoint import Endpoint, Pool
+from shared.ledger import answer_key, record_key
 from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
 from shared.replies import UNREADABLE, Reply
@@ -222,8 +223,10 @@ def test_only_what_is_final_is_stored(
     assert isinstance(answer, Failed)
     assert (replied_to, answer.retryable) == (job_id, not is_final)
     assert stored(client, payment) == (answer if is_final else None)
-    state = b"DONE" if is_final else b"SETTLED"
-    assert client.hgetall(record_key(payment)) == {b"state": state, b"lease": b"0"}
+    record = client.hgetall(record_key(payment))
+    state, failures = (b"DONE", None) if is_final else (b"SETTLED", b"1")
+    assert (record[b"state"], record[b"lease"], record.get(b"failures")) == (state, b"0", failures)
+    assert (b"failure" in record) is not is_final
 
 
 def test_a_late_message_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
