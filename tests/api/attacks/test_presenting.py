@@ -196,5 +196,5 @@ async def test_p05_another_version_or_network_is_never_taken_for_ours(
     presented += [("no_matching_offer", {**flat, "network": one}) for one in FLAT_NETWORKS]
     for (reason, one), name in itertools.product(presented, ("PAYMENT-SIGNATURE", "X-PAYMENT")):
         answer = await shop.post(PATH, json={}, headers={name: as_header(one)})
-        assert (answer.status_code, answer.json()["error"]) in ((402, reason), (402, "invalid_payload")), one
+        assert (answer.status_code, answer.json()["error"]) == (402, reason), one
     assert (exchanges.made, ledger.keys()) == ([], [])
