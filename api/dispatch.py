@@ -13,6 +13,7 @@ from api.pools import Pools
 from api.replies import ReplyReader
 from api.resp import Redis, RedisLost, RedisRefused
 from shared.endpoint import UNHURRIED, Endpoint, Pool
+from shared.failpoints import reach
 from shared.message import Arguments, new_job
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
@@ -76,10 +77,11 @@ class Dispatcher:
         self._taken[endpoint.pool] -= 1
 
     async def run(self, endpoint: Endpoint, arguments: Arguments) -> bytes:
-        """Run one call on its pool. Returns an encoded shared.outcome.Outcome.
+        """Run one call on its pool. Returns a sealed Outcome (shared/answers.py).
 
         Raises:
             Late: after the endpoint's deadline.
+            Unread: the workers have another key.
             RedisLost, RedisRefused: the job could not be queued, as far as is known.
         """
         job = new_job(
@@ -117,6 +119,7 @@ class Dispatcher:
         error = posted.exception()
         if error is None:
             sent.entry_id = posted.result()
+            reach("enqueued")
         elif isinstance(error, RedisLost):
             # It may have been added all the same. Then it runs twice, and its first result wins.
             self._send_patiently(sent, reply)
@@ -133,6 +136,7 @@ class Dispatcher:
         while not reply.done():
             try:
                 sent.entry_id = await self._queue.call(*_addition(sent))
+                reach("enqueued")
                 return
             except (RedisLost, RedisRefused) as error:
                 if isinstance(error, RedisRefused) or time.monotonic() >= give_up_at:

@@ -17,6 +17,7 @@ from dramatiq.broker import Broker, Consumer, MessageProxy
 from redis.exceptions import RedisError, ResponseError
 
 from shared.connections import Wire
+from shared.failpoints import reach
 from shared.inline import Inline, StreamMessage
 from shared.replies import LIST_TTL_S
 from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
@@ -157,6 +158,8 @@ class StreamConsumer(Consumer):
             return
         group = ("XREADGROUP", "GROUP", GROUP, self._name, "COUNT", room, "BLOCK", self._block_ms)
         *_, streams = self._reading.send([*self._farewell, (*group, "STREAMS", self._stream, ">")])
+        if self._farewell:
+            reach("reply-sent")
         self._farewell = []
         if isinstance(streams, ResponseError):
             raise streams
@@ -210,6 +213,8 @@ class StreamConsumer(Consumer):
 
     def _take(self, entries: Iterable[Entry]) -> None:
         messages = self._decoded(entries)
+        if messages:
+            reach("job-fetched")
         if self._inline is None:
             self._fetched.extend(messages)
         elif messages:
@@ -244,6 +249,7 @@ class StreamConsumer(Consumer):
         for _ in range(_END_TRIES):
             try:
                 self._ending.send(commands)
+                reach("reply-sent")
                 break
             except RedisError:
                 # A repeated reply is dropped by its reader. What stays pending is run again, and its first result wins.

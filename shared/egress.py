@@ -20,7 +20,7 @@ _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.ASCII)
 @dataclass(frozen=True, slots=True)
 class Egress:
     """What the operator says of outgoing connections. In production nothing of it leads to what is not public: `hosts`, `allow`
-    and `now` are seams for sandboxes and tests, and refused there.
+    and `now` are seams for sandboxes and tests, and refused there, as failpoints are.
 
     Attributes:
         dns_server: address and port of the only name server; None: the system's.
@@ -53,7 +53,7 @@ def egress(settings: Settings) -> Egress:
         InvalidSetting: one has the wrong form, or has no place in production.
     """
     if settings.production:
-        for name in ("hosts", "egress_allow", "now"):
+        for name in ("hosts", "egress_allow", "now", "failpoint"):
             if getattr(settings, name):
                 raise InvalidSetting(
                     f"{PREFIX}{name.upper()} is for sandboxes and tests: not with {PREFIX}PRODUCTION=1"

@@ -89,7 +89,13 @@ def test_a_wrong_form_is_named(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("hosts", "a.example.com=127.0.0.1"), ("egress_allow", "10.0.0.0/8"), ("now", "2026-11-20")]
+    ("name", "value"),
+    [
+        ("hosts", "a.example.com=127.0.0.1"),
+        ("egress_allow", "10.0.0.0/8"),
+        ("now", "2026-11-20"),
+        ("failpoint", "settled"),
+    ],
 )
 def test_production_refuses_what_is_for_sandboxes(name: str, value: str) -> None:
     """Each of them would lead calls to private addresses, or make answers untrue."""

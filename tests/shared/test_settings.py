@@ -23,11 +23,17 @@ READ: dict[str, tuple[str, Any]] = {
     "evm_network": ("eip155:84532", "eip155:84532"),
     "evm_pay_to": (ADDRESS, ADDRESS),
     "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
+    "evm_facilitator_headers_file": ("/run/secrets/headers", "/run/secrets/headers"),
     "settle_timeout_s": ("2.5", 2.5),
+    "rate_limits": ("fast=10/20", "fast=10/20"),
+    "ledger_dir": ("/var/lib/redis", "/var/lib/redis"),
+    "ledger_free_mb": ("1024", 1024),
     "facilitator_host": ("::1", "::1"),
     "facilitator_port": ("8081", 8081),
     "evm_rpc_url": ("https://node.test/v2/api-key", "https://node.test/v2/api-key"),
     "evm_settler_key_file": ("/run/secrets/settler", Path("/run/secrets/settler")),
+    "evm_max_fee_gwei": ("0.2", 0.2),
+    "evm_low_balance_eth": ("0.05", 0.05),
     "production": ("1", True),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
@@ -38,6 +44,7 @@ READ: dict[str, tuple[str, Any]] = {
     "whois_iana": ("whois.test:4343", "whois.test:4343"),
     "whois_port": ("4343", 4343),
     "youtube_url": ("https://captions.test", "https://captions.test"),
+    "failpoint": ("settled@3", "settled@3"),
     "now": ("2026-11-20T15:04:05Z", "2026-11-20T15:04:05Z"),
 }
 
@@ -85,6 +92,8 @@ def test_the_base_url_follows_the_port() -> None:
 WRONG = {
     "port": ["x", "0", "-1", "65536", "1.5", "1e3", "0x50", "40 20", "4020;"],
     "facilitator_port": ["x", "0", "-1", "65536", "99999999999999999999"],
+    "evm_max_fee_gwei": ["x", "0", "-1", "1000001", "nan", "inf"],
+    "evm_low_balance_eth": ["x", "-0.1", "1000001", "nan", "inf"],
     "settle_timeout_s": ["x", "0", "-1", "20.1", "nan", "inf", "-inf", "1,5"],
     "base_url": [
         "shop.test",
@@ -99,6 +108,7 @@ WRONG = {
     "evm_facilitator_url": ["x", "redis://h", "https://", "http://h?key=1", "file:///etc/passwd"],
     "ledger_url": ["x", "http://h:1", "127.0.0.1:6379", "memory://", "rediss"],
     "queue_url": ["x", "amqp://h", "/run/queue.sock"],
+    "failpoint": ["nowhere", "settled@0", "settled@", "settled settled"],
     "evm_network": [
         "base",
         "eip155:",

@@ -1,0 +1,179 @@
+"""What is known after a run, each thing from whoever knows it best: callers, the chain, the handlers, the ledger."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import redis
+
+T = TypeVar("T")
+Line = TypeVar("Line", bound=msgspec.Struct)
+
+MONEY_STATES = frozenset({"SETTLED", "DONE", "FAILED"})
+"""States of a record that say that the payment was made."""
+OPEN_STATES = frozenset({"SETTLING", "UNKNOWN"})
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One request of a caller. Times are Unix seconds.
+
+    Args:
+        call: what the handler is to be asked, one of its own for each payment and body.
+        fingerprint: of the request, as the ledger keeps it.
+        status: 0 when the connection ended without an answer.
+        charged: what the problem document says; None where there is none.
+        body: digest.
+        receipt: the transaction that PAYMENT-RESPONSE names, when it says success.
+    """
+
+    payment: str
+    call: str
+    fingerprint: str
+    valid_before: int
+    sent: float
+    at: float
+    status: int
+    code: str = ""
+    charged: bool | str | None = None
+    body: str = ""
+    receipt: str = ""
+
+
+class Transfer(msgspec.Struct, frozen=True, kw_only=True):
+    """Money that moved."""
+
+    payment: str
+    transaction: str
+    network: str
+    asset: str
+    amount: str
+    at: float
+
+
+class SettleCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of /settle, from its arrival until it was answered or its caller had gone."""
+
+    payment: str
+    mode: str
+    began: float
+    ended: float
+
+
+class Execution(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a handler."""
+
+    call: str
+    at: float
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of the ledger's journal, or the state in which a record was seen at a moment."""
+
+    payment: str
+    event: str
+    at: float
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """What a monitor remembers between two calls was replaced."""
+
+    key: str
+    version: int
+    payment: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """Everything.
+
+    Attributes:
+        records: the ledger's hashes by payment id.
+        is_quiet: no fault and no kill is left, and every caller has repeated its request until it had its end.
+        now: Unix seconds when the records were read.
+        most_executions: of one call's handler.
+        open: what the ledger lists as not at its end; None when it keeps no such list.
+        seen: states that somebody saw while it ran.
+    """
+
+    answers: list[Answer] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    settles: list[SettleCall] = field(default_factory=list)
+    executions: list[Execution] = field(default_factory=list)
+    records: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    journal: list[Event] = field(default_factory=list)
+    seen: list[Event] = field(default_factory=list)
+    baselines: list[Baseline] = field(default_factory=list)
+    refundable: frozenset[str] = frozenset()
+    open: frozenset[str] | None = None
+    is_quiet: bool = True
+    now: float = 0.0
+    most_executions: int = 3
+
+    def state(self, payment: str) -> str:
+        """Of its record; empty when there is none."""
+        return self.records.get(payment, {}).get("state", "")
+
+    def owner(self, payment: str) -> str | None:
+        """The fingerprint of the request that a payment is for: what the ledger says, or the only one there was."""
+        if recorded := self.records.get(payment, {}).get("fingerprint"):
+            return recorded
+        sent = {answer.fingerprint for answer in self.answers if answer.payment == payment}
+        return sent.pop() if len(sent) == 1 else None
+
+
+def by_payment(lines: Iterable[T], key: Callable[[T], str] = lambda line: line.payment) -> dict[str, list[T]]:  # type: ignore[attr-defined]
+    """Lines in their order, by what they are about."""
+    grouped: dict[str, list[T]] = defaultdict(list)
+    for line in lines:
+        grouped[key(line)].append(line)
+    return grouped
+
+
+def read_lines(path: Path, kind: type[Line]) -> list[Line]:
+    """What a process wrote, without a last line that was cut off."""
+    if not path.exists():
+        return []
+    return [msgspec.json.decode(line, type=kind) for line in path.read_text().rpartition("\n")[0].splitlines()]
+
+
+def read_settles(path: Path) -> list[SettleCall]:
+    """The facilitator's log. A call whose facilitator was killed ended when it began, as far as is known."""
+    calls: dict[str, dict[str, Any]] = {}
+    for text in path.read_text().rpartition("\n")[0].splitlines() if path.exists() else ():
+        line = json.loads(text)
+        if line["event"] == "began":
+            calls[line["call"]] = {"payment": line["payment"], "mode": line["mode"], "began": line["at"]}
+        else:
+            calls[line["call"]]["ended"] = line["at"]
+    return [SettleCall(**{"ended": call["began"], **call}) for call in calls.values()]
+
+
+def read_history(folder: Path, ledger_url: str, **told: Any) -> History:
+    """All that a run left in its folder and in its ledger."""
+    with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
+        prefix = "coinslot:payment:"
+        records = {key.removeprefix(prefix): ledger.hgetall(key) for key in ledger.scan_iter(prefix + "*", 1000)}
+        keeps_open = ledger.exists("coinslot:open", "coinslot:journal")
+        return History(
+            answers=read_lines(folder / "answers.jsonl", Answer),
+            transfers=read_lines(folder / "transfers.jsonl", Transfer),
+            settles=read_settles(folder / "settles.jsonl"),
+            executions=read_lines(folder / "executions.jsonl", Execution),
+            records=records,
+            journal=[_event(*entry) for entry in ledger.xrange("coinslot:journal")],
+            refundable=frozenset(ledger.zrange("coinslot:refundable", 0, -1)),
+            open=frozenset(ledger.zrange("coinslot:open", 0, -1)) if keeps_open else None,
+            now=time.time(),
+            **told,
+        )
+
+
+def _event(entry_id: str, fields: Mapping[str, str]) -> Event:
+    return Event(payment=fields["payment"], event=fields["event"], at=int(entry_id.partition("-")[0]) / 1000)

@@ -1,0 +1,48 @@
+"""What is sold in the tests of this folder: two endpoints that say back what they were sent and that they did it.
+
+Every run of a handler is a line in executions.jsonl, and answers with something of its own: two runs for one payment cannot
+look like one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+
+from jobs import echo
+from jobs.echo import Request, Response
+from jobs.ports import Context
+from shared.endpoint import Endpoint, Pool
+
+FOLDER = "CHAOS_FOLDER"
+"""Of the environment: where the run's files are."""
+SLOW_S = 0.2
+
+
+def run(request: Request, context: Context) -> Response:
+    """Say it back, and leave a trace."""
+    line = json.dumps({"call": request.message, "at": time.time()}) + "\n"
+    # One write in append mode: the lines of two processes do not mix.
+    log = os.open(Path(os.environ[FOLDER]) / "executions.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(log, line.encode())
+    finally:
+        os.close(log)
+    return Response(ok=True, service="coinslot", you_sent=f"{request.message} {secrets.token_hex(8)}")
+
+
+def run_slowly(request: Request, context: Context) -> Response:
+    """The same, with a time to be killed in."""
+    time.sleep(SLOW_S / 2)
+    response = run(request, context)
+    time.sleep(SLOW_S / 2)
+    return response
+
+
+ECHO: Endpoint = dataclasses.replace(echo.ENDPOINT, deadline_s=3, run=run)
+SLOW: Endpoint = dataclasses.replace(ECHO, name="slow", pool=Pool.CHAIN, run=run_slowly, listed=False)
+CATALOGUE = (ECHO, SLOW)

@@ -1,0 +1,177 @@
+"""Chaos: callers buy while the facilitator fails and every process is killed at random; then all is put right, every caller
+repeats its request until it has its end, and the history is checked. `scripts/chaos --seconds 60 --seed 7`.
+
+A seed fixes the facilitator's faults and what is planned; which of it meets which call is the machine's affair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.chaos.caller import Caller, Purchase, calling, purchase
+from tests.chaos.checker import check
+from tests.chaos.history import History, read_history
+from tests.chaos.stand import NAMES, Stand, stand
+
+BUYERS = 16
+REPLAYS = 0.35
+SUBSTITUTIONS = 0.2
+DUPLICATES = 0.15
+SHORT_LIVED = 0.15
+"""Shares of all purchases: asked for again when answered, tried with another body, sent several times at once, and paid with
+an authorization that lapses in the middle of the run."""
+END_WITHIN_S = 40.0
+MOST_EXECUTIONS = 8
+"""A handler runs again for every worker that is killed while it runs, and for every repeated request after that."""
+
+
+@dataclass
+class Figures:
+    """What happened."""
+
+    seconds: float
+    seed: int
+    faults: float
+    purchases: list[Purchase] = field(default_factory=list)
+    kills: Counter[str] = field(default_factory=Counter)
+    violations: list[str] = field(default_factory=list)
+    history: History = field(default_factory=History)
+
+    def __str__(self) -> str:
+        """A report of a few lines."""
+        told = self.history
+        statuses = Counter(f"{a.status} {a.code}".strip() for a in told.answers)
+        runs = Counter(Counter(execution.call for execution in told.executions).values())
+        lines = [
+            f"{self.seconds:g} s, seed {self.seed}, {self.faults:.0%} of the facilitator's calls fail",
+            f"payments {len({bought.payment for bought in self.purchases})}, of which {len(told.transfers)} moved money; "
+            f"requests {len(told.answers)}",
+            f"kills {_listed(self.kills)}",
+            f"settle calls {_listed(Counter(call.mode for call in told.settles))}",
+            f"answers {_listed(statuses)}",
+            f"executions {len(told.executions)}; runs per call {_listed(runs)}",
+            f"ends {_listed(Counter(str(bought.end) for bought in self.purchases))}",
+            f"violations {len(self.violations)}",
+            *self.violations[:50],
+        ]
+        return "\n".join(lines)
+
+
+class Chaos:
+    """One run.
+
+    Args:
+        faults: share of the facilitator's calls that fail, until all is put right.
+    """
+
+    def __init__(self, stand: Stand, figures: Figures) -> None:
+        self._stand = stand
+        self._figures = figures
+        self._plan = random.Random(figures.seed)
+        self._until = 0.0
+
+    async def run(self) -> None:
+        """All of it."""
+        async with calling(self._stand.folder, self._stand.origins) as caller:
+            self._until = time.monotonic() + self._figures.seconds
+            killing = asyncio.create_task(self._kill())
+            await asyncio.gather(*(self._buy(caller) for _ in range(BUYERS)))
+            await killing
+            await asyncio.to_thread(self._stand.wait_ready)
+            self._stand.control(faults=0.0)
+            await self._end(caller)
+        figures = self._figures
+        figures.history = read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
+        figures.violations = check(figures.history)
+
+    async def _kill(self) -> None:
+        restarts: set[asyncio.Task[None]] = set()
+        names: list[str] = []
+        while time.monotonic() < self._until:
+            await asyncio.sleep(self._plan.uniform(0.5, 1.8))
+            if not names:
+                names = self._plan.sample(NAMES, len(NAMES))
+            name = names.pop()
+            if self._stand.is_alive(name):
+                self._stand.kill(name)
+                self._figures.kills[name] += 1
+                restarts.add(asyncio.create_task(self._restart(name, self._plan.uniform(0, 0.8))))
+        await asyncio.gather(*restarts)
+
+    async def _restart(self, name: str, after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        await asyncio.to_thread(self._stand.start, name)
+
+    async def _buy(self, caller: Caller) -> None:
+        while time.monotonic() < self._until:
+            endpoint = "slow" if self._plan.random() < 0.3 else "echo"
+            valid_s = self._plan.randint(8, 20) if self._plan.random() < SHORT_LIVED else 300
+            bought = purchase(caller.key, valid_s=valid_s, endpoint=endpoint)
+            self._figures.purchases.append(bought)
+            copies = self._plan.randint(2, 4) if self._plan.random() < DUPLICATES else 1
+            is_substituted, other = self._plan.random() < SUBSTITUTIONS, bought.substitute()
+            async with asyncio.TaskGroup() as tasks:
+                if is_substituted:
+                    tasks.create_task(self._substitute(caller, other, self._plan.uniform(0, 0.5)))
+                for _ in range(copies):
+                    tasks.create_task(self._insist(caller, bought))
+            if is_substituted:
+                self._figures.purchases.append(other)
+            if self._plan.random() < REPLAYS:
+                await caller.ask(bought)
+
+    async def _substitute(self, caller: Caller, other: Purchase, after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        await caller.ask(other)
+
+    async def _insist(self, caller: Caller, bought: Purchase) -> None:
+        while time.monotonic() < self._until:
+            if (await caller.ask(bought)).status in (200, 402):
+                return
+            await asyncio.sleep(self._plan.uniform(0.05, 0.4))
+
+    async def _end(self, caller: Caller) -> None:
+        """Every caller asks once more, and goes on until there is an end. What has not lapsed by then is made to."""
+        undecided = [bought for bought in self._figures.purchases if bought.end is None]
+        ending = [asyncio.create_task(caller.insist(bought, within_s=END_WITHIN_S)) for bought in undecided]
+        if ending:
+            await asyncio.wait(ending, timeout=END_WITHIN_S / 4)
+            self._stand.control(ahead_s=600)
+            await asyncio.wait(ending)
+        for bought in self._figures.purchases:
+            await caller.insist(bought, within_s=END_WITHIN_S / 4)
+
+
+def run(seconds: float, seed: int) -> Figures:
+    """One run, on a stand of its own."""
+    figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.5, 0.9))
+    with stand(seed=str(seed), faults=figures.faults) as made:
+        asyncio.run(Chaos(made, figures).run())
+    return figures
+
+
+def _listed(counts: Counter[str] | Counter[int]) -> str:
+    return (
+        ", ".join(f"{name}: {count}" for name, count in sorted(counts.items(), key=lambda item: str(item[0]))) or "none"
+    )
+
+
+def main() -> None:
+    """Read the command line, run, print, and say by the exit code whether anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=None, help="default: a new one")
+    options = parser.parse_args()
+    figures = run(options.seconds, random.randrange(10**6) if options.seed is None else options.seed)
+    print(figures)
+    sys.exit(1 if figures.violations else 0)
+
+
+if __name__ == "__main__":
+    main()

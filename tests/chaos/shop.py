@@ -1,0 +1,67 @@
+"""The product as it is, selling what tests/chaos/probe.py declares: `python -m tests.chaos.shop api|worker`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
+from granian.server import Server
+
+import api.app
+import api.payment.facilitator
+import api.pipeline
+from api.rsgi import Rsgi
+from shared.broker import StreamBroker
+from shared.collector import calm_collector
+from tests.chaos.probe import CATALOGUE
+from workers.main import create_broker as create_real_broker
+
+MODULE = "tests.chaos.shop"
+PATIENCE_S = 1.0
+
+
+def hurry(patience_s: float = PATIENCE_S) -> None:
+    """A lease still outlives what its driver waits for; but a run of a minute is to see many drivers die."""
+    for module in (api.pipeline, api.payment.facilitator):
+        for name in ("LEASE_MARGIN_S", "EVIDENCE_TIMEOUT_S"):
+            if hasattr(module, name):
+                setattr(module, name, patience_s)
+
+
+def application() -> Rsgi:
+    """What granian's worker loads."""
+    hurry()
+    app = api.app.create_app(catalogue=CATALOGUE)
+    calm_collector()
+    return Rsgi(app, app.litestar.lifespan)
+
+
+def create_broker() -> StreamBroker:
+    """What Dramatiq's worker loads."""
+    return create_real_broker(CATALOGUE)
+
+
+def serve() -> None:
+    """As api/__main__.py serves."""
+    Server(
+        f"{MODULE}:application",
+        factory=True,
+        port=int(os.environ["COINSLOT_PORT"]),
+        interface=Interfaces.RSGI,
+        http=HTTPModes.http1,
+        loop=Loops.uvloop,
+        runtime_mode=RuntimeModes.st,
+        websockets=False,
+    ).serve()
+
+
+def work() -> None:
+    """As the Procfile's workers, with both pools in one process."""
+    options = ("--queues", "micro", "chain", "--processes", "1", "--threads", "8")
+    command = [sys.executable, "-m", "dramatiq", f"{MODULE}:create_broker", *options]
+    os.execv(sys.executable, command)
+
+
+if __name__ == "__main__":
+    {"api": serve, "worker": work}[sys.argv[1]]()

@@ -1,0 +1,169 @@
+"""The servers of a run: two Redis, two API processes, two workers, a faulty facilitator. Each can be killed and restarted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import redis
+
+from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.redis_server import Role, start_redis
+from shared.endpoint import Pool
+from shared.streams import GROUP, stream_key
+from tests.bench import proc
+from tests.chaos.caller import PAY_TO
+from tests.chaos.probe import FOLDER
+
+NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue")
+SETTLE_TIMEOUT_S = 1.0
+READY_WITHIN_S = 30.0
+
+
+class Stand:
+    """All processes of one run, each in a place of its own that its successors take.
+
+    Args:
+        faults: share of the facilitator's calls that fail.
+        names: which of NAMES there are.
+    """
+
+    def __init__(self, folder: Path, *, seed: str = "0", faults: float = 0.0, names: tuple[str, ...] = NAMES) -> None:
+        self.folder = folder
+        self.names = names
+        self._faults, self._seed = faults, seed
+        self._ports = {name: claim_port(0) for name in NAMES}
+        self._children: dict[str, Child] = {}
+        self._starts = 0
+        (folder / "key").write_text(secrets.token_hex(32))
+
+    @property
+    def origins(self) -> list[str]:
+        """Of the API processes."""
+        return [self.url(name) for name in self.names if name.startswith("api")]
+
+    @property
+    def ledger_url(self) -> str:
+        """The ledger Redis."""
+        return f"redis://127.0.0.1:{self._ports['ledger']}/0"
+
+    def url(self, name: str) -> str:
+        """Where a process speaks HTTP."""
+        return f"http://127.0.0.1:{self._ports[name]}"
+
+    def start_all(self) -> None:
+        """Return when a paid call would be taken."""
+        for name in sorted(self.names, key=lambda name: name not in ("ledger", "queue")):
+            self.start(name)
+        self.wait_ready()
+
+    def start(self, name: str) -> None:
+        """Start one process; of the two Redis, return when it answers."""
+        self._starts += 1
+        if name in ("ledger", "queue"):
+            role: Role = "ledger" if name == "ledger" else "queue"
+            self._children[name] = start_redis(role, self.folder, self._ports[name]).child
+            return
+        environment = {f"COINSLOT_{key}": value for key, value in self._settings(name).items()}
+        environment |= {FOLDER: str(self.folder)}
+        named = (f"{key}={value}" for key, value in environment.items())
+        command = ["env", *named, sys.executable, *self._arguments(name)]
+        self._children[name] = spawn(f"{self._starts:03}-{name}", command, self.folder)
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, for it and all that it has started."""
+        child = self._children[name]
+        for pid in proc.family(child.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        child.process.wait()
+
+    def is_alive(self, name: str) -> bool:
+        """Whether its process runs."""
+        return self._children[name].process.poll() is None
+
+    def wait_ready(self) -> None:
+        """Return when the API answers, the facilitator answers and every worker reads both queues."""
+        workers = sum(name.startswith("worker") for name in self.names)
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while not (
+            all(_answers(origin + "/healthz") for origin in self.origins)
+            and _answers(self.url("facilitator") + "/supported")
+            and self._living_workers() >= workers
+        ):
+            ended = [name for name in self.names if not self.is_alive(name)]
+            if ended or time.monotonic() > give_up_at:
+                raise AssertionError(f"not ready; ended: {ended}\n{self.logs()}")
+            time.sleep(0.05)
+
+    def control(self, **told: Any) -> None:
+        """Tell the facilitator how its calls are to go."""
+        request = urllib.request.Request(self.url("facilitator") + "/control", data=msgspec.json.encode(told))
+        urllib.request.urlopen(request, timeout=5).close()
+
+    def logs(self) -> str:
+        """The last words of every process."""
+        logs = sorted((self.folder / "sandbox" / "log").glob("*.log"))
+        return "\n".join(f"--- {log.stem}\n{log.read_text(errors='replace')[-1500:]}" for log in logs)
+
+    def stop(self) -> None:
+        """Nothing is worth an orderly end here."""
+        for name in self._children:
+            self.kill(name)
+
+    def _living_workers(self) -> int:
+        with redis.Redis.from_url(f"redis://127.0.0.1:{self._ports['queue']}/0") as queue:
+            try:
+                consumers = [queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)]
+            except redis.RedisError:  # no worker has been there yet
+                return 0
+        return min(sum(consumer["idle"] < 1_000 for consumer in those) for those in consumers)
+
+    def _arguments(self, name: str) -> list[str]:
+        if name != "facilitator":
+            return ["-m", "tests.chaos.shop", name.partition("-")[0]]
+        options = ("--port", str(self._ports[name]), "--folder", str(self.folder), "--seed", self._seed)
+        return ["-m", "tests.chaos.facilitator", *options, "--faults", str(self._faults)]
+
+    def _settings(self, name: str) -> Mapping[str, str]:
+        return {
+            "PORT": str(self._ports[name]),
+            "BASE_URL": "http://shop.test",
+            "LEDGER_URL": self.ledger_url,
+            "QUEUE_URL": f"redis://127.0.0.1:{self._ports['queue']}/0",
+            "KEY_FILE": str(self.folder / "key"),
+            "EVM_PAY_TO": PAY_TO,
+            "EVM_FACILITATOR_URL": self.url("facilitator"),
+            "SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
+            "RATE_LIMITS": "off",
+        }
+
+
+@contextlib.contextmanager
+def stand(**options: Any) -> Iterator[Stand]:
+    """A running stand, of which nothing is left."""
+    with tempfile.TemporaryDirectory(prefix="coinslot-chaos-") as folder:
+        made = Stand(Path(folder), **options)
+        try:
+            made.start_all()
+            yield made
+        finally:
+            made.stop()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False

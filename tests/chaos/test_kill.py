@@ -1,0 +1,76 @@
+"""kill -9 of any one process while 200 paid calls run: everybody who repeats the same request gets 200, and pays once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from tests.chaos.caller import Caller, Purchase, calling, purchase
+from tests.chaos.checker import check
+from tests.chaos.history import read_history
+from tests.chaos.stand import Stand, stand
+
+CALLS = 200
+END_WITHIN_S = 30.0
+RAMP_S = 1.0
+"""The calls begin within that time, so that the kill meets them in every state."""
+VICTIMS = {"api": "api-1", "worker": "worker-1", "facilitator": "facilitator", "ledger": "ledger", "queue": "queue"}
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Stand]:
+    """One API process, one worker, a facilitator that takes its time and tells the truth."""
+    with stand(names=("api-1", "worker-1", "facilitator", "ledger", "queue")) as running:
+        running.control(delay_s=0.1)
+        yield running
+
+
+async def kill_in_the_middle(service: Stand, victim: str) -> list[tuple[Purchase, float]]:
+    """All calls, with the seconds from the kill until each had its 200."""
+
+    async def call(caller: Caller, number: int) -> tuple[Purchase, float]:
+        bought = purchase(caller.key, endpoint="slow" if number % 10 == 0 else "echo")
+        await asyncio.sleep(RAMP_S * number / CALLS)
+        await caller.insist(bought, within_s=END_WITHIN_S, pause_s=0.1)
+        return bought, time.monotonic()
+
+    async with calling(service.folder, service.origins) as caller:
+        calls = [asyncio.create_task(call(caller, number)) for number in range(CALLS)]
+        await asyncio.sleep(RAMP_S / 2)
+        before = await asyncio.to_thread(claims, service)
+        killed_at = time.monotonic()
+        service.kill(victim)
+        await asyncio.to_thread(service.start, victim)
+        assert before <= await asyncio.to_thread(claims, service), "a claim is lost"
+        return [(bought, ended_at - killed_at) for bought, ended_at in await asyncio.gather(*calls)]
+
+
+def claims(service: Stand) -> set[str]:
+    """The payments that the ledger knows."""
+    with redis.Redis.from_url(service.ledger_url, decode_responses=True) as ledger:
+        return set(ledger.scan_iter("coinslot:payment:*", 1000))
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_everybody_gets_what_was_paid_for(service: Stand, victim: str) -> None:
+    """Given 200 calls of which some are being settled and some are running, when a process is killed and started again, then
+    every identical request ends with 200, none is charged twice, and the ledger knows every payment that it knew."""
+    ended = asyncio.run(kill_in_the_middle(service, VICTIMS[victim]))
+
+    statuses = Counter(bought.end for bought, _ in ended)
+    at_once = sum(len(bought.answers) == 1 for bought, _ in ended)
+    last_s = max(seconds for _, seconds in ended)
+    tries = Counter(answer.status for bought, _ in ended for answer in bought.answers)
+    print(
+        f"{victim}: {at_once} at once, {CALLS - at_once} after repeating, the last after {last_s:.1f} s; {dict(tries)}"
+    )
+    assert statuses == {200: CALLS}, f"{statuses}\n{service.logs()}"
+    history = read_history(service.folder, service.ledger_url)
+    assert check(history) == []
+    mine = {bought.payment for bought, _ in ended}
+    assert sum(transfer.payment in mine for transfer in history.transfers) == CALLS
