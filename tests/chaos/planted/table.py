@@ -2,7 +2,8 @@
 
 Anchors in api/payment/transitions.py: another body, F1, a duplicate drives, no lease, settled again, two runs.
 In api/payment/settle.py: 402 for unknown, forgotten, other payee, too early.
-In api/payment/facilitator.py: timeout, never sent. In api/payment/answers.py: no transaction, other network, other payer, pending.
+In api/payment/facilitator.py: timeout, never sent.
+In api/payment/answers.py: no transaction, other network, other payer, pending.
 In workers: not stored, last wins.
 """
 
@@ -76,7 +77,6 @@ BUGS: dict[str, Bug] = {
         "except (OSError, aiohttp.ClientError) as error:  # TimeoutError is an OSError\n"
         "            raise Failing(type(error).__name__) from None\n",
         "except (OSError, aiohttp.ClientError) as error:\n"
-        "            from api.payment.unsettled import Declined\n"
         "            settlement = Settlement(success=False, transaction='', network='')\n"
         "            raise Declined('settlement_failed', settlement) from None\n",
         (6,),
