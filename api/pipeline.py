@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import msgspec
 from litestar.types import Receive, Scope, Send
 
+from api.admission import Admission
 from api.body import RequestBody
 from api.disk import Disk
 from api.dispatch import Dispatcher, Late
 from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
 from api.payment import identifier
-from api.payment.facilitator import EVIDENCE_TIMEOUT_S, REASON, Unsettled
+from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Claim, Entry, Ledger, Verdict
@@ -28,7 +29,7 @@ from api.payment.settle import Checked, settle, with_receipt
 from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
 from shared.answers import AnswerSealer
-from shared.endpoint import Endpoint, InvalidField
+from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
@@ -67,7 +68,7 @@ class PaidCall:
     def __init__(self, till: Till, services: Services) -> None:
         self._till = till
         self._endpoint: Endpoint = till.endpoint
-        self._decoder = msgspec.json.Decoder(till.endpoint.request)
+        self._admission = Admission(till.endpoint, services.disk)
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,7 +119,7 @@ class PaidCall:
             # Who a contract wallet's payment is from is not known before the chain was asked.
             holder = claim.payer if authorization.signature_checked else claim.payment_id
             with self._services.limits.held(holder, claim.payment_id) as is_within:
-                refusal = await self._refusal(checked, no_seat, is_within=is_within)
+                refusal = await self._admission.refusal(checked, no_seat, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_seat=no_seat is None)
                 return await self._drive(*await self._identified(checked, entry))
         finally:
@@ -134,7 +135,10 @@ class PaidCall:
             except RedisRefused as refused:
                 # Full, or its disk is: it takes nothing new, and still knows what it has.
                 log.error("the ledger takes no payment: %s", refused)
-                refusal = again("unavailable", "No payment can be taken now.", charged=False, after_s=10)
+                entry = await ledger.find(claim)
+                if entry.verdict is Verdict.ABSENT:
+                    raise again("unavailable", "No payment can be taken now.", charged=False, after_s=10) from None
+                return entry
         # Out of its window it can still be driven: it may have been settled in time. Without a seat it cannot.
         is_drivable = has_seat and isinstance(refusal, Refused)
         entry = await (ledger.find(claim) if is_drivable else ledger.peek(claim))
@@ -156,54 +160,6 @@ class PaidCall:
         if entry.verdict in (Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
             raise Problem(code="identifier_used", detail="Take another identifier for another call.")
         return dataclasses.replace(checked, claim=earlier), entry
-
-    async def _refusal(self, checked: Checked, no_seat: str | None, *, is_within: bool) -> Refused | Problem | None:
-        """Why a new payment would be refused, uncharged, in the order of the checks."""
-        if problem := self._invalid(checked.body):
-            return problem
-        if reason := checked.authorization.window_refusal(int(time.time())):
-            return Refused(reason)
-        if no_seat == "pool_full":
-            return again(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
-        if no_seat == "upstream_closed":
-            return again(no_seat, "What this call asks turns us away for now.", charged=False, after_s=30)
-        if no_seat:
-            return again(no_seat, "No worker serves this call now.", charged=False, after_s=2)
-        if not is_within:
-            return again("rate_limited", "Too many of your calls are being answered.", charged=False, after_s=1)
-        if self._services.disk.is_full():
-            return again("unavailable", "No payment can be taken now.", charged=False, after_s=30)
-        if not checked.rail.is_up:
-            after_s = checked.rail.health.retry_after_s
-            return again(
-                "unavailable", "No payment on this network can be settled now.", charged=False, after_s=after_s
-            )
-        if not checked.authorization.signature_checked:
-            return await self._refused_by_facilitator(checked)
-        return None
-
-    async def _refused_by_facilitator(self, checked: Checked) -> Refused | Problem | None:
-        """A contract wallet's signature is the chain's to judge."""
-        try:
-            verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
-        except Unsettled:
-            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        if verification.is_valid:
-            return None
-        reason = verification.invalid_reason or "invalid_exact_evm_payload_signature"
-        if reason.startswith("unexpected_"):
-            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        return Refused(reason if REASON.fullmatch(reason) else "invalid_exact_evm_payload_signature")
-
-    def _invalid(self, body: bytes) -> Problem | None:
-        """Why the body cannot be answered, judged by the request's own declaration."""
-        try:
-            self._decoder.decode(body or (b"{}" if self._endpoint.body_optional else b""))
-        except msgspec.ValidationError as error:
-            return _invalid_body(error)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8.")
-        return None
 
     def _claim(self, authorization: Authorization, offer: Offer, payment: Payment, scope: Scope, body: bytes) -> Claim:
         # Everything in a payment id is public on the chain. What proves that the caller is the payer is the signature: where
@@ -336,19 +292,3 @@ def _limited(entry: Entry) -> Problem:
         after_s=max(1, math.ceil(entry.wait_ms / 1000)),
     )
     return dataclasses.replace(problem, headers=entry.quota.headers())
-
-
-def _invalid_body(error: msgspec.ValidationError) -> Problem:
-    cause = error.__cause__
-    if isinstance(cause, InvalidField):
-        return Problem(
-            code=cause.code,
-            detail=cause.detail,
-            field=cause.field,
-            details=({"field": cause.field, "message": cause.detail, "suggestions": list(cause.suggestions)},),
-        )
-    message, _, path = str(error).partition(" - at `$")
-    field = path.rstrip("`").lstrip(".") or None
-    return Problem(
-        code="invalid_body", detail=message + ".", field=field, details=({"field": field, "message": message},)
-    )

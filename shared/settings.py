@@ -223,11 +223,11 @@ def read_headers(path: str) -> dict[str, str]:
     if len(content) > _MAX_HEADERS_BYTES:
         raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
     headers: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         name, _, value = line.partition(":")
-        name, value = name.lower(), value.strip()
+        name, value = name.lower(), value.strip(" \t")
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise InvalidSetting(f"line {number} of the headers file {path} is not of the form `Name: value`")
         if name in _OUR_HEADERS or name in headers:

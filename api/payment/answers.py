@@ -14,14 +14,16 @@ from shared.x402.wire import Offer, Settlement, Verification
 T = TypeVar("T")
 
 REASON = re.compile(r"[a-z0-9_]{1,80}", re.ASCII)
-"""The form of a reason in the specification's words. Anything else is not repeated in our headers."""
+"""The form of a reason in the specification's words. Anything else is not repeated, and refuses nothing for certain."""
 _TRANSACTION = re.compile(r"[0-9A-Za-z+/=_-]{1,128}", re.ASCII)
-_ITS_TROUBLE = re.compile(r"unexpected_|internal[_ ]")
+_ITS_TROUBLE = re.compile(r"unexpected_|internal_")
 _OPEN = re.compile(
-    # Broadcast and not confirmed (CDP, the SDKs), the same on XRPL, or gone wrong at a moment that nobody names.
-    r"(?:settlement|transaction|payment)_pending|settlement_status_unknown|time[sd]?[ _-]?out"
+    # Broadcast and not confirmed (CDP, the SDKs), and the same on XRPL.
+    r"(?:settlement|transaction|payment)_pending|settlement_status_unknown"
     # Made before, by this very payment perhaps: a copy of the call, or somebody who saw it, may have been faster.
     r"|duplicate_settlement|already"
+    # It went wrong, and nobody says whether before or after it was broadcast.
+    r"|time_?out|timed_out|_error$|unavailable|(?:settlement|submission|transaction)_failed$"
 )
 _REFUSES_US = (401, 403, 407, 408, 425, 429)
 """It refuses who calls, not the payment; whether before or after looking at it, nobody knows."""
@@ -64,13 +66,12 @@ def settlement(status: int, body: bytes, offer: Offer, payer: str) -> Settlement
     # A facilitator in trouble, or one that names a transaction, has not decided, whatever it says.
     if answer.transaction:
         raise Undecided(_shown(reason))
-    in_trouble = not reason or _ITS_TROUBLE.match(reason.lower()) is not None
+    in_trouble = not reason or _ITS_TROUBLE.match(reason) is not None
     if status >= 500:
         raise Failing(_shown(reason)) if in_trouble else Undecided(_shown(reason))
-    if in_trouble or _OPEN.search(reason.lower()):
+    if in_trouble or _OPEN.search(reason) or not REASON.fullmatch(reason):
         raise Undecided(_shown(reason))
-    said = reason if REASON.fullmatch(reason) else "settlement_failed"
-    raise Declined(said, Settlement(success=False, transaction="", network=offer.network, payer=payer))
+    raise Declined(reason, Settlement(success=False, transaction="", network=offer.network, payer=payer))
 
 
 def verification(status: int, body: bytes) -> Verification:
@@ -79,7 +80,7 @@ def verification(status: int, body: bytes) -> Verification:
     reason = answer.invalid_reason or ""
     if (answer.is_valid and status >= 300) or (status >= 500 and not reason) or status in _REFUSES_US:
         raise Undecided(f"no verdict: HTTP {status}")
-    if not answer.is_valid and _ITS_TROUBLE.match(reason.lower()):
+    if not answer.is_valid and _ITS_TROUBLE.match(reason):
         raise Undecided(_shown(reason))
     return answer
 

@@ -57,6 +57,11 @@ class Stand:
         """The ledger Redis."""
         return f"redis://127.0.0.1:{self._ports['ledger']}/0"
 
+    @property
+    def queue_url(self) -> str:
+        """The queue Redis."""
+        return f"redis://127.0.0.1:{self._ports['queue']}/0"
+
     def url(self, name: str) -> str:
         """Where a process speaks HTTP."""
         return f"http://127.0.0.1:{self._ports[name]}"
@@ -122,7 +127,7 @@ class Stand:
             self.kill(name)
 
     def _living_workers(self) -> int:
-        with redis.Redis.from_url(f"redis://127.0.0.1:{self._ports['queue']}/0") as queue:
+        with redis.Redis.from_url(self.queue_url) as queue:
             try:
                 consumers = [queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)]
             except redis.RedisError:  # no worker has been there yet
@@ -140,7 +145,7 @@ class Stand:
             "PORT": str(self._ports[name]),
             "BASE_URL": "http://shop.test",
             "LEDGER_URL": self.ledger_url,
-            "QUEUE_URL": f"redis://127.0.0.1:{self._ports['queue']}/0",
+            "QUEUE_URL": self.queue_url,
             "KEY_FILE": str(self.folder / "key"),
             "EVM_PAY_TO": PAY_TO,
             "EVM_FACILITATOR_URL": self.url("facilitator"),

@@ -38,7 +38,7 @@ from tests.jobs import jose
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(240),
 ]
 
 PATHS = ("metrics", "healthz", "readyz", "openapi.json", "bazaar.json", ".well-known/x402", "nothing")

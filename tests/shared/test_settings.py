@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.settings import PREFIX, InvalidSetting, Settings, read_key
+from shared.settings import PREFIX, InvalidSetting, Settings, read_headers, read_key
 
 ADDRESS = "0x" + "1a" * 20
 KEY = "0f" * 32
@@ -271,3 +271,54 @@ def test_a_key_that_is_no_private_key_is_refused(tmp_path: Path, text: str) -> N
     path.write_text(text)
     with pytest.raises(InvalidSetting, match="usable"):
         read_key(path)
+
+
+def test_headers_are_read(tmp_path: Path) -> None:
+    """One a line, with what editors and people leave around them."""
+    file = tmp_path / "headers"
+    file.write_bytes(b'# of the facilitator\r\nAuthorization: Bearer a:b=c  \r\n\n  \nX-API-Key:d\nx-empty: ""\n')
+    assert read_headers(str(file)) == {"authorization": "Bearer a:b=c", "x-api-key": "d", "x-empty": '""'}
+    file.write_bytes(b"")
+    assert read_headers(str(file)) == read_headers("") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "canary",
+        "canary-no-colon\n",
+        ": canary",
+        "X-Key:",
+        "X-Key: \t",
+        "X Key: canary",
+        " X-Key: canary",
+        "X-Key: canary\n continued",
+        "X-Key: canary\x00",
+        "X-Key: canary\x1f",
+        "X-Key: canary\rY-Key: canary",
+        "X-Key: canary\x0bY-Key: canary",
+        "X-Key: canary\u2028",
+        "X-K\u00e9y: canary",
+        "X-Key: canary\nx-key: canary",
+        "Host: canary",
+        "content-length: 5",
+        "Transfer-Encoding: canary",
+        "X-Key: canary" + "a" * 9_000,
+    ],
+)
+def test_headers_of_another_form_are_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+    """The file's content is a secret."""
+    file = tmp_path / "headers"
+    file.write_text(text, "utf-8")
+    with pytest.raises(InvalidSetting) as refused:
+        read_headers(str(file))
+    assert "headers file" in str(refused.value)
+    assert "canary" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("path", ["/nowhere/headers", "/", "a\0b"])
+def test_a_headers_file_that_is_none(path: str) -> None:
+    """By name, whatever is wrong with it."""
+    with pytest.raises(InvalidSetting, match="cannot read the headers file"):
+        read_headers(path)

@@ -86,7 +86,7 @@ class UnpaidCall(PaidCall):
         if find_payment(scope["headers"]) or scope.get("method") != "POST":
             return await super()._answer(scope, request_body)
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
-        if problem := self._invalid(body):
+        if problem := self._admission.invalid(body):
             raise problem
         # Sealed and opened as a paid answer is, with no signature and no payment to bind it to.
         dispatcher, answers = self._services.dispatcher, self._services.answers

@@ -1,0 +1,151 @@
+"""Bugs, one guard removed at a time, with a case that must find each. Whoever changes a guarded line adapts its anchor here.
+
+Anchors in api/payment/ledger.py: another body, F1, a duplicate drives, no lease, settled again, two runs.
+In api/payment/settle.py: 402 for unknown, forgotten, other payee, too early.
+In api/payment/facilitator.py: timeout, no transaction, other network, other payer, pending, never sent.
+In workers: not stored, last wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.chaos.slots import OUTCOMES, Case, Outcome
+from tests.chaos.zygote import Patch
+
+LEDGER = "api/payment/ledger.py"
+SETTLE = "api/payment/settle.py"
+FACILITATOR = "api/payment/facilitator.py"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One.
+
+    Attributes:
+        path, old, new: the guard, and what is left of it.
+        invariants: any of these must be found violated.
+        case: in which.
+    """
+
+    path: str
+    old: str
+    new: str
+    invariants: tuple[int, ...]
+    case: Case
+
+    @property
+    def patch(self) -> Patch:
+        """For the zygote."""
+        return Patch(self.path, self.old, self.new)
+
+
+def _case(outcome: str, failpoint: str = "") -> Case:
+    return Case(OUTCOMES[outcome], failpoint)
+
+
+SLOW_COPIES = Case(Outcome(("slow",)), copies=3)
+
+BUGS: dict[str, Bug] = {
+    "another body is not told from the one that paid": Bug(
+        LEDGER, "if record[1] ~= ARGV[1] then return {'conflict'} end\n", "", (4, 5), _case("paid")
+    ),
+    "a refusal counts although an earlier attempt is open": Bug(
+        LEDGER,
+        "if ARGV[2] ~= 'evidence' and record[2] ~= '1' then return 0 end\n",
+        "",
+        (6,),
+        _case("cut off and paid, then refused"),
+    ),
+    "a duplicate drives too": Bug(
+        LEDGER, "if tonumber(record[3]) > now then return {'wait'} end\n", "", (1,), SLOW_COPIES
+    ),
+    "a claim has no lease": Bug(
+        LEDGER, "'lease', now + ARGV[3], 'endpoint', ARGV[5]", "'lease', 0, 'endpoint', ARGV[5]", (1,), SLOW_COPIES
+    ),
+    "what is settled is settled again": Bug(
+        LEDGER, "if state == 'SETTLED' then\n", "if state == 'NEVER' then\n", (1,), _case("paid", "settled")
+    ),
+    "a timeout is a refusal": Bug(
+        FACILITATOR,
+        "except (TimeoutError, aiohttp.ClientError) as error:\n            raise Undecided(type(error).__name__) from None\n",
+        "except (TimeoutError, aiohttp.ClientError) as error:\n"
+        "            settlement = Settlement(success=False, transaction='', network='')\n"
+        "            raise Declined('settlement_failed', settlement) from None\n",
+        (6,),
+        _case("silent but paid"),
+    ),
+    "a lost answer is a call that was never sent": Bug(
+        FACILITATOR,
+        "except aiohttp.ClientConnectorError as error:",
+        "except aiohttp.ClientError as error:",
+        (6, 11),
+        _case("cut off and paid, then refused"),
+    ),
+    "a success without a transaction is taken": Bug(
+        FACILITATOR,
+        "if not (answer.transaction and answer.network",
+        "if not (answer.network",
+        (2, 3),
+        _case("success without a transaction"),
+    ),
+    "a success on another network is taken": Bug(
+        FACILITATOR,
+        "answer.transaction and answer.network == offer.network and",
+        "answer.transaction and",
+        (2, 3),
+        _case("success elsewhere"),
+    ),
+    "a success of another payer is taken": Bug(
+        FACILITATOR, " and same_payer and same_amount)", " and same_amount)", (2, 3), _case("success of another payer")
+    ),
+    "what is pending has failed": Bug(
+        FACILITATOR,
+        "if status >= 500 or answer.transaction or not reason or reason.startswith(_OPEN_REASONS):",
+        "if not reason:",
+        (6,),
+        _case("pending and paid"),
+    ),
+    "402 for an unknown settlement": Bug(
+        SETTLE,
+        'raise again("settlement_unknown", detail, charged="unknown", after_s=2)',
+        'return till.refuse("settlement_failed")',
+        (6,),
+        _case("failed but paid"),
+    ),
+    "an undecided payment is forgotten": Bug(
+        SETTLE,
+        "    await ledger.unknown(checked.claim, attempts)\n",
+        "    await ledger.abandon(checked.claim, attempts)\n",
+        (6,),
+        _case("cut off and paid, then refused"),
+    ),
+    "the chain's no counts before the authorization has lapsed": Bug(
+        SETTLE,
+        'evidence.status == "unused" and is_over',
+        'evidence.status == "unused"',
+        (6,),
+        _case("silent and paid late"),
+    ),
+    "a transfer to somebody else is taken for ours": Bug(
+        SETTLE,
+        '        and (evidence.pay_to or "").lower() == offer.pay_to.lower()\n',
+        "",
+        (2, 3),
+        _case("somebody else was paid"),
+    ),
+    "the answer is not stored before the reply": Bug(
+        "workers/outbox.py",
+        "answers = self._answers.done([result for _, result in known])",
+        "answers = [__import__('shared.outcome').outcome.encode(result) for _, (_, result) in known]",
+        (4,),
+        _case("paid"),
+    ),
+    "the last result wins": Bug(
+        "workers/answers.py",
+        "if stored then return stored end\n",
+        "",
+        (4,),
+        Case(is_redelivered=True),
+    ),
+}

@@ -1,0 +1,333 @@
+"""Cases: one paid call each, in which one process dies at one place under one behaviour of the facilitator.
+
+Many run side by side, each in a slot of its own: a database of both Redis, a port, a folder. What a case does is always the
+same. The call is made, what dies is started again, the caller repeats the identical request until it has its end, asks once
+more, and tries the same payment with another body; then the twelve invariants are checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import aiohttp
+import msgspec
+import redis.asyncio
+
+from compose.sandbox.child import ROOT, claim_port, tethered
+from shared import failpoints
+from shared.endpoint import Pool
+from shared.streams import FIELD, GROUP, stream_key
+from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
+from tests.chaos.checker import check
+from tests.chaos.history import Event, History, read_history
+from tests.chaos.probe import FOLDER
+from tests.chaos.stand import Stand
+from tests.chaos.zygote import Birth, Patch
+
+SLOTS = 10
+SETTLE_TIMEOUT_S = 0.4
+END_WITHIN_S = 20.0
+READY_WITHIN_S = 30.0
+DEATH_WITHIN_S = 3.0
+STREAM = stream_key(Pool.MICRO)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the facilitator's calls go; after that all go well.
+
+    Attributes:
+        settle, evidence: modes of tests/chaos/facilitator.py.
+    """
+
+    settle: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+OUTCOMES: dict[str, Outcome] = {
+    "paid": Outcome(),
+    "refused": Outcome(("refuse",)),
+    "failed": Outcome(("error500",)),
+    "failed but paid": Outcome(("error500+paid",), ("error",)),
+    "silent but paid": Outcome(("hang+paid",)),
+    "silent and paid late": Outcome(("hang+late",)),
+    "cut off and paid, then refused": Outcome(("reset+paid", "expired"), ("error",)),
+    "pending": Outcome(("pending",)),
+    "pending and paid": Outcome(("pending+paid",), ("hang",)),
+    "success without a transaction": Outcome(("no_transaction",)),
+    "success elsewhere": Outcome(("other_network",), ("garbage",)),
+    "success of another payer": Outcome(("other_payer",), ("reset",)),
+    "somebody else was paid": Outcome(("error500",), ("other_payee",)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One paid call.
+
+    Attributes:
+        failpoint: where its process dies; empty: nowhere.
+        copies: of the request, at the same time.
+        is_redelivered: the job's message is put on the queue a second time when the call has been answered.
+    """
+
+    outcome: Outcome = OUTCOMES["paid"]
+    failpoint: str = ""
+    copies: int = 1
+    is_redelivered: bool = False
+    patches: tuple[Patch, ...] = ()
+
+
+@dataclass
+class Result:
+    """What became of a case."""
+
+    was_reached: bool
+    end: int | None
+    seconds: float
+    violations: list[str]
+    history: History = field(repr=False)
+
+
+class Slot:
+    """A place where one case after the other is run.
+
+    Args:
+        zygote: forks processes; one request at a time.
+    """
+
+    def __init__(self, number: int, stand: Stand, zygote: Zygote) -> None:
+        self._stand = stand
+        self._zygote = zygote
+        self._folder = stand.folder / f"slot-{number}"
+        self._folder.mkdir()
+        for name in ("key", "transfers.jsonl", "settles.jsonl"):
+            (self._folder / name).symlink_to(stand.folder / name)
+        self._port = claim_port(0)
+        self._ledger_url, self._queue_url = (
+            url.removesuffix("/0") + f"/{number}" for url in (stand.ledger_url, stand.queue_url)
+        )
+        self._pids: dict[str, int] = {}
+        self._answered = asyncio.Event()
+
+    async def run(self, case: Case) -> Result:
+        """Run one case on fresh processes."""
+        started = time.monotonic()
+        for name in ("answers.jsonl", "executions.jsonl"):
+            (self._folder / name).unlink(missing_ok=True)
+        async with (
+            redis.asyncio.Redis.from_url(self._ledger_url, decode_responses=True) as ledger,
+            redis.asyncio.Redis.from_url(self._queue_url) as queue,
+            calling(self._folder, [f"http://127.0.0.1:{self._port}"]) as caller,
+        ):
+            await asyncio.gather(ledger.flushdb(), queue.flushdb())
+            bought = purchase(caller.key)
+            script = {"settle": case.outcome.settle, "evidence": case.outcome.evidence}
+            await self._zygote.control(script={bought.payment: script})
+            victim = "worker" if case.failpoint in failpoints.WORKER else "api"
+            try:
+                for role in ("api", "worker"):
+                    await self._start(role, case, case.failpoint if role == victim else "")
+                await self._ready(queue)
+                seen: list[Event] = []
+                dying = asyncio.create_task(self._await_death(victim, case, bought, ledger, seen))
+                listening = asyncio.create_task(self._redeliver(queue)) if case.is_redelivered else None
+                was_reached = await self._call(case, caller, bought, dying)
+                if listening is not None:
+                    self._answered.set()
+                    await listening
+                if any("late" in mode for mode in case.outcome.settle):
+                    await self._zygote.transfer_of(bought.payment)
+                await self._ask_on(caller, bought)
+            finally:
+                for role in list(self._pids):
+                    self._kill(role)
+        history = self._history(bought, seen)
+        violations = check(history)
+        return Result(was_reached, bought.end, time.monotonic() - started, violations, history)
+
+    async def _call(self, case: Case, caller: Caller, bought: Purchase, dying: asyncio.Task[None]) -> bool:
+        """Until the end, whoever dies. Whether somebody did."""
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(case.copies):
+                tasks.create_task(caller.insist(bought, within_s=END_WITHIN_S, pause_s=0.1))
+        # A place behind the answer is come to a moment later.
+        if case.failpoint in failpoints.WORKER and not dying.done():
+            await asyncio.wait([dying], timeout=DEATH_WITHIN_S)
+        was_reached = dying.done()
+        if not was_reached:
+            dying.cancel()
+        await asyncio.gather(dying, return_exceptions=was_reached is False)
+        return was_reached
+
+    async def _ask_on(self, caller: Caller, bought: Purchase) -> None:
+        """What has ended stays as it is, for the same request and for another."""
+        await caller.insist(bought, within_s=END_WITHIN_S, pause_s=0.1)
+        await caller.ask(bought.substitute())
+
+    async def _await_death(
+        self,
+        role: str,
+        case: Case,
+        bought: Purchase,
+        ledger: redis.asyncio.Redis,
+        seen: list[Event],
+    ) -> None:
+        await _ended(self._pids[role])
+        state = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
+        seen.append(Event(payment=bought.payment, event=state or "", at=time.time()))
+        await self._start(role, case, "")
+
+    async def _start(self, role: str, case: Case, failpoint: str) -> None:
+        environment = {
+            "COINSLOT_PORT": str(self._port),
+            "COINSLOT_BASE_URL": "http://shop.test",
+            "COINSLOT_LEDGER_URL": self._ledger_url,
+            "COINSLOT_QUEUE_URL": self._queue_url,
+            "COINSLOT_KEY_FILE": str(self._folder / "key"),
+            "COINSLOT_EVM_PAY_TO": PAY_TO,
+            "COINSLOT_EVM_FACILITATOR_URL": self._stand.url("facilitator"),
+            "COINSLOT_SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
+            "COINSLOT_RATE_LIMITS": "off",
+            "COINSLOT_FAILPOINT": failpoint,
+            FOLDER: str(self._folder),
+        }
+        log = str(self._folder / f"{role}.log")
+        self._pids[role] = await self._zygote.fork(Birth(role, environment, log, case.patches))
+
+    async def _ready(self, queue: redis.asyncio.Redis) -> None:
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while not (await _listens(self._port) and await _is_read(queue)):
+            assert time.monotonic() < give_up_at, self.logs()
+            await asyncio.sleep(0.05)
+
+    async def _redeliver(self, queue: redis.asyncio.Redis) -> None:
+        """Listen beside the worker, and repeat what was heard."""
+        self._answered.clear()
+        [(_, [(_, fields)])] = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
+        await self._answered.wait()
+        await queue.xadd(STREAM, {FIELD: fields[FIELD.encode()]})
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while await queue.xlen(STREAM):
+            assert time.monotonic() < give_up_at, self.logs()
+            await asyncio.sleep(0.05)
+
+    def _kill(self, role: str) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pids.pop(role), signal.SIGKILL)
+
+    def _history(self, bought: Purchase, seen: list[Event]) -> History:
+        history = read_history(self._folder, self._ledger_url, seen=seen)
+        history.transfers[:] = [line for line in history.transfers if line.payment == bought.payment]
+        history.settles[:] = [line for line in history.settles if line.payment == bought.payment]
+        return history
+
+    def logs(self) -> str:
+        """What the slot's processes said."""
+        return "\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log"))
+
+
+class Zygote:
+    """tests/chaos/zygote.py, and the facilitator's control, for all slots."""
+
+    def __init__(self, process: asyncio.subprocess.Process, stand: Stand, session: aiohttp.ClientSession) -> None:
+        self._process = process
+        self._stand = stand
+        self._session = session
+        self._turn = asyncio.Lock()
+
+    async def fork(self, birth: Birth) -> int:
+        """Start a process; its pid."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        async with self._turn:
+            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
+            return int(await self._process.stdout.readline())
+
+    async def control(self, **told: object) -> None:
+        """Tell the facilitator how calls are to go."""
+        async with self._session.post(self._stand.url("facilitator") + "/control", json=told) as answer:
+            assert answer.status == 200
+
+    async def transfer_of(self, payment: str) -> None:
+        """Return when the payment has been made."""
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while payment not in (self._stand.folder / "transfers.jsonl").read_text():
+            assert time.monotonic() < give_up_at, "it was never made"
+            await asyncio.sleep(0.05)
+
+
+async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
+    """All cases, in their order, as many at once as there are slots."""
+    results: dict[int, Result] = {}
+    waiting = list(enumerate(cases))[::-1]
+
+    async def work(slot: Slot) -> None:
+        while waiting:
+            index, case = waiting.pop()
+            results[index] = await slot.run(case)
+
+    async with _zygote(stand) as zygote, asyncio.TaskGroup() as tasks:
+        for number in range(min(SLOTS, len(cases))):
+            tasks.create_task(work(Slot(number, stand, zygote)))
+    return [results[index] for index in range(len(cases))]
+
+
+@contextlib.asynccontextmanager
+async def _zygote(stand: Stand) -> AsyncIterator[Zygote]:
+    process = await asyncio.create_subprocess_exec(
+        *tethered(),
+        *(sys.executable, "-m", "tests.chaos.zygote"),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert await process.stdout.readline() == b"ready\n"
+        async with aiohttp.ClientSession() as session:
+            yield Zygote(process, stand, session)
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+async def _ended(pid: int) -> None:
+    """Return when a process that is not our child has ended."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(descriptor, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
+
+
+async def _is_read(queue: redis.asyncio.Redis) -> bool:
+    try:
+        return bool(await queue.xinfo_consumers(STREAM, GROUP))
+    except redis.asyncio.RedisError:
+        return False
