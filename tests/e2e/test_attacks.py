@@ -17,7 +17,7 @@ import pytest
 import redis
 from coincurve import PrivateKey
 
-from shared.answers import record_key
+from shared.ledger import record_key
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.evm import keccak256
@@ -48,7 +48,7 @@ class Payment:
 def ledger(service: Any) -> Iterator[redis.Redis]:
     """The service's ledger."""
     url = next(line.partition("=")[2] for line in service.environment if line.startswith("COINSLOT_LEDGER_URL="))
-    with redis.Redis.from_url(url, decode_responses=True) as found:
+    with redis.Redis.from_url(url, decode_responses=True, encoding_errors="replace") as found:
         yield found
 
 

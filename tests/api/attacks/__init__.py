@@ -53,6 +53,7 @@ P16  Somebody else broadcasts the payment first.
      facilitator/test_evidence.py::test_a_payment_that_a_stranger_sent
      api/attacks/test_limits.py::test_p16_somebody_elses_broadcast_is_found_out_in_the_background
      api/attacks/test_limits.py::test_p16_a_used_nonce_is_looked_into_before_it_is_a_refusal
+     api/test_money.py::test_a_refusal_of_what_was_paid_is_overruled
 P17  Cancelled, or the account emptied, between the check and the settlement.
      api/attacks/test_settling.py::test_p17_a_payer_who_empties_the_wallet_after_the_check_gets_nothing
      facilitator/test_evm_rail.py::test_a_payer_who_cancels_at_the_last_moment
@@ -60,7 +61,7 @@ P17  Cancelled, or the account emptied, between the check and the settlement.
 P18  Presented again when our record of it has expired.
      api/attacks/test_settling.py::test_p18_what_was_used_cannot_be_used_again_when_its_record_is_gone
      api/attacks/test_limits.py::test_p18_the_record_knows_until_when_it_is_needed
-     api/payment/test_ledger.py::test_records_expire_after_their_use
+     api/test_money.py::test_the_ledger_remembers_longer_than_a_payment_is_valid
 P19  HTTP 200 with `success: false`.
      api/attacks/test_settling.py::test_p19_success_false_is_a_refusal_whatever_the_status
 P20  A settlement whose answer is lost, broken or about something else.
@@ -73,6 +74,8 @@ P21  A facilitator that redirects, does not end, or is an impostor.
      api/attacks/test_settling.py::test_p21_a_facilitator_with_a_made_up_certificate_gets_no_payment
 P22  Slow settlements until honest ones time out.
      api/attacks/test_floods.py::test_p22_slow_settlements_take_no_more_than_the_seats
+     api/test_money.py::test_a_payer_who_calls_too_often_is_429_and_not_charged
+     api/test_money.py::test_a_payer_has_eight_calls_at_a_time
      api/attacks/test_limits.py::test_p22_one_payer_cannot_take_what_others_wait_for
      api/attacks/test_limits.py::test_p22_what_is_paid_is_collected_whatever_the_limit
      api/attacks/test_limits.py::test_p22_limits_can_be_switched_off
@@ -96,12 +99,13 @@ P36  Paid, and the job, its worker or its result is lost.
      api/test_dispatch.py::test_a_killed_worker_costs_no_answer
      api/test_dispatch.py::test_a_restarted_queue_costs_no_answer
      api/test_pipeline.py::test_a_lost_reply_is_found_in_the_ledger
+     api/test_money.py::test_a_job_that_keeps_failing_rests
+     api/test_money.py::test_what_was_never_answered_is_refundable
      e2e/test_processes.py::test_calls_survive_their_workers
 P37  Answered, and the answer is lost.
      e2e/test_attacks.py::test_p37_an_answer_that_got_lost_is_fetched_with_the_same_request
      api/test_pipeline.py::test_a_late_answer_is_collected_later
 P38  Paid, and the price changes before the answer is fetched.
-     api/attacks/test_limits.py::test_p38_what_was_paid_at_the_old_price_is_delivered
      api/attacks/test_limits.py::test_p38_an_old_price_is_no_way_to_pay_less
 P39  The path written differently.
      api/attacks/test_using_twice.py::test_p39_no_spelling_of_the_path_is_another_call

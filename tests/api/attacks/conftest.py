@@ -19,8 +19,8 @@ import redis
 from api.app import create_app
 from api.payment.facilitator import Facilitator
 from jobs.catalogue import CATALOGUE
-from shared.answers import record_key
 from shared.endpoint import Endpoint
+from shared.ledger import record_key
 from shared.settings import Settings
 from workers.actors import JobRunner
 
@@ -100,7 +100,7 @@ class Ledger:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._redis = redis.Redis.from_url(url, decode_responses=True)
+        self._redis = redis.Redis.from_url(url, decode_responses=True, encoding_errors="replace")
 
     def close(self) -> None:
         """Hang up."""

@@ -83,48 +83,54 @@ def spoiled(text: str, how: str, where: int, character: str) -> str:
             return text.rstrip("=")
 
 
+@pytest.fixture
+def payment(payer: Any) -> Any:
+    """The good one."""
+    return payer.payment(resource="http://shop.test" + PATH)
+
+
+@pytest.fixture
+def presented(payment: Any, as_header: AsHeader) -> list[str]:
+    """The broken ones. Made before there is an API, whose event loop they would hold up."""
+    made: list[str] = []
+
+    @given(CHANGES)
+    @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    def change(change: tuple[str, int, Any]) -> None:
+        made.append(as_header(changed(payment, *change)))
+
+    @given(CUTS, st.booleans())
+    @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    def spoil(cut: tuple[str, int, str], inside: bool) -> None:
+        if inside:
+            made.append(base64.b64encode(spoiled(json.dumps(payment), *cut).encode("utf-8", "replace")).decode())
+        else:
+            made.append(spoiled(as_header(payment), *cut))
+
+    change()
+    spoil()
+    return made
+
+
 async def test_no_change_of_a_header_fails_here_or_pays_twice(
+    presented: list[str],
+    payment: Any,
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
-    payer: Any,
     facilitator: Any,
     runs: list[Any],
     as_header: AsHeader,
 ) -> None:
     """One good payment, presented in four hundred broken ways: whatever is not refused is that one payment, settled and run
     once."""
-    payment = payer.payment(resource="http://shop.test" + PATH)
     statuses: list[int] = []
-
-    async def present(header: str) -> None:
+    for header in [*presented, as_header(payment)]:
         # What cannot be in a header at all cannot get here.
         value = header.encode("utf-8", "replace").translate(None, b"\r\n\x00")
         answer = await shop.post(PATH, json={"message": "a"}, headers={b"PAYMENT-SIGNATURE": value})  # type: ignore[dict-item]
         statuses.append(answer.status_code)
         assert answer.status_code in (200, 402), (header, answer.text)
-        assert len(facilitator.settles) <= 1
-        assert len(runs) <= 1
-
-    @given(CHANGES)
-    @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    def change(change: tuple[str, int, Any]) -> None:
-        presented.append(as_header(changed(payment, *change)))
-
-    @given(CUTS, st.booleans())
-    @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    def spoil(cut: tuple[str, int, str], inside: bool) -> None:
-        if inside:
-            presented.append(base64.b64encode(spoiled(json.dumps(payment), *cut).encode("utf-8", "replace")).decode())
-        else:
-            presented.append(spoiled(as_header(payment), *cut))
-
-    presented: list[str] = []
-    change()
-    spoil()
-    for header in presented:
-        await present(header)
+        assert (len(facilitator.settles) <= 1, len(runs) <= 1) == (True, True), header
     assert len(presented) >= 300
-    assert set(statuses) == {200, 402}
-    assert (len(facilitator.settles), len(runs)) == (1, 1)
-    assert (await shop.post(PATH, json={"message": "a"}, headers={"PAYMENT-SIGNATURE": as_header(payment)})).is_success
+    assert (set(statuses), statuses[-1]) == ({200, 402}, 200)
     assert (len(facilitator.settles), len(runs)) == (1, 1)

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from api.payment.ledger import RECORD_TTL_S
+from api.payment.transitions import RECORD_TTL_S
 from shared.settings import Settings
 from shared.x402.evm import LATEST_EXPIRY_S
 
