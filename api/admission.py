@@ -14,6 +14,10 @@ from shared.endpoint import Endpoint, InvalidField
 from shared.x402.refusal import Refused
 
 
+class RailDown(Problem):
+    """The facilitator of the payment's rail is left alone. A payment that is settled is run all the same."""
+
+
 class Admission:
     """Of one endpoint.
 
@@ -43,9 +47,11 @@ class Admission:
         if self._disk.is_full():
             return again("unavailable", "No payment can be taken now.", charged=False, after_s=30)
         if not checked.rail.is_up:
-            after_s = checked.rail.health.retry_after_s
-            return again(
-                "unavailable", "No payment on this network can be settled now.", charged=False, after_s=after_s
+            return RailDown(
+                code="unavailable",
+                detail="No payment on this network can be settled now.",
+                retry_same_payment=True,
+                retry_after_s=checked.rail.health.retry_after_s,
             )
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 from litestar.types import Receive, Scope, Send
 
-from api.admission import Admission
+from api.admission import Admission, RailDown
 from api.body import RequestBody
 from api.disk import Disk
 from api.dispatch import Dispatcher, Late
@@ -139,9 +139,14 @@ class PaidCall:
                 if entry.verdict is Verdict.ABSENT:
                     raise again("unavailable", "No payment can be taken now.", charged=False, after_s=10) from None
                 return entry
-        # Out of its window it can still be driven: it may have been settled in time. Without a seat it cannot.
-        is_drivable = has_seat and isinstance(refusal, Refused)
-        entry = await (ledger.find(claim) if is_drivable else ledger.peek(claim))
+        # Out of its window it can still be driven: it may have been settled in time. With its rail down it can be run if it is
+        # settled. Without a seat it can do neither.
+        look_up = ledger.peek
+        if has_seat and isinstance(refusal, Refused):
+            look_up = ledger.find
+        elif has_seat and isinstance(refusal, RailDown):
+            look_up = ledger.resume
+        entry = await look_up(claim)
         if entry.verdict is Verdict.ABSENT:
             raise refusal
         if entry.verdict is Verdict.IDLE:

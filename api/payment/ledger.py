@@ -49,7 +49,7 @@ class Verdict(enum.StrEnum):
     FAILED = "failed"
     """It was charged and could not be answered: the operator can refund it."""
     IDLE = "idle"
-    """It is this request's, and nobody drives it. Only `peek` says so: the others make you the driver."""
+    """It is this request's, and nobody drives it. Only `peek` and `resume` say so: the others make you the driver."""
     CONFLICT = "conflict"
     """It paid for another request."""
 
@@ -126,6 +126,10 @@ class Ledger:
     async def peek(self, claim: Claim) -> Entry:
         """Look a payment up without becoming its driver."""
         return await self._entry(self._find, claim, "peek")
+
+    async def resume(self, claim: Claim) -> Entry:
+        """Look a payment up, and become the driver of one that is settled and has none."""
+        return await self._entry(self._find, claim, "resume")
 
     async def find(self, claim: Claim) -> Entry:
         """Look a payment up, and become the driver of one that is known and has none."""

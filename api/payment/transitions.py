@@ -78,7 +78,7 @@ if state == 'SETTLED' and tonumber(record[6] or 0) > {FREE_RERUNS} then
   local rest = tonumber(record[7]) + {RERUN_WINDOW_MS} - now
   if rest > 0 then return {{'answer', record[5], record[8], tostring(rest)}} end
 end
-if ARGV[2] == 'peek' then return {{'idle'}} end
+if ARGV[2] == 'peek' or (ARGV[2] == 'resume' and state ~= 'SETTLED') then return {{'idle'}} end
 if state == 'SETTLED' then
   redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])
   return {{'run', record[5]}}

@@ -126,3 +126,27 @@ async def test_headers_that_cannot_be_read_stop_the_start(settings: Settings, tm
     )
     with pytest.raises(InvalidSetting, match="none': FileNotFoundError"):
         create_app(settings)
+
+
+async def test_what_is_settled_is_run_while_its_rail_is_down(
+    shop: httpx.AsyncClient,
+    app: Any,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    clean_redis: str,
+) -> None:
+    """It was charged: that nothing new can be charged is no reason not to answer it."""
+    paid = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    assert (await shop.post(PATH, headers=paid)).status_code == 200
+    with redis.Redis.from_url(clean_redis) as ledger:  # as if its worker had died
+        (record,) = ledger.keys("coinslot:payment:*")
+        ledger.hset(record, mapping={"state": "SETTLED", "settled": 2**41, "lease": 0})
+    circuit = circuit_of(app)
+    circuit._first_s = 60
+    while not circuit.is_open:
+        circuit.failed(circuit.openings)
+    answer = await shop.post(PATH, headers=paid)
+    assert (answer.status_code, "payment-response" in answer.headers) == (200, True)
+    assert len(facilitator.settles) == 1

@@ -95,7 +95,7 @@ class LedgerMachine(RuleBasedStateMachine):
             valid_before=2_000_000_000,
         )
 
-    @rule(payment=PAYMENTS, fingerprint=FINGERPRINTS, mode=st.sampled_from(["peek", "find", "claim"]))
+    @rule(payment=PAYMENTS, fingerprint=FINGERPRINTS, mode=st.sampled_from(["peek", "resume", "find", "claim"]))
     def present(self, payment: int, fingerprint: str, mode: str) -> None:
         entry = self.run(getattr(self.ledger, mode)(self.claim_of(payment, fingerprint)))
         assert entry.verdict is self.expected(payment, fingerprint, mode)
@@ -123,7 +123,7 @@ class LedgerMachine(RuleBasedStateMachine):
             return Verdict.WAIT
         if known.state == "SETTLED" and known.failures > FREE_RERUNS:
             return Verdict.ANSWER
-        if mode == "peek":
+        if mode == "peek" or (mode == "resume" and known.state != "SETTLED"):
             return Verdict.IDLE
         known.is_driven = True
         if known.state == "SETTLED":
