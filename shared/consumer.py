@@ -31,6 +31,8 @@ BATCH = 64
 """Messages that are read at once to be run inline, and ended in one write."""
 LINGER_S = 0.01
 """How long an unhurried queue waits for more jobs to end before it ends them, and before it reads as many new ones."""
+STAGGER_S = 0.002
+"""So far apart are jobs of an unhurried queue started that were read at once."""
 FORGET_MS = 10 * 60 * 1000
 """A consumer that was silent for that long is dead, and its name is removed from the group."""
 _RECONNECT_S = 0.1
@@ -83,6 +85,8 @@ class StreamConsumer(Consumer):
     def __next__(self) -> StreamMessage | None:
         """The next message, or None."""
         if self._fetched and not self.is_stopping:
+            if self._linger_s:
+                time.sleep(STAGGER_S)
             return self._fetched.popleft()
         try:
             if time.monotonic() - self._renewed_at >= RENEW_MS / 1000:
