@@ -60,12 +60,12 @@ class Exchanges:
     Attributes:
         made: (path, JSON of the body or None), in order.
         at_once: the most that were under way at one time.
-        delay_s: before each one.
+        go_on: where set, each one waits for it.
     """
 
     made: list[tuple[str, Any]]
     at_once: int = 0
-    delay_s: float = 0.0
+    go_on: asyncio.Event | None = None
     _under_way: int = 0
 
     @asynccontextmanager
@@ -74,7 +74,8 @@ class Exchanges:
         self._under_way += 1
         self.at_once = max(self.at_once, self._under_way)
         try:
-            await asyncio.sleep(self.delay_s)
+            if self.go_on is not None:
+                await self.go_on.wait()
             yield
         finally:
             self._under_way -= 1
