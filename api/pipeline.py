@@ -260,6 +260,9 @@ class PaidCall:
         try:
             result = answers.open(answer, self._endpoint, checked.claim.payment_id, secret)
         except Unsealable as error:
+            if not checked.is_its_own:  # it is secret, and sealed for the payment that was charged
+                detail = "Repeat the call with its first payment, or take another identifier."
+                raise Problem(code="identifier_used", detail=detail) from None
             # It was given to another signature over the same authorization, or sealed with a key that is gone.
             log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
             return self._till.refuse("payment_already_used")

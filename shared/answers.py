@@ -28,9 +28,9 @@ def ttl_s(endpoint: Endpoint) -> int:
 class AnswerSealer:
     """Seals outcomes, each bound to its payment and its endpoint.
 
-    Answers are sealed with the installation's key. Those of endpoints that hold secrets take the payment's signature as well,
-    which the caller sends with every copy of the request and this service does not keep: what lies in Redis opens for nobody
-    who has only Redis and the key file.
+    Answers are sealed with the installation's key. Those of endpoints that hold secrets take the payment's signature as well:
+    the caller sends it with every copy of the request, and this service forgets it when the payment is settled. Whoever can
+    ask Redis and has the key file cannot open them.
 
     Args:
         master: the 32 bytes of the key file.

@@ -42,7 +42,9 @@ def _nothing(name: str) -> None:
     """Go on."""
 
 
-def _deadly(deadly_name: str, visits: int) -> Callable[[str], None]:
+def deadly(deadly_name: str, visits: int) -> Callable[[str], None]:
+    """What kills the process at that visit."""
+
     def reach(name: str) -> None:
         nonlocal visits
         if name == deadly_name:
@@ -55,7 +57,7 @@ def _deadly(deadly_name: str, visits: int) -> Callable[[str], None]:
 
 def _armed(text: str) -> Callable[[str], None]:
     try:
-        return _deadly(*parse(text)) if text else _nothing
+        return deadly(*parse(text)) if text else _nothing
     except ValueError:
         return _nothing  # Settings refuses it, with a sentence
 

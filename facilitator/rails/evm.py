@@ -67,6 +67,7 @@ class EvmRail:
         self._settling: dict[_Key, asyncio.Task[Settlement]] = {}
         self._sent: dict[_Key, Sent] = {}
         self._watching: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
 
     @property
     def kind(self) -> Kind:
@@ -100,10 +101,10 @@ class EvmRail:
     async def stop(self) -> None:
         """Wait for what is being settled, then close the connections."""
         await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        # Not cancelled: web3 leaves a lock of all its providers locked when a request is cancelled while it waits for it.
+        self._stopping.set()
         if self._watching is not None:
-            self._watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watching
+            await self._watching
         await self._web3.provider.disconnect()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
@@ -228,7 +229,9 @@ class EvmRail:
         """What nobody is waiting for: a transaction that does not get into a block, and the account's balance."""
         was_silent = False
         while True:
-            await asyncio.sleep(WATCH_EVERY_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), WATCH_EVERY_S)
+                return
             try:
                 if self._account.is_overdue:
                     await self._account.mend()

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import redis
 
+from api.payment import identifier
 from jobs.jwt_verify import ENDPOINT as JWT_VERIFY
 from shared.answers import SECRET_ANSWER_TTL_S
 from shared.money import Price
@@ -183,3 +184,27 @@ async def test_a_worker_with_another_key_runs_nothing_and_the_payer_is_told(
     assert (problem["charged"], problem["retryWithSamePayment"]) == (True, True)
     assert json.loads(base64.b64decode(answer.headers["payment-response"]))["success"] is True
     assert len(facilitator.settles) == 1
+
+
+@pytest.mark.parametrize(("path", "status"), [(ECHO, 200), (JWT, 409)])
+async def test_a_named_call_that_is_paid_for_again_does_not_show_a_secret_answer(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    as_header: AsHeader,
+    facilitator: Any,
+    path: str,
+    status: int,
+) -> None:
+    """It is sealed for the payment that was charged. The second payment is not charged, and the first still fetches it."""
+    echoed = {identifier.KEY: {"info": {"required": False, "id": secrets.token_hex(8)}}}
+    first, second = ({**payer.payment(price=PRICES[path]), "extensions": echoed} for _ in range(2))
+    answers = [
+        await shop.post(path, json=BODIES[path], headers={"PAYMENT-SIGNATURE": as_header(payment)})
+        for payment in (first, second, first)
+    ]
+    assert [answer.status_code for answer in answers] == [200, status, 200]
+    assert answers[0].content == answers[2].content
+    assert len(facilitator.settles) == 1
+    if status == 409:
+        assert (answers[1].json()["code"], answers[1].json()["charged"]) == ("identifier_used", False)

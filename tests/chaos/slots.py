@@ -31,10 +31,10 @@ from tests.chaos.probe import FOLDER
 from tests.chaos.stand import Stand
 from tests.chaos.zygote import Birth, Patch
 
-SLOTS = 10
+SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
-END_WITHIN_S = 20.0
-READY_WITHIN_S = 30.0
+END_WITHIN_S = 60.0
+READY_WITHIN_S = 60.0
 DEATH_WITHIN_S = 3.0
 STREAM = stream_key(Pool.MICRO)
 

@@ -6,18 +6,20 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 import redis
 
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
-from tests.chaos.history import read_history
+from tests.chaos.history import MONEY_STATES, read_history
 from tests.chaos.stand import Stand, stand
 
 CALLS = 200
 END_WITHIN_S = 30.0
-RAMP_S = 1.0
+RAMP_S = 1.2
+KILL_AFTER_S = 0.5
 """The calls begin within that time, so that the kill meets them in every state."""
 VICTIMS = {"api": "api-1", "worker": "worker-1", "facilitator": "facilitator", "ledger": "ledger", "queue": "queue"}
 
@@ -41,19 +43,49 @@ async def kill_in_the_middle(service: Stand, victim: str) -> list[tuple[Purchase
 
     async with calling(service.folder, service.origins) as caller:
         calls = [asyncio.create_task(call(caller, number)) for number in range(CALLS)]
-        await asyncio.sleep(RAMP_S / 2)
-        before = await asyncio.to_thread(claims, service)
+        await asyncio.sleep(KILL_AFTER_S)
+        before = await asyncio.to_thread(recorded, service)
+        assert not all(task.done() for task in calls)
         killed_at = time.monotonic()
         service.kill(victim)
         await asyncio.to_thread(service.start, victim)
-        assert before <= await asyncio.to_thread(claims, service), "a claim is lost"
+        after = await asyncio.to_thread(recorded, service)
+        assert lost(before, after, forgets=victim == "facilitator") == []
         return [(bought, ended_at - killed_at) for bought, ended_at in await asyncio.gather(*calls)]
 
 
-def claims(service: Stand) -> set[str]:
-    """The payments that the ledger knows."""
+@dataclass(frozen=True)
+class Recorded:
+    """What the ledger knows at one moment: the state of every payment, and its journal."""
+
+    states: dict[str, str]
+    journal: list[str]
+
+
+def recorded(service: Stand) -> Recorded:
+    """Ask it."""
     with redis.Redis.from_url(service.ledger_url, decode_responses=True) as ledger:
-        return set(ledger.scan_iter("coinslot:payment:*", 1000))
+        keys = list(ledger.scan_iter("coinslot:payment:*", 1000))
+        pipeline = ledger.pipeline(transaction=False)
+        for key in keys:
+            pipeline.hget(key, "state")
+        states = dict(zip(keys, pipeline.execute(), strict=True))
+        return Recorded(states, [entry_id for entry_id, _ in ledger.xrange("coinslot:journal")])
+
+
+def lost(before: Recorded, after: Recorded, *, forgets: bool) -> list[str]:
+    """What was known and is not.
+
+    Args:
+        forgets: a claim may be gone, because its settlement could not be asked for.
+    """
+    gone = [] if forgets else [key for key in before.states if key not in after.states]
+    back = [
+        f"{key} went from {state} to {after.states.get(key)}"
+        for key, state in before.states.items()
+        if state in MONEY_STATES and after.states.get(key) not in MONEY_STATES
+    ]
+    return [*gone, *back, *(entry for entry in before.journal if entry not in after.journal)]
 
 
 @pytest.mark.parametrize("victim", VICTIMS)

@@ -1,20 +1,22 @@
 """Forks API and worker processes in milliseconds, with a failpoint or with a piece of their source replaced.
 
-`python -m tests.chaos.zygote` has loaded every library, and none of our processes' own modules: those are imported in the fork,
-so that it reads its environment as a process does that was started. One line of JSON on stdin is one process, whose pid is the
-answer. All of them end with it.
+`python -m tests.chaos.zygote` has loaded all that they need. What a failpoint decides at import is decided after the fork; a
+module with a replaced piece is imported again there, with all that may hold on to it. One line of JSON on stdin is one process,
+whose pid is the answer. All of them end with it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,9 +27,11 @@ import msgspec
 from aiohttp import web
 
 from compose.sandbox.child import ROOT
+from shared import failpoints
+from shared.settings import Settings
 
 PATIENCE_S = 0.3
-_OWN = ("api", "workers", "shared.failpoints", "shared.consumer", "shared.broker", "tests.chaos.shop")
+_OWN = ("api", "workers", "shared.consumer", "shared.broker", "tests.chaos.shop")
 _PR_SET_PDEATHSIG = 1
 
 
@@ -94,20 +98,40 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(name, loader.path, loader=loader)
 
 
-def preload() -> None:
-    """Import all, and forget what is ours and not a declaration."""
-    import tests.chaos.shop  # noqa: F401 - with everything below it
+_armed = failpoints.reach
 
-    for name in list(sys.modules):
-        if any(name == own or name.startswith(own + ".") for own in _OWN):
-            del sys.modules[name]
+
+def _reach(name: str) -> None:
+    _armed(name)
+
+
+def preload() -> None:
+    """Import all, and build an application once, for what that leaves in caches."""
+    failpoints.reach = _reach  # before anybody imports it
+    import api.app
+    import tests.chaos.shop  # noqa: F401 - with everything below it
+    from tests.chaos.probe import ECHO
+
+    with tempfile.NamedTemporaryFile("w") as key:
+        key.write("1" * 64)
+        key.flush()
+        api.app.create_app(Settings(key_file=Path(key.name), evm_pay_to="0x" + "11" * 20), (ECHO,))
     assert threading.active_count() == 1, "a thread would be missing after a fork"
+    gc.collect()
+    gc.freeze()  # no collector of a fork looks at what is shared, let alone copies it
 
 
 def become(birth: Birth) -> None:
     """Be the process until it is killed."""
+    global _armed
     os.environ.update(birth.environment)
-    sys.meta_path.insert(0, _Finder(birth.patches))
+    if failpoint := birth.environment["COINSLOT_FAILPOINT"]:
+        _armed = failpoints.deadly(*failpoints.parse(failpoint))
+    if birth.patches:
+        sys.meta_path.insert(0, _Finder(birth.patches))
+        for name in list(sys.modules):
+            if any(name == own or name.startswith(own + ".") for own in _OWN):
+                del sys.modules[name]
     {"api": be_api, "worker": be_worker}[birth.role]()
 
 

@@ -188,7 +188,8 @@ async def test_no_redirect_is_followed(
     """Neither with a payment nor with a question; and a cookie is not kept."""
     stranger.says(b"", status)
     stranger.headers = {"Location": stranger.url + "/canary", "Set-Cookie": "a=b"}
-    async with started(client(stranger.url)) as facilitator:
+    # By name, because clients keep no cookies of addresses.
+    async with started(client(stranger.url.replace("127.0.0.1", "localhost"))) as facilitator:
         calls = (
             facilitator.settle(payment, offer, payer=PAYER),
             facilitator.verify(payment, offer),
@@ -320,11 +321,11 @@ async def test_an_answer_that_drips_is_not_waited_for(
         return response
 
     began = time.monotonic()
-    async with started(client(await serving(drips), settle_timeout_s=0.4)) as facilitator:
+    async with started(client(await serving(drips), settle_timeout_s=1.0)) as facilitator:
         with pytest.raises(Failing):
             await facilitator.settle(payment, offer, payer=PAYER)
         assert facilitator.circuit.is_open
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 3
 
 
 async def test_slow_settlements_do_not_take_all_there_is(

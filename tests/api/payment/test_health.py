@@ -183,6 +183,24 @@ async def test_one_that_is_not_listed_stays_down_when_its_circuit_closes(strange
         assert (watched.facilitator.circuit.is_open, watched.health.is_up, watched.told) == (False, False, [False])
 
 
+async def test_an_answer_to_an_earlier_question_is_no_trial(
+    stranger: Any, started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a question that is under way, when the circuit opens, then its pause is kept; and /readyz makes no trial either."""
+    monkeypatch.setattr(module, "FRESH_S", 0.0)
+    stranger.supports(KIND)
+    stranger.go_on.clear()
+    async with started(Watched(stranger.url)) as watched:
+        await stranger.saw(1)
+        watched.facilitator.circuit._first_s = watched.facilitator.circuit._longest_s = 60.0
+        watched.fail(3)
+        stranger.go_on.set()
+        await watched.health._asking
+        assert not await watched.health.is_ready()
+        assert (watched.health.is_up, len(stranger.seen)) == (False, 1)
+        assert watched.health.retry_after_s > 50
+
+
 async def test_callers_are_told_when_it_is_looked_at_again(stranger: Any, started: Any) -> None:
     """Whole seconds, and one at least."""
     stranger.supports(KIND)
