@@ -26,9 +26,23 @@ from workers.actors import JobRunner
 
 READS = {
     *("BLMPOP", "ECHO", "EVALSHA", "EXISTS", "GET", "HGETALL", "HMGET", "KEYS", "PTTL", "SCRIPT", "TIME", "TTL"),
-    *("XINFO", "XLEN", "XRANGE", "HELLO", "CLIENT", "PING", "SELECT", "AUTH", "COMMAND", "MONITOR", "EVAL"),
+    *(
+        "XINFO",
+        "XLEN",
+        "XRANGE",
+        "ZRANGEBYSCORE",
+        "HELLO",
+        "CLIENT",
+        "PING",
+        "SELECT",
+        "AUTH",
+        "COMMAND",
+        "MONITOR",
+        "EVAL",
+    ),
 }
-"""Commands that write nothing by themselves: what a script writes is shown as a command of its own."""
+"""Commands that write nothing by themselves: what a script writes is shown as a command of its own. Some are always being
+sent: the API watches its pools, waits for replies and looks for payments in doubt."""
 
 OpenShop = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -157,12 +171,12 @@ class Ledger:
 
 
 def effects(lines: Sequence[str]) -> list[str]:
-    """Those commands that write, or that name a key of the ledger."""
+    """Those commands that write, or that look a payment or a payer up."""
 
     def has_effect(line: str) -> bool:
         command = line.partition('"')[2].partition('"')[0].upper()
-        kinds = ("payment", "answer", "open", "refundable", "journal", "rate", "identifier")
-        return command not in READS or any(f'"coinslot:{kind}' in line for kind in kinds)
+        kinds = ("payment", "answer", "rate", "identifier")
+        return command not in READS or any(f'"coinslot:{kind}:' in line for kind in kinds)
 
     return [line for line in lines if has_effect(line)]
 
