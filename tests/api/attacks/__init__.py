@@ -64,6 +64,7 @@ P18  Presented again when our record of it has expired.
      api/test_money.py::test_the_ledger_remembers_longer_than_a_payment_is_valid
 P19  HTTP 200 with `success: false`.
      api/attacks/test_settling.py::test_p19_success_false_is_a_refusal_whatever_the_status
+     api/attacks/test_settling.py::test_p19_words_that_are_none_of_the_specification_go_nowhere
 P20  A settlement whose answer is lost, broken or about something else.
      api/attacks/test_settling.py::test_p20_nothing_is_served_and_nothing_refused_while_it_is_unknown
      api/test_pipeline.py::test_evidence_proves_a_payment_whose_answer_was_lost

@@ -26,9 +26,23 @@ from workers.actors import JobRunner
 
 READS = {
     *("BLMPOP", "ECHO", "EVALSHA", "EXISTS", "GET", "HGETALL", "HMGET", "KEYS", "PTTL", "SCRIPT", "TIME", "TTL"),
-    *("XINFO", "XLEN", "XRANGE", "HELLO", "CLIENT", "PING", "SELECT", "AUTH", "COMMAND", "MONITOR", "EVAL"),
+    *(
+        "XINFO",
+        "XLEN",
+        "XRANGE",
+        "ZRANGEBYSCORE",
+        "HELLO",
+        "CLIENT",
+        "PING",
+        "SELECT",
+        "AUTH",
+        "COMMAND",
+        "MONITOR",
+        "EVAL",
+    ),
 }
-"""Commands that write nothing by themselves: what a script writes is shown as a command of its own."""
+"""Commands that write nothing by themselves: what a script writes is shown as a command of its own. Some are always being
+sent: the API watches its pools, waits for replies and looks for payments in doubt."""
 
 OpenShop = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -60,12 +74,12 @@ class Exchanges:
     Attributes:
         made: (path, JSON of the body or None), in order.
         at_once: the most that were under way at one time.
-        delay_s: before each one.
+        go_on: where set, each one waits for it.
     """
 
     made: list[tuple[str, Any]]
     at_once: int = 0
-    delay_s: float = 0.0
+    go_on: asyncio.Event | None = None
     _under_way: int = 0
 
     @asynccontextmanager
@@ -74,7 +88,8 @@ class Exchanges:
         self._under_way += 1
         self.at_once = max(self.at_once, self._under_way)
         try:
-            await asyncio.sleep(self.delay_s)
+            if self.go_on is not None:
+                await self.go_on.wait()
             yield
         finally:
             self._under_way -= 1
@@ -156,12 +171,12 @@ class Ledger:
 
 
 def effects(lines: Sequence[str]) -> list[str]:
-    """Those commands that write, or that name a key of the ledger."""
+    """Those commands that write, or that look a payment or a payer up."""
 
     def has_effect(line: str) -> bool:
         command = line.partition('"')[2].partition('"')[0].upper()
-        kinds = ("payment", "answer", "open", "refundable", "journal", "rate", "identifier")
-        return command not in READS or any(f'"coinslot:{kind}' in line for kind in kinds)
+        kinds = ("payment", "answer", "rate", "identifier")
+        return command not in READS or any(f'"coinslot:{kind}:' in line for kind in kinds)
 
     return [line for line in lines if has_effect(line)]
 

@@ -7,7 +7,7 @@ most as many at once as the pool of the endpoint has seats. The limits per payer
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dramatiq
@@ -17,7 +17,7 @@ import pytest
 from api.pools import ROOM
 from shared.endpoint import Pool
 
-PATH = "/v1/cdp/echo"
+PATH, FAKER = "/v1/cdp/echo", "/v1/cdp/faker"
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
@@ -27,6 +27,20 @@ def forged(payment: Any, number: int) -> Any:
     """With a signature of the right form that is nobody's, or another's."""
     payment["payload"]["signature"] = "0x" + f"{number + 1:064x}" + f"{number + 7:064x}" + "1b"
     return payment
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for it."""
+    for _ in range(2_000):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("never")
+
+
+def ended(calls: Sequence[asyncio.Future[Any]]) -> int:
+    """How many have been answered."""
+    return sum(call.done() for call in calls)
 
 
 async def test_p22_slow_settlements_take_no_more_than_the_seats(
@@ -42,22 +56,23 @@ async def test_p22_slow_settlements_take_no_more_than_the_seats(
     """A hundred payments whose settlement is slow, to use up what honest ones wait for: those beyond the seats are turned
     away uncharged and unclaimed, another pool is not disturbed, and afterwards the same payments are served."""
     monkeypatch.setitem(ROOM, Pool.MICRO, 5)
-    exchanges.delay_s = 0.3
+    exchanges.go_on = asyncio.Event()
     headers = [{"PAYMENT-SIGNATURE": as_header(new_payer().payment())} for _ in range(100)]
-    flood = asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
-    await asyncio.sleep(0.1)
+    flood = [asyncio.ensure_future(shop.post(PATH, json={}, headers=one)) for one in headers]
+    await until(lambda: ended(flood) == 95)
+    turned_away = [call.result() for call in flood if call.done()]
+    assert {(answer.status_code, answer.json()["charged"]) for answer in turned_away} == {(503, False)}
     neighbour = {"PAYMENT-SIGNATURE": as_header(new_payer().payment(price="0.005"))}
-    assert (
-        await shop.post("/v1/cdp/faker", json={"template": {"a": "person.firstName"}}, headers=neighbour)
-    ).is_success
-    answers = await flood
-    turned_away = [answer for answer in answers if answer.status_code == 503]
-    assert (len(answers) - len(turned_away), {answer.json()["charged"] for answer in turned_away}) == (5, {False})
+    other = asyncio.ensure_future(shop.post(FAKER, json={"template": {"a": "person.firstName"}}, headers=neighbour))
+    await until(lambda: exchanges.at_once == 6)
+    exchanges.go_on.set()
+    assert (await other).status_code == 200
+    answers = await asyncio.gather(*flood)
+    assert [answer.status_code for answer in answers].count(200) == 5
     assert (len(facilitator.settles), exchanges.at_once, len(ledger.keys())) == (6, 6, 6)
-    exchanges.delay_s = 0
-    for one, answer in zip(headers, answers, strict=True):
-        if answer in turned_away[:10]:
-            assert (await shop.post(PATH, json={}, headers=one)).status_code == 200
+    refused = [one for one, answer in zip(headers, answers, strict=True) if answer.status_code == 503]
+    for one in refused[:10]:
+        assert (await shop.post(PATH, json={}, headers=one)).status_code == 200
     assert len(facilitator.settles) == 16
 
 
@@ -93,18 +108,19 @@ async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
 ) -> None:
     """Signatures that only the chain can judge, two hundred at once: never more verifications than seats, nothing claimed."""
     monkeypatch.setitem(ROOM, Pool.MICRO, 8)
-    exchanges.delay_s = 0.2
+    exchanges.go_on = asyncio.Event()
     headers = []
     for number in range(200):
         payment = payer.payment()
         payment["payload"]["signature"] = "0x" + f"{number:04x}" * 48
         headers.append({"PAYMENT-SIGNATURE": as_header(payment)})
-    answers = await asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
-    statuses = [answer.status_code for answer in answers]
+    calls = [asyncio.ensure_future(shop.post(PATH, json={}, headers=one)) for one in headers]
+    await until(lambda: ended(calls) == 192)
+    exchanges.go_on.set()
+    statuses = [answer.status_code for answer in await asyncio.gather(*calls)]
     assert (statuses.count(402), statuses.count(503)) == (8, 192)
     assert (exchanges.at_once, {path for path, _ in exchanges.made}) == (8, {"/verify"})
     assert (facilitator.settles, ledger.keys(), runs) == ([], [], [])
-    exchanges.delay_s = 0
     assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success
 
 
