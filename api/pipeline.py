@@ -106,12 +106,15 @@ class PaidCall:
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
         # 2, 3. Whose offer it is, and whether it is signed as it must be.
-        offer, rail, payment = self._till.match(decode_payment(presented.value))
-        authorization = rail.check(offer, payment.payload)
+        paid = self._till.match(decode_payment(presented.value))
+        authorization = paid.check()
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
-        claim = self._claim(authorization, offer, payment, scope, body)
-        checked = Checked(presented, offer, rail, payment, authorization, claim, body)
+        claim = self._claim(authorization, paid.offer, paid.payment, scope, body)
+        checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body)
+        another_offer = None if paid.is_current else Refused("no_matching_offer")
+        if another_offer and await self._services.ledger.offer(claim.payment_id) != claim.offer:
+            raise another_offer
 
         # 4, 5. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
         no_seat = await self._services.dispatcher.take_seat(self._endpoint)
@@ -119,7 +122,7 @@ class PaidCall:
             # Who a contract wallet's payment is from is not known before the chain was asked.
             holder = claim.payer if authorization.signature_checked else claim.payment_id
             with self._services.limits.held(holder, claim.payment_id) as is_within:
-                refusal = await self._admission.refusal(checked, no_seat, is_within=is_within)
+                refusal = another_offer or await self._admission.refusal(checked, no_seat, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_seat=no_seat is None)
                 return await self._drive(*await self._identified(checked, entry))
         finally:

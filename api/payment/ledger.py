@@ -112,6 +112,7 @@ class Ledger:
     """The API's side of the ledger. Every method is one round trip and one script; all raise RedisLost and RedisRefused."""
 
     def __init__(self, redis: Redis) -> None:
+        self._redis = redis
         self._claim = Script(redis, transitions.CLAIM)
         self._find = Script(redis, transitions.FIND)
         self._settled = Script(redis, transitions.SETTLED)
@@ -122,6 +123,11 @@ class Ledger:
         self._attempt = Script(redis, transitions.ATTEMPT)
         self._take = Script(redis, transitions.TAKE)
         self._closed = Script(redis, transitions.CLOSED)
+
+    async def offer(self, payment_id: str) -> bytes | None:
+        """What a payment was claimed for, as it is in the claim; None of one that nobody has presented."""
+        offer: bytes | None = await self._redis.call("HGET", record_key(payment_id), "offer")
+        return offer
 
     async def peek(self, claim: Claim) -> Entry:
         """Look a payment up without becoming its driver."""

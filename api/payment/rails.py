@@ -24,6 +24,7 @@ class ConfiguredRail:
         asset: network and asset of its offers.
         offers: what a price costs on this rail.
         matches: whether the client's `accepted` is our offer.
+        is_payable: whether an offer has the form that `check` relies on. Ours do.
         check: the static verifier; raises Refused.
     """
 
@@ -31,6 +32,7 @@ class ConfiguredRail:
     asset: tuple[str, str]
     offers: Callable[[Price], tuple[Offer, ...]]
     matches: Callable[[Offer, Offer], bool]
+    is_payable: Callable[[Offer], bool]
     check: Callable[[Offer, dict[str, Any]], evm.Authorization]
     facilitator: Facilitator
     health: Health
@@ -74,6 +76,7 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
             asset=(token.network, token.address),
             offers=partial(evm.offers, token, pay_to=settings.evm_pay_to),
             matches=evm.matches,
+            is_payable=evm.is_payable,
             check=evm.check,
             facilitator=facilitator,
             health=Health(Rail.BASE, facilitator, scheme=evm.SCHEME, network=token.network),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
@@ -17,6 +18,7 @@ from api.payment import identifier
 from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
+from shared.x402.evm import Authorization
 from shared.x402.refusal import Refused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
 
@@ -24,6 +26,32 @@ MAX_CHALLENGE_HEADER_BYTES = 8 * 1024
 """Node refuses more than 16 KB of headers altogether, some proxies 8 KB."""
 
 _UNPAID = "payment_required"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A payment beside the offer that it pays.
+
+    Attributes:
+        offer: ours, never the client's copy of it.
+        payment: in v2 shape, around our offer.
+        is_current: False when amount or recipient are another than today's. Whether they were ours is for the ledger to say,
+            and even then the payment buys nothing new: it only brings what was begun to its end.
+    """
+
+    offer: Offer
+    rail: ConfiguredRail
+    payment: Payment
+    is_current: bool = True
+
+    def check(self) -> Authorization:
+        """Whether it is signed as it must be. Raises Refused."""
+        try:
+            return self.rail.check(self.offer, self.payment.payload)
+        except Refused:
+            if self.is_current:
+                raise
+            raise Refused("no_matching_offer") from None
 
 
 class Till:
@@ -70,8 +98,8 @@ class Till:
         """402: a fresh challenge with a reason."""
         return self._built(reason, self._is_offered)
 
-    def match(self, presented: Payment | FlatPayment) -> tuple[Offer, ConfiguredRail, Payment]:
-        """Find the offer that a payment pays, and the payment in v2 shape around *our* offer, never the client's copy.
+    def match(self, presented: Payment | FlatPayment) -> Match:
+        """Find the offer that a payment pays, or may have paid when the price was another one.
 
         Raises:
             Refused: ``no_matching_offer``, or ``resource_mismatch`` when it names another call.
@@ -80,11 +108,19 @@ class Till:
             self._require_this_resource(presented)
             for offer, rail in self._priced:
                 if rail.matches(offer, presented.accepted):
-                    return offer, rail, msgspec.structs.replace(presented, accepted=offer)
-        else:
-            for offer, rail in self._priced:
-                if presented.scheme == offer.scheme and presented.network == offer.network:
-                    return offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload)
+                    return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer))
+            return self._earlier(presented)
+        for offer, rail in self._priced:
+            if presented.scheme == offer.scheme and presented.network == offer.network:
+                return Match(offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload))
+        raise Refused("no_matching_offer")
+
+    def _earlier(self, presented: Payment) -> Match:
+        accepted = presented.accepted
+        for offer, rail in self._priced:
+            once = msgspec.structs.replace(offer, amount=accepted.amount, pay_to=accepted.pay_to)
+            if rail.matches(once, accepted) and rail.is_payable(once):
+                return Match(once, rail, msgspec.structs.replace(presented, accepted=once), is_current=False)
         raise Refused("no_matching_offer")
 
     def declined(self, reason: str, settlement: Settlement) -> Answer:

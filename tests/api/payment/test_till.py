@@ -33,6 +33,7 @@ def rail(name: Rail, network: str) -> ConfiguredRail:
         asset=(network, token.address),
         offers=partial(evm.offers, token, pay_to="0x" + "11" * 20),
         matches=evm.matches,
+        is_payable=evm.is_payable,
         check=evm.check,
         facilitator=facilitator,
         health=Health(name, facilitator, scheme=evm.SCHEME, network=network),
@@ -114,8 +115,8 @@ def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> Non
     for one in rails:
         take_down(one)
         offer = one.offers(echo.ENDPOINT.price)[0]
-        matched, found, _ = till.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
-        assert (matched, found.rail, found.is_up) == (offer, one.rail, False)
+        found = till.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
+        assert (found.offer, found.rail.rail, found.rail.is_up, found.is_current) == (offer, one.rail, False, True)
 
 
 def test_a_rail_that_is_down_from_the_start_is_not_offered(rails: Any) -> None:
