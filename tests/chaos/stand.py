@@ -129,10 +129,12 @@ class Stand:
     def _living_workers(self) -> int:
         with redis.Redis.from_url(self.queue_url) as queue:
             try:
-                consumers = [queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)]
+                consumers: list[Any] = [
+                    queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)
+                ]
             except redis.RedisError:  # no worker has been there yet
                 return 0
-        return min(sum(consumer["idle"] < 1_000 for consumer in those) for those in consumers)
+        return min(int(sum(consumer["idle"] < 1_000 for consumer in those) for those in consumers)
 
     def _arguments(self, name: str) -> list[str]:
         if name != "facilitator":
