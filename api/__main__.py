@@ -12,6 +12,7 @@ from granian.http import HTTP1Settings
 from granian.server import Server
 
 from shared.collector import calm_collector
+from shared.discretion import be_discreet
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def application() -> Rsgi:
 
     app = create_app()
     calm_collector()
+    be_discreet()
     return Rsgi(app, app.litestar.lifespan)
 
 

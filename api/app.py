@@ -17,12 +17,16 @@ from litestar.handlers import BaseRouteHandler
 from litestar.types import Receive, Scope, Send
 
 from api.discovery.documents import documents
+from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import KINDS, Problem
 from api.http import problem_answer, request_id
+from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
+from api.payment.limits import Limits
 from api.payment.rails import configured_rails
+from api.payment.reconcile import Reconciler
 from api.payment.till import Till
 from api.pipeline import PaidCall, Services
 from api.pools import Pools
@@ -31,6 +35,7 @@ from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
+from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
@@ -56,6 +61,8 @@ CORS = CORSConfig(
         "X-PAYMENT-RESPONSE",
         "WWW-Authenticate",
         "Retry-After",
+        "RateLimit",
+        "RateLimit-Policy",
         "X-Request-Id",
     ],
     max_age=600,
@@ -109,23 +116,32 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         ledger=Ledger(ledger_redis),
         dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),
+        limits=Limits(settings.rate_limits),
+        payments=Sealer(master, "payments"),
+        disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
+        answers=AnswerSealer(master),
         settle_timeout_s=settings.settle_timeout_s,
+    )
+    reconciler = Reconciler(
+        services.ledger, rails, services.payments, probe_s=max(settings.settle_timeout_s, EVIDENCE_TIMEOUT_S)
     )
     readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         for rail in rails:
-            await rail.facilitator.start()
+            await rail.start()
         replies.start()
         pools.start()
+        reconciler.start()
         try:
             yield
         finally:
+            await reconciler.stop()
             await pools.stop()
             await replies.stop()
             for rail in rails:
-                await rail.facilitator.stop()
+                await rail.stop()
             for client in (ledger_redis, queue_redis, replies_redis):
                 client.close()
 

@@ -77,10 +77,11 @@ class Dispatcher:
         self._taken[endpoint.pool] -= 1
 
     async def run(self, endpoint: Endpoint, arguments: Arguments) -> bytes:
-        """Run one call on its pool. Returns an encoded shared.outcome.Outcome.
+        """Run one call on its pool. Returns a sealed Outcome (shared/answers.py).
 
         Raises:
             Late: after the endpoint's deadline.
+            Unread: the workers have another key.
             RedisLost, RedisRefused: the job could not be queued, as far as is known.
         """
         job = new_job(

@@ -42,6 +42,7 @@ KINDS: Mapping[str, Kind] = {
     "method_not_allowed": Kind(405, "This method is not allowed here"),
     "too_large": Kind(413, "The body is too large"),
     "unsupported_media_type": Kind(415, "The body must be application/json"),
+    "identifier_used": Kind(409, "The payment identifier belongs to another request"),
     "rate_limited": Kind(429, "Too many calls of this endpoint by this payer", retryable=True),
     "internal_error": Kind(500, "Something went wrong here", retryable=True),
     "upstream_failed": Kind(502, "Another system failed", retryable=True),

@@ -23,6 +23,10 @@ class Answer:
     headers: HeaderPairs
     body: bytes
 
+    def with_headers(self, headers: HeaderPairs) -> Answer:
+        """The same response with more headers."""
+        return Answer(self.status, self.headers + headers, self.body)
+
 
 def request_id(scope: Scope) -> str:
     """The caller's X-Request-Id when it is short and plain, or a new one."""

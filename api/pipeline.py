@@ -6,31 +6,37 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
+import math
 import time
 from dataclasses import dataclass
 
 import msgspec
 from litestar.types import Receive, Scope, Send
 
+from api.admission import Admission
 from api.body import RequestBody
+from api.disk import Disk
 from api.dispatch import Dispatcher, Late
 from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
-from api.payment.facilitator import EVIDENCE_TIMEOUT_S, REASON, Unsettled
+from api.payment import identifier
+from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Claim, Entry, Ledger, Verdict
+from api.payment.limits import Limits
 from api.payment.settle import Checked, settle, with_receipt
 from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
-from shared import outcome
-from shared.endpoint import Endpoint, InvalidField
+from shared.answers import AnswerSealer
+from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
+from shared.sealing import Sealer, Unsealable
 from shared.x402.evm import Authorization
 from shared.x402.refusal import Refused
-from shared.x402.wire import Offer
+from shared.x402.wire import Offer, Payment
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +55,10 @@ class Services:
     ledger: Ledger
     dispatcher: Dispatcher
     fingerprint: Fingerprinter
+    limits: Limits
+    payments: Sealer
+    disk: Disk
+    answers: AnswerSealer
     settle_timeout_s: float
 
 
@@ -58,7 +68,7 @@ class PaidCall:
     def __init__(self, till: Till, services: Services) -> None:
         self._till = till
         self._endpoint: Endpoint = till.endpoint
-        self._decoder = msgspec.json.Decoder(till.endpoint.request)
+        self._admission = Admission(till.endpoint, services.disk)
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,14 +110,18 @@ class PaidCall:
         authorization = rail.check(offer, payment.payload)
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
-        claim = self._claim(authorization, offer, scope, body)
+        claim = self._claim(authorization, offer, payment, scope, body)
         checked = Checked(presented, offer, rail, payment, authorization, claim, body)
 
         # 4, 5. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
         no_seat = await self._services.dispatcher.take_seat(self._endpoint)
         try:
-            refusal = await self._refusal(checked, no_seat)
-            return await self._drive(checked, await self._enter(checked, refusal, has_seat=no_seat is None))
+            # Who a contract wallet's payment is from is not known before the chain was asked.
+            holder = claim.payer if authorization.signature_checked else claim.payment_id
+            with self._services.limits.held(holder, claim.payment_id) as is_within:
+                refusal = await self._admission.refusal(checked, no_seat, is_within=is_within)
+                entry = await self._enter(checked, refusal, has_seat=no_seat is None)
+                return await self._drive(*await self._identified(checked, entry))
         finally:
             if no_seat is None:
                 self._services.dispatcher.leave_seat(self._endpoint)
@@ -116,7 +130,15 @@ class PaidCall:
         """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""
         ledger, claim = self._services.ledger, checked.claim
         if refusal is None:
-            return await ledger.claim(claim)
+            try:
+                return await ledger.claim(claim)
+            except RedisRefused as refused:
+                # Full, or its disk is: it takes nothing new, and still knows what it has.
+                log.error("the ledger takes no payment: %s", refused)
+                entry = await ledger.find(claim)
+                if entry.verdict is Verdict.ABSENT:
+                    raise again("unavailable", "No payment can be taken now.", charged=False, after_s=10) from None
+                return entry
         # Out of its window it can still be driven: it may have been settled in time. Without a seat it cannot.
         is_drivable = has_seat and isinstance(refusal, Refused)
         entry = await (ledger.find(claim) if is_drivable else ledger.peek(claim))
@@ -129,46 +151,17 @@ class PaidCall:
             raise dataclasses.replace(refusal, charged="unknown")
         return entry
 
-    async def _refusal(self, checked: Checked, no_seat: str | None) -> Refused | Problem | None:
-        """Why a new payment would be refused, uncharged, in the order of the checks."""
-        if problem := self._invalid(checked.body):
-            return problem
-        if reason := checked.authorization.window_refusal(int(time.time())):
-            return Refused(reason)
-        if no_seat == "pool_full":
-            return again(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
-        if no_seat == "upstream_closed":
-            return again(no_seat, "What this call asks turns us away for now.", charged=False, after_s=30)
-        if no_seat:
-            return again(no_seat, "No worker serves this call now.", charged=False, after_s=2)
-        if not checked.authorization.signature_checked:
-            return await self._refused_by_facilitator(checked)
-        return None
+    async def _identified(self, checked: Checked, entry: Entry) -> tuple[Checked, Entry]:
+        """When the client has named this call before and paid for it then: that payment, which alone was charged."""
+        if entry.verdict is not Verdict.IDENTIFIED:
+            return checked, entry
+        earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
+        entry = await self._services.ledger.peek(earlier)
+        if entry.verdict in (Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
+            raise Problem(code="identifier_used", detail="Take another identifier for another call.")
+        return dataclasses.replace(checked, claim=earlier), entry
 
-    async def _refused_by_facilitator(self, checked: Checked) -> Refused | Problem | None:
-        """A contract wallet's signature is the chain's to judge."""
-        try:
-            verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
-        except Unsettled:
-            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        if verification.is_valid:
-            return None
-        reason = verification.invalid_reason or "invalid_exact_evm_payload_signature"
-        if reason.startswith("unexpected_"):
-            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        return Refused(reason if REASON.fullmatch(reason) else "invalid_exact_evm_payload_signature")
-
-    def _invalid(self, body: bytes) -> Problem | None:
-        """Why the body cannot be answered, judged by the request's own declaration."""
-        try:
-            self._decoder.decode(body or (b"{}" if self._endpoint.body_optional else b""))
-        except msgspec.ValidationError as error:
-            return _invalid_body(error)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8.")
-        return None
-
-    def _claim(self, authorization: Authorization, offer: Offer, scope: Scope, body: bytes) -> Claim:
+    def _claim(self, authorization: Authorization, offer: Offer, payment: Payment, scope: Scope, body: bytes) -> Claim:
         # Everything in a payment id is public on the chain. What proves that the caller is the payer is the signature: where
         # we could not check it, only the very same one belongs to the same request.
         proof = b"" if authorization.signature_checked else authorization.signature
@@ -181,6 +174,11 @@ class PaidCall:
             offer=msgspec.json.encode(offer),
             settle_lease_ms=int(settle_s * 1000),
             run_lease_ms=int((self._endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
+            valid_before=authorization.valid_before,
+            payment=self._services.payments.seal(_bare(payment), authorization.payment_id.encode()),
+            # What somebody else may have signed for the payer names none of the payer's calls.
+            identifier=identifier.of(payment) if authorization.signature_checked else "",
+            limit=self._services.limits.of(self._endpoint.pool),
         )
 
     async def _drive(self, checked: Checked, entry: Entry) -> Answer:
@@ -192,15 +190,27 @@ class PaidCall:
                 case Verdict.SETTLE:
                     reach("claimed")
                     receipt = await settle(checked, entry.attempts, self._services.ledger, self._till)
-                    return receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
+                    answer = receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
+                    return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
                 case Verdict.RUN:
                     return await self._run(checked, entry.receipt)
                 case Verdict.ANSWER:
-                    return self._answered(checked, entry.receipt, entry.answer)
+                    return self._answered(checked, entry.receipt, entry.answer, wait_ms=entry.wait_ms)
+                case Verdict.LIMITED:
+                    raise _limited(entry)
+                case Verdict.FAILED:
+                    detail = "This call was paid and could not be answered. The operator can refund it."
+                    failed = Problem(
+                        code="internal_error", detail=detail, charged=True, retryable=False, reason="refundable"
+                    )
+                    raise with_receipt(failed, checked, entry.receipt, self._till)
                 case Verdict.REJECTED:
                     return self._till.refuse(entry.reason)
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._till.refuse("payment_already_used")
+                case Verdict.IDLE:
+                    # To drive it takes the payment itself, which this request does not bring: it brings another.
+                    raise again("in_progress", "Repeat the call with its first payment.", charged=False, after_s=2)
                 case Verdict.ABSENT:
                     # The copy that drove it could not reach the facilitator and forgot it.
                     raise again("unavailable", "The payment cannot be settled now.", charged=False, after_s=5)
@@ -208,11 +218,13 @@ class PaidCall:
                 raise again("in_progress", "The same call is still being answered.", charged="unknown", after_s=2)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, LONGEST_POLL_S)
-            entry = await self._services.ledger.find(checked.claim)
+            ledger = self._services.ledger
+            entry = await (ledger.find if checked.is_its_own else ledger.peek)(checked.claim)
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """7, 8. The job. From here every answer carries the receipt, whatever happens."""
-        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body)
+        secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
+        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body, secret)
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments)
@@ -230,16 +242,30 @@ class PaidCall:
         except (RedisLost, RedisRefused) as error:
             log.error("queue: %s", error)
             with contextlib.suppress(RedisLost, RedisRefused):
-                await self._services.ledger.release(checked.claim)
+                await self._services.ledger.release(checked.claim.payment_id)
             problem = again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
         except Exception:
             log.exception("running %s failed", self._endpoint.name)
             problem = again("internal_error", "The call was paid and failed here.", charged=True, after_s=2)
         raise with_receipt(problem, checked, receipt, self._till)
 
-    def _answered(self, checked: Checked, receipt: bytes, answer: bytes) -> Answer:
-        """An encoded outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept."""
-        result = outcome.decode(answer)
+    def _answered(self, checked: Checked, receipt: bytes, answer: bytes, *, wait_ms: int = 0) -> Answer:
+        """A sealed outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept.
+
+        Args:
+            wait_ms: until a failed job may be run again.
+        """
+        answers = self._services.answers
+        secret = answers.secret(self._endpoint, checked.authorization.signature)
+        try:
+            result = answers.open(answer, self._endpoint, checked.claim.payment_id, secret)
+        except Unsealable as error:
+            if not checked.is_its_own:  # it is secret, and sealed for the payment that was charged
+                detail = "Repeat the call with its first payment, or take another identifier."
+                raise Problem(code="identifier_used", detail=detail) from None
+            # It was given to another signature over the same authorization, or sealed with a key that is gone.
+            log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
+            return self._till.refuse("payment_already_used")
         if isinstance(result, Failed):
             problem = Problem(
                 code=result.code if result.code in KINDS else "internal_error",
@@ -248,24 +274,24 @@ class PaidCall:
                 charged=True,
                 retryable=result.retryable,
                 retry_same_payment=result.retryable,
-                retry_after_s=1 if result.retryable else None,
+                retry_after_s=max(1, math.ceil(wait_ms / 1000)) if result.retryable else None,
             )
             raise with_receipt(problem, checked, receipt, self._till)
         headers = ((b"content-type", b"application/json"),)
         return Answer(200, headers + self._till.receipt(receipt, older=checked.presented.older), result.body)
 
 
-def _invalid_body(error: msgspec.ValidationError) -> Problem:
-    cause = error.__cause__
-    if isinstance(cause, InvalidField):
-        return Problem(
-            code=cause.code,
-            detail=cause.detail,
-            field=cause.field,
-            details=({"field": cause.field, "message": cause.detail, "suggestions": list(cause.suggestions)},),
-        )
-    message, _, path = str(error).partition(" - at `$")
-    field = path.rstrip("`").lstrip(".") or None
-    return Problem(
-        code="invalid_body", detail=message + ".", field=field, details=({"field": field, "message": message},)
+def _bare(payment: Payment) -> bytes:
+    """What a facilitator has to be asked with: without what the client echoes, which may be long."""
+    return msgspec.json.encode(msgspec.structs.replace(payment, resource=None, extensions=None))
+
+
+def _limited(entry: Entry) -> Problem:
+    assert entry.quota is not None
+    problem = again(
+        "rate_limited",
+        "You call this endpoint too often.",
+        charged=False,
+        after_s=max(1, math.ceil(entry.wait_ms / 1000)),
     )
+    return dataclasses.replace(problem, headers=entry.quota.headers())

@@ -49,21 +49,27 @@ class Readiness:
         @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:
             checks = await self.checks()
-            ready = all(checks.values())
+            # One rail is enough to sell.
+            rails = [checks[_name(rail)] for rail in self._rails]
+            ready = any(rails) and all(checks[name] for name in checks.keys() - map(_name, self._rails))
             return Response({"ok": ready, "checks": checks}, status_code=200 if ready else 503, headers=_FRESH)
 
         return [healthz, readyz]
 
     async def checks(self) -> dict[str, bool]:
         """Each dependency and whether it is there."""
-        names = ["ledger", "queue", *(f"facilitator:{rail.rail}" for rail in self._rails)]
+        names = ["ledger", "queue", *map(_name, self._rails)]
         asked: list[Awaitable[bool]] = [_answers(self._ledger), _answers(self._queue)]
-        asked += [rail.facilitator.reachable() for rail in self._rails]
+        asked += [rail.health.is_ready() for rail in self._rails]
         states = await self._pools.states()
         checks = dict(zip(names, await asyncio.gather(*asked), strict=True))
         for pool in self._needed:
             checks[f"workers:{pool}"] = pool in states and states[pool].workers > 0
         return checks
+
+
+def _name(rail: ConfiguredRail) -> str:
+    return f"facilitator:{rail.rail}"
 
 
 async def _answers(redis: Redis) -> bool:

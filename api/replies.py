@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from api.resp import Redis, RedisLost, RedisRefused
-from shared.replies import read_reply
+from shared.replies import UNREADABLE, read_reply
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +22,10 @@ RECONNECT_DELAY_S = 0.1
 PACE_S = 0.001
 HERD_TURNS = 16
 """Of the unhurried callers whose replies are there, one in so many is answered every PACE_S, and at least one."""
+
+
+class Unread(Exception):
+    """The worker could not open the job: it has another key."""
 
 
 class ReplyReader:
@@ -53,7 +57,7 @@ class ReplyReader:
             future.cancel()
 
     def expect(self, message_id: str, *, unhurried: bool = False) -> asyncio.Future[bytes]:
-        """A future of the encoded outcome. Ask before the message is enqueued, and `forget` it afterwards.
+        """A future of the sealed outcome, or of Unread. Ask before the message is enqueued, and `forget` it afterwards.
 
         Args:
             unhurried: a few milliseconds later will do, when many have their replies at once.
@@ -98,6 +102,9 @@ class ReplyReader:
             return
         future = self._waiting.pop(reply.message_id, None)
         if future is None or future.done():
+            return
+        if reply.outcome == UNREADABLE:
+            future.set_exception(Unread("the worker has another key"))
             return
         if reply.message_id not in self._unhurried:
             future.set_result(reply.outcome)

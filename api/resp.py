@@ -40,6 +40,7 @@ class Redis:
         self._timeout_s = timeout_s
         self._wire: _Wire | None = None
         self._connecting: asyncio.Task[_Wire] | None = None
+        self._is_closed = False
 
     async def call(self, *command: str | bytes | int | float) -> Any:
         """Send one command: bytes, integers, None and lists of them come back.
@@ -60,7 +61,8 @@ class Redis:
         return None if wire is None or wire.is_lost else wire.send(command)
 
     def close(self) -> None:
-        """Close the connection. Who still waits gets RedisLost."""
+        """Close the connection, or the one that is being made. Who still waits gets RedisLost."""
+        self._is_closed = True
         if self._wire is not None:
             self._wire.fail("closed")
 
@@ -75,6 +77,8 @@ class Redis:
         self._connecting = None
         if not task.cancelled() and task.exception() is None:
             self._wire = task.result()
+            if self._is_closed:
+                self._wire.fail("closed")
 
 
 class Script:

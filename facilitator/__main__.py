@@ -5,11 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
+from shared.discretion import be_discreet
 from shared.settings import InvalidSetting, Settings
+
+if TYPE_CHECKING:
+    from litestar import Litestar
+
+
+def application() -> Litestar:
+    """What granian's worker loads. Its master, which only watches, does not."""
+    from facilitator.app import create_app
+
+    app = create_app()
+    be_discreet()
+    return app
 
 
 def main() -> None:
@@ -18,7 +32,7 @@ def main() -> None:
     # Until granian's worker has loaded its app it has its master's handlers: a SIGTERM would be lost, and waited for 40 s.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(
-        "facilitator.app:create_app",
+        "facilitator.__main__:application",
         factory=True,
         address=settings.facilitator_host,
         port=settings.facilitator_port,

@@ -10,8 +10,10 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from typing import Any
 
+import msgspec
 from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException, NotFoundException
 
@@ -25,6 +27,14 @@ log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 64 * 1024
 RECURSION_LIMIT = 1_000
+
+
+class Health(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """Answer of /healthz: whether settlements can be paid for, and if not, why."""
+
+    ok: bool
+    balance_eth: str
+    reason: str = ""
 
 
 def create_app(settings: Settings | None = None) -> Litestar:
@@ -42,7 +52,13 @@ def create_app(settings: Settings | None = None) -> Litestar:
         token = evm.token_on(settings.evm_network)
     except KeyError:
         raise InvalidSetting(f"COINSLOT_EVM_NETWORK: no USDC contract is known on {settings.evm_network}") from None
-    rail = EvmRail(token, settings.evm_rpc_url, read_key(settings.evm_settler_key_file))
+    rail = EvmRail(
+        token,
+        settings.evm_rpc_url,
+        read_key(settings.evm_settler_key_file),
+        most_for_gas=_atomic(settings.evm_max_fee_gwei, 9),
+        low_balance=_atomic(settings.evm_low_balance_eth, 18),
+    )
 
     @post("/verify", status_code=200)
     async def verify(data: FacilitatorCall) -> Verification:
@@ -65,8 +81,9 @@ def create_app(settings: Settings | None = None) -> Litestar:
         return Response(evidence, status_code=503 if evidence.status == "unknown" else 200)
 
     @get("/healthz", sync_to_thread=False)
-    def healthz() -> dict[str, bool]:
-        return {"ok": True}
+    def healthz() -> Response[Health]:
+        health = Health(ok=not rail.complaint, balance_eth=rail.balance_eth, reason=rail.complaint)
+        return Response(health, status_code=200 if health.ok else 503)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
@@ -84,6 +101,11 @@ def create_app(settings: Settings | None = None) -> Litestar:
         request_max_body_size=MAX_BODY_BYTES,
         logging_config=None,
     )
+
+
+def _atomic(amount: float, decimals: int) -> int:
+    """In the smallest unit, of the figure as it is written."""
+    return int(Decimal(repr(amount)).scaleb(decimals))
 
 
 def _unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:

@@ -11,9 +11,24 @@ from dramatiq.broker import Broker
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 
+_NUDGE_S = 0.05
+
+
+class _Nudge:
+    """Put in to wake a thread. To it this looks as if nothing had come, so that it sees whether it is to stop."""
+
+    @property
+    def message(self) -> Any:
+        raise queue.Empty
+
 
 class WorkQueue(queue.SimpleQueue[Any]):
-    """What Dramatiq asks of its PriorityQueue, first in, first out: our actors have no priorities."""
+    """What Dramatiq asks of its PriorityQueue, first in, first out: our actors have no priorities.
+
+    A thread that takes with a timeout may wait for ever, when another takes what it was woken for just as its time runs out
+    (Python 3.11 counts on with what is left, which is less than nothing then). The next message wakes it, so this matters only
+    to a worker that stops.
+    """
 
     def __init__(self) -> None:
         self.unfinished_tasks = 0
@@ -24,6 +39,16 @@ class WorkQueue(queue.SimpleQueue[Any]):
         with self._counting:
             self.unfinished_tasks += 1
         super().put(item)
+
+    def nudge(self) -> None:
+        """Wake a thread that waits."""
+        super().put(_Nudge())
+
+    def get_nowait(self) -> Any:
+        """Take what is left. Raises queue.Empty."""
+        while isinstance(item := super().get_nowait(), _Nudge):
+            pass
+        return item
 
     def task_done(self) -> None:
         """An item that was taken is finished."""
@@ -44,3 +69,14 @@ class QuickHandover(Middleware):
         """Dramatiq's signal."""
         work_queue: Any = WorkQueue()
         worker.work_queue = work_queue
+
+    def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        """Dramatiq's signal: its threads are told to stop right after."""
+        threading.Thread(target=_nudge_all, args=(worker,), name="nudges", daemon=True).start()
+
+
+def _nudge_all(worker: Worker) -> None:
+    work_queue: Any = worker.work_queue
+    while any(thread.is_alive() for thread in worker.workers):
+        work_queue.nudge()
+        time.sleep(_NUDGE_S)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from shared.answers import is_secret_of
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer, Unsealable
 
@@ -21,11 +22,13 @@ class Arguments(msgspec.Struct, frozen=True, array_like=True):
         payment_id: key of the answer in the ledger.
         payer: the wallet that paid.
         body: the request body as it came, empty where the endpoint allows that.
+        secret: what the answer is sealed with beside our key (shared/answers.py). Of endpoints that hold secrets only.
     """
 
     payment_id: str
     payer: str
     body: bytes
+    secret: bytes = b""
 
 
 class Job(NamedTuple):
@@ -83,11 +86,17 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
 def open_arguments(sealed: str, *, endpoint: Endpoint, job_id: str, sealer: Sealer) -> Arguments:
     """Raises Unsealable when the message is not for this job or this installation."""
     try:
-        return _decoder.decode(sealer.open(base64.b64decode(sealed, validate=True), _binding(endpoint.name, job_id)))
-    except (ValueError, msgspec.DecodeError) as error:
+        raw = base64.b64decode(sealed, validate=True)
+        if len(sealed) != 4 * ((len(raw) + 2) // 3):  # more padding than is needed passes for valid
+            raise ValueError
+        arguments = _decoder.decode(sealer.open(raw, _binding(endpoint.name, job_id)))
+    except (ValueError, TypeError, msgspec.DecodeError) as error:
         if isinstance(error, Unsealable):
             raise
         raise Unsealable(f"damaged arguments: {type(error).__name__}") from None
+    if not is_secret_of(endpoint, arguments.secret):
+        raise Unsealable("damaged arguments: without what their answer is to be sealed with")
+    return arguments
 
 
 def _quoted_base64(content: bytes) -> msgspec.Raw:

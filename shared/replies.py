@@ -9,10 +9,12 @@ import msgspec
 
 LIST_TTL_S = 60
 """A list that is not pushed to for that long is gone, as its process most likely is."""
+UNREADABLE = b""
+"""In the place of an outcome: the worker could not open the job, so it does not know for whom to seal what."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
-    """One answer. `outcome` is an encoded shared.outcome.Outcome."""
+    """One answer. `outcome` is a sealed Outcome (shared/answers.py), or UNREADABLE."""
 
     message_id: str
     outcome: bytes

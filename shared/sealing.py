@@ -1,4 +1,4 @@
-"""Sealed job arguments: a dashboard, a log or a dead letter that shows a message never shows a caller's body."""
+"""What is sealed on its way through Redis: a dashboard, a log or a backup never shows what a caller sent or was given."""
 
 from __future__ import annotations
 
@@ -8,48 +8,64 @@ import os
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+KEY_BYTES = 32
 _NONCE_BYTES = 12
 _NONCES_DRAWN = 512
 
 
 class Unsealable(ValueError):
-    """Sealed under another key, for another job, or damaged."""
+    """Sealed under another key, for something else, or damaged."""
 
 
 def derive(master: bytes, purpose: str) -> bytes:
     """A 32-byte key of its own for each purpose (at most 16 ASCII characters)."""
-    return hashlib.blake2b(key=master, person=purpose.encode("ascii"), digest_size=32).digest()
+    return hashlib.blake2b(key=master, person=purpose.encode("ascii"), digest_size=KEY_BYTES).digest()
+
+
+class _Nonces:
+    """Random and never given twice, whatever the key. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._drawn: list[bytes] = []
+        self._drawn_by = 0
+
+    def one(self) -> bytes:
+        # Drawn in bulk: os.urandom lets other threads in, and under load the way back costs 5 us a call. A forked process
+        # draws its own: the same nonce twice would give the key away.
+        if self._drawn_by == os.getpid():
+            try:
+                return self._drawn.pop()
+            except IndexError:
+                pass
+        random = os.urandom(_NONCE_BYTES * _NONCES_DRAWN)
+        drawn = [random[at : at + _NONCE_BYTES] for at in range(0, len(random), _NONCE_BYTES)]
+        one = drawn.pop()
+        self._drawn, self._drawn_by = drawn, os.getpid()
+        return one
+
+
+_nonces = _Nonces()
 
 
 class Sealer:
     """AES-256-GCM with a random 96-bit nonce.
 
     Args:
-        master: the 32 bytes of the key file.
+        master: the 32 bytes of the key file, or a key that was made from them.
+        purpose: what is sealed; each has a key of its own.
     """
 
-    def __init__(self, master: bytes) -> None:
-        self._cipher = AESGCM(derive(master, "job-arguments"))
-        self._nonces: list[bytes] = []
-        self._drawn_by = 0
+    def __init__(self, master: bytes, purpose: str = "job-arguments") -> None:
+        self._cipher = AESGCM(derive(master, purpose))
 
     def seal(self, plain: bytes, bound_to: bytes) -> bytes:
         """Encrypt; only `open` with the same `bound_to` gives it back."""
-        nonce = self._nonce()
+        nonce = _nonces.one()
         return nonce + self._cipher.encrypt(nonce, plain, bound_to)
-
-    def _nonce(self) -> bytes:
-        # Drawn in bulk: os.urandom lets other threads in, and under load the way back costs 5 us a call. A forked process
-        # draws its own: the same nonce twice would give the key away.
-        if not self._nonces or self._drawn_by != os.getpid():
-            drawn = os.urandom(_NONCE_BYTES * _NONCES_DRAWN)
-            self._nonces = [drawn[at : at + _NONCE_BYTES] for at in range(0, len(drawn), _NONCE_BYTES)]
-            self._drawn_by = os.getpid()
-        return self._nonces.pop()
 
     def open(self, sealed: bytes, bound_to: bytes) -> bytes:
         """Raises Unsealable."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound_to)
         except (InvalidTag, ValueError):
-            raise Unsealable("arguments were sealed under another key or for another job") from None
+            raise Unsealable("sealed under another key or for something else") from None

@@ -17,6 +17,11 @@ from shared import failpoints
 PREFIX = "COINSLOT_"
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]+", re.ASCII)
+_OUR_HEADERS = {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
+"""A call's own: another value would make it another call."""
+_MAX_HEADERS_BYTES = 8 * 1024
 
 
 class InvalidSetting(ValueError):
@@ -38,15 +43,24 @@ class Settings:
     queue_url: str = "redis://127.0.0.1:4023/0"
     """Redis that carries jobs and replies. Needs no persistence."""
     key_file: Path = Path("var/coinslot.key")
-    """32 random bytes in hex, shared by the API and the workers: seals job arguments and keys request fingerprints."""
+    """32 random bytes in hex, shared by the API and the workers: seals job arguments and answers, keys request fingerprints."""
     evm_network: str = "eip155:8453"
     """CAIP-2 network of the EVM rail."""
     evm_pay_to: str = ""
     """Recipient of EVM payments. Empty: the rail is not offered."""
     evm_facilitator_url: str = "http://127.0.0.1:4021"
     """x402 facilitator of the EVM rail: ours, or any other that speaks the standard API."""
+    evm_facilitator_headers_file: str = ""
+    """File of headers that this facilitator wants on every call, an API key for instance: lines of ``Name: value``. Secret."""
     settle_timeout_s: float = 8.0
     """Longest wait for one settlement. After it the outcome is unknown: 503, and the same payment is to be repeated."""
+    rate_limits: str = ""
+    """How often one payer may call, by pool, ``fast=10/20,render=0.3/3`` (calls a second, and at once after a rest) instead of
+    the defaults in api/payment/limits.py; ``off`` for none, and for no bound on a payer's calls at a time."""
+    ledger_dir: str = ""
+    """Folder of the ledger's files, where this machine has it: no payment is taken while its disk is nearly full."""
+    ledger_free_mb: int = 512
+    """What has to be free on that disk."""
     facilitator_host: str = "127.0.0.1"
     """Address that our facilitator listens on. Keep it private: it pays gas for whoever may call it."""
     facilitator_port: int = 4021
@@ -55,6 +69,10 @@ class Settings:
     """JSON-RPC node that our facilitator settles through."""
     evm_settler_key_file: Path = Path("var/settler.key")
     """Private key in hex of the account that sends settlements and pays their gas. Read by the facilitator alone."""
+    evm_max_fee_gwei: float = 5.0
+    """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent."""
+    evm_low_balance_eth: float = 0.001
+    """Balance of that account below which the log warns."""
 
     production: bool = False
     """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
@@ -100,6 +118,10 @@ class Settings:
         for name in ("port", "facilitator_port", "whois_port"):
             if not 0 < getattr(self, name) < 65536:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
+        if not 0 < self.evm_max_fee_gwei <= 1_000_000:
+            raise InvalidSetting(f"{PREFIX}EVM_MAX_FEE_GWEI must be within (0, 1000000] gwei")
+        if not 0 <= self.evm_low_balance_eth <= 1_000_000:
+            raise InvalidSetting(f"{PREFIX}EVM_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
         if self.failpoint:
             try:
                 failpoints.parse(self.failpoint)
@@ -179,3 +201,36 @@ def read_key(path: Path) -> bytes:
     if not 0 < int.from_bytes(key, "big") < SECP256K1_ORDER:
         raise InvalidSetting(f"the key file {path} does not hold a usable key")
     return key
+
+
+def read_headers(path: str) -> dict[str, str]:
+    """Headers from a file of lines ``Name: value``; empty lines and lines that begin with ``#`` do not count.
+
+    Args:
+        path: empty: there are none.
+
+    Raises:
+        InvalidSetting: the file is missing or has another form. Its content is never shown.
+    """
+    if not path:
+        return {}
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_MAX_HEADERS_BYTES + 1)
+        text = content.decode("ascii")
+    except (OSError, ValueError) as error:  # a path may hold a NUL, the file another encoding
+        raise InvalidSetting(f"cannot read the headers file {path!r}: {type(error).__name__}") from None
+    if len(content) > _MAX_HEADERS_BYTES:
+        raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
+    headers: dict[str, str] = {}
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, _, value = line.partition(":")
+        name, value = name.lower(), value.strip(" \t")
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise InvalidSetting(f"line {number} of the headers file {path} is not of the form `Name: value`")
+        if name in _OUR_HEADERS or name in headers:
+            raise InvalidSetting(f"line {number} of the headers file {path} names a header that is set already")
+        headers[name] = value
+    return headers

@@ -18,6 +18,7 @@ from shared.failpoints import reach
 from shared.message import Arguments, open_arguments
 from shared.outcome import DeadlineExceeded, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
+from workers.answers import Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
 from workers.execute import decode_request, execute
@@ -59,16 +60,14 @@ class JobRunner:
             arguments = open_arguments(sealed, endpoint=self._endpoint, job_id=job_id, sealer=self._kitchen.sealer)
         except Unsealable as error:
             log.error("job %s of %s: %s", job_id, self._endpoint.name, error)
-            # Whose payment it was is not known: there is nothing to store.
-            self._kitchen.outbox.put(job_id, "", INTERNAL)
-            return
+            return  # whose payment it was is not known: the outbox says so
         try:
             result = self._result(arguments, deadline_ms)
         except Exception as error:  # a MemoryError among others
             log.error("job %s of %s: %s", job_id, self._endpoint.name, type(error).__name__)
             result = INTERNAL
         reach("handler-done")
-        self._kitchen.outbox.put(job_id, arguments.payment_id, result)
+        self._kitchen.outbox.put(job_id, Result(arguments.payment_id, self._endpoint, arguments.secret, result))
 
     def _result(self, arguments: Arguments, deadline_ms: int) -> Outcome:
         left_s = deadline_ms / 1000 - time.time()

@@ -6,35 +6,61 @@ import hashlib
 import logging
 import threading
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from redis.exceptions import NoScriptError, RedisError
 
-from shared import outcome
-from shared.answers import ANSWER_TTL_S, answer_key, record_key
+from shared.answers import AnswerSealer, ttl_s
 from shared.connections import Wire
+from shared.endpoint import Endpoint
+from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.outcome import Failed, Outcome
 
 log = logging.getLogger(__name__)
 
 # allow-oom: a charged call's answer must be storable when a full Redis refuses new claims.
-_DONE = """#!lua flags=allow-oom
+_DONE = (
+    "#!lua flags=allow-oom"
+    + NOW
+    + NOTE
+    + f"""
 local stored = redis.call('GET', KEYS[2])
 if stored then return stored end
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  if ARGV[2] == 'final' then
-    redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
-    redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
-  else
-    redis.call('HSET', KEYS[1], 'lease', 0)
-  end
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since')
+if not record[1] then return ARGV[1] end
+if ARGV[2] == 'final' then
+  redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
+  redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
+  redis.call('HDEL', KEYS[1], 'failure')
+  redis.call('ZREM', KEYS[3], ARGV[4])
+  note(ARGV[4], 'DONE', record[2])
+else
+  local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
+  if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
+  redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
+  note(ARGV[4], 'FAILURE', record[2])
 end
 return ARGV[1]
 """
+)
 
 
 _SHA = hashlib.sha1(_DONE.encode(), usedforsecurity=False).hexdigest()
 
-_NOT_STORED = outcome.encode(Failed(code="unavailable", detail="The answer was not stored.", retryable=True))
+_NOT_STORED = Failed(code="unavailable", detail="The answer was not stored.", retryable=True)
+
+
+class Result(NamedTuple):
+    """What a job ended with, and whose it is.
+
+    Attributes:
+        secret: as in its arguments.
+    """
+
+    payment_id: str
+    endpoint: Endpoint
+    secret: bytes
+    outcome: Outcome
 
 
 class AnswerStore:
@@ -43,20 +69,22 @@ class AnswerStore:
 
     Args:
         ledger: a connection to the ledger Redis.
+        sealer: nothing is stored or sent without it.
     """
 
-    def __init__(self, ledger: Wire) -> None:
+    def __init__(self, ledger: Wire, sealer: AnswerSealer) -> None:
         self._ledger = ledger
+        self._sealer = sealer
         self._turn = threading.Lock()
 
-    def done(self, results: Sequence[tuple[str, Outcome]]) -> list[bytes]:
-        """Store results by payment id, in one write, and return the encoded outcomes that count, in the same order: the
-        first final one of a payment wins, whoever comes second.
+    def done(self, results: Sequence[Result]) -> list[bytes]:
+        """Store results, sealed, in one write, and return the sealed outcomes that count, in the same order: the first final
+        one of a payment wins, whoever comes second.
 
         A retryable failure is not stored; it frees the payment, so that the same request runs the job again. A result that
         cannot be stored becomes such a failure, for a repeated request could get a different one.
         """
-        commands = [_command(payment_id, result) for payment_id, result in results]
+        commands = [self._command(result) for result in results]
         try:
             with self._turn:
                 answers = self._ledger.send(commands)
@@ -66,25 +94,34 @@ class AnswerStore:
                     answers = self._ledger.send(commands)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
-            return [_NOT_STORED] * len(results)
-        return [self._stored(answer) for answer in answers]
+            return [self._not_stored(result) for result in results]
+        return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
 
-    def _stored(self, answer: bytes | Exception) -> bytes:
+    def _stored(self, answer: bytes | Exception, result: Result) -> bytes:
         if isinstance(answer, Exception):
             log.error("an answer was not stored: %s", type(answer).__name__)
-            return _NOT_STORED
+            return self._not_stored(result)
         return answer
 
+    def _not_stored(self, result: Result) -> bytes:
+        return self.sealed(result._replace(outcome=_NOT_STORED))
 
-def _command(payment_id: str, result: Outcome) -> tuple[str | bytes | int, ...]:
-    final = not (isinstance(result, Failed) and result.retryable)
-    return (
-        "EVALSHA",
-        _SHA,
-        2,
-        record_key(payment_id),
-        answer_key(payment_id),
-        outcome.encode(result),
-        "final" if final else "again",
-        ANSWER_TTL_S,
-    )
+    def sealed(self, result: Result) -> bytes:
+        """For its caller alone."""
+        return self._sealer.seal(result.outcome, result.endpoint, result.payment_id, result.secret)
+
+    def _command(self, result: Result) -> tuple[str | bytes | int, ...]:
+        final = not (isinstance(result.outcome, Failed) and result.outcome.retryable)
+        return (
+            "EVALSHA",
+            _SHA,
+            4,
+            record_key(result.payment_id),
+            answer_key(result.payment_id),
+            OPEN,
+            JOURNAL,
+            self.sealed(result),
+            "final" if final else "again",
+            ttl_s(result.endpoint),
+            result.payment_id,
+        )

@@ -16,9 +16,11 @@ from redis.exceptions import RedisError
 
 from jobs import hosts
 from jobs.catalogue import CATALOGUE
+from shared.answers import AnswerSealer
 from shared.broker import StopFetching, StreamBroker
 from shared.collector import calm_collector
 from shared.connections import Wire
+from shared.discretion import be_discreet
 from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.handover import QuickHandover
 from shared.sealing import Sealer
@@ -49,6 +51,7 @@ class OfItsOwnGroup(Middleware):
         if os.getppid() != master:  # it died in between
             os._exit(1)
         calm_collector()
+        be_discreet()
 
 
 class Belongings(Middleware):
@@ -85,10 +88,13 @@ class NothingWaitsInside(Middleware):
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which of them this process serves."""
     settings = Settings.from_env(os.environ)
-    sealer = Sealer(read_key(settings.key_file))
+    master = read_key(settings.key_file)
+    sealer = Sealer(master)
     children = ChildPool()
     ledger = Wire(settings.ledger_url)
-    outbox = Outbox(AnswerStore(ledger), {endpoint.name: endpoint for endpoint in catalogue}, sealer)
+    outbox = Outbox(
+        AnswerStore(ledger, AnswerSealer(master)), {endpoint.name: endpoint for endpoint in catalogue}, sealer
+    )
     # Every middleware there is. Dramatiq's default ones cost 14 us a message, its time limit cannot stop C code, and its
     # retries would run a job whose failure the caller has been told.
     broker = StreamBroker(

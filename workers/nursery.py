@@ -19,8 +19,9 @@ import struct
 import subprocess
 import sys
 import threading
-import traceback
 from dataclasses import dataclass
+
+from shared.discretion import be_discreet, places
 
 START_LIMIT_S = 10.0
 """For the process to load everything, on a busy machine."""
@@ -141,6 +142,7 @@ def _received(message: bytes) -> bytes:
 
 def main() -> None:
     """Fork until the worker is gone."""
+    be_discreet()
     # Signals to a whole group are the worker's affair: it finishes its jobs, and for that it needs its children.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -185,8 +187,8 @@ def _live(requests: int, answers: int) -> None:
         os.close(requests)
         child.main(answers)
         code = 0
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        print(places(error), file=sys.stderr)
     finally:
         sys.stderr.flush()
         os._exit(code)

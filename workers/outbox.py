@@ -11,10 +11,10 @@ import dramatiq
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import open_arguments
-from shared.outcome import Failed, Outcome
-from shared.replies import Reply, encode_reply
+from shared.outcome import Failed
+from shared.replies import UNREADABLE, Reply, encode_reply
 from shared.sealing import Sealer, Unsealable
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 
 log = logging.getLogger(__name__)
 
@@ -32,33 +32,43 @@ class Outbox:
         self._answers = answers
         self._endpoints = endpoints
         self._sealer = sealer
-        self._results: dict[str, tuple[str, Outcome]] = {}
+        self._results: dict[str, Result] = {}
 
-    def put(self, job_id: str, payment_id: str, result: Outcome) -> None:
+    def put(self, job_id: str, result: Result) -> None:
         """From the thread that ran the job."""
-        self._results[job_id] = (payment_id, result)
+        self._results[job_id] = result
 
     def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
         """Store the results of these messages and return the replies. What ended without a result failed here."""
         results = [self._results.pop(message.message_id, None) or self._failure(message) for message in messages]
-        known = [(message, result) for message, result in zip(messages, results, strict=True) if result is not None]
-        if not known:
-            return []
-        answers = self._answers.done([result for _, result in known])
-        reach("answer-stored")
-        return [
-            (message.kwargs["reply_to"], encode_reply(Reply(message.message_id, answer)))
-            for (message, _), answer in zip(known, answers, strict=True)
-        ]
+        known = [result for result in results if result is not None]
+        answers = iter(self._answers.done(known) if known else ())
+        if known:
+            reach("answer-stored")
+        replies = []
+        for message, result in zip(messages, results, strict=True):
+            answer = UNREADABLE if result is None else next(answers)
+            if (address := _address(message)) is not None:
+                replies.append((address, encode_reply(Reply(message.message_id, answer))))
+        return replies
 
-    def _failure(self, message: dramatiq.Message[Any]) -> tuple[str, Outcome] | None:
-        """Of a message that no actor ran to its end. None when it cannot even be told whom to answer."""
+    def _failure(self, message: dramatiq.Message[Any]) -> Result | None:
+        """Of a message that no actor ran to its end. None when it cannot even be told whose it was."""
         endpoint = self._endpoints.get(message.actor_name)
         try:
-            sealed, _ = message.kwargs["sealed"], message.kwargs["reply_to"]
             assert endpoint is not None
+            sealed = message.kwargs["sealed"]
             arguments = open_arguments(sealed, endpoint=endpoint, job_id=message.message_id, sealer=self._sealer)
-        except (KeyError, AssertionError, Unsealable) as error:
+        except (KeyError, TypeError, AssertionError, Unsealable) as error:
             log.error("message %s: %s", message.message_id, type(error).__name__)
             return None
-        return arguments.payment_id, INTERNAL
+        return Result(arguments.payment_id, endpoint, arguments.secret, INTERNAL)
+
+
+def _address(message: dramatiq.Message[Any]) -> str | None:
+    """Whom to reply to. None in a message that is none of ours."""
+    try:
+        address = message.kwargs["reply_to"]
+    except (KeyError, TypeError):
+        return None
+    return address if isinstance(address, str) else None

@@ -41,11 +41,14 @@ the authority: prices in this document describe one of its entries.
 When it fails:
 - Errors are application/problem+json. `charged` says whether you paid, `retryWithSamePayment` whether to repeat the \
 request with the same payment header, which never charges twice.
-- 400, 413, 415 and 429 come before settlement, so the payment can still be used. Only what the world alone could tell \
+- 400, 409, 413, 415 and 429 come before settlement, so the payment can still be used. Only what the world alone could tell \
 is a charged 400.
 - 502, 504, or a lost connection: repeat the request with the same payment to collect the answer or run it again, free.
 - 503 with `charged` "unknown": repeat with the same payment. Never sign a new one.
 - An answer that says no is an answer: a domain that does not resolve or a signature that does not verify is a 200.
+
+A call can be named: put `id` (16 to 128 of A-Z a-z 0-9 _ -) into `info` of the `payment-identifier` extension that \
+you echo. The same request under that name is charged once, however often it is paid for.
 
 The payer's wallet is the caller's identity: there is no account and no key."""
 

@@ -30,13 +30,15 @@ def responses(endpoint: Endpoint, example_schema: dict[str, Any]) -> dict[str, A
     found = {
         "200": {
             "description": "The answer, paid for.",
-            "headers": _receipt_headers(),
+            "headers": _receipt_headers() | _headers(*_RATE),
             "content": {MIME_TYPE: {"schema": example_schema, "example": endpoint.example.response}},
         },
         "400": _shared("BadRequest"),
         "402": _payment_required(endpoint.flavour),
+        "409": _shared("Conflict"),
         "413": _shared("ContentTooLarge"),
         "415": _shared("UnsupportedMediaType"),
+        "429": _shared("TooManyRequests"),
     }
     if endpoint.failures:
         found["502"] = _problem(
@@ -60,6 +62,14 @@ def components() -> dict[str, Any]:
                 "`charged` says which.",
                 _headers("PAYMENT-RESPONSE"),
             ),
+            "Conflict": _problem(
+                409, "The payment-identifier belongs to another request of this payer. Not charged.", {}
+            ),
+            "TooManyRequests": _problem(
+                429,
+                "This payer calls this endpoint too often. Not charged: repeat the request with the same payment.",
+                _headers("Retry-After", *_RATE),
+            ),
             "ContentTooLarge": _problem(413, "The body is too large. Not charged.", {}),
             "UnsupportedMediaType": _problem(415, "The body is not application/json. Not charged.", {}),
             "InternalError": _problem(
@@ -82,6 +92,7 @@ def components() -> dict[str, Any]:
     }
 
 
+_RATE = ("RateLimit-Policy", "RateLimit")
 _HEADERS: dict[str, Any] = {
     "PAYMENT-REQUIRED": {
         "description": "Base64 of the challenge, the same JSON as the body.",
@@ -98,6 +109,14 @@ _HEADERS: dict[str, Any] = {
     "X-PAYMENT-RESPONSE": {
         "description": "The same as PAYMENT-RESPONSE, on the older flavour and when the payment came in X-PAYMENT.",
         "schema": {"type": "string", "contentEncoding": "base64", "contentMediaType": MIME_TYPE},
+    },
+    "RateLimit-Policy": {
+        "description": 'The payer\'s rate for this endpoint, `"payer";q=<calls at once>;w=<seconds>`. Not on repeated calls.',
+        "schema": {"type": "string"},
+    },
+    "RateLimit": {
+        "description": 'What is left of it, `"payer";r=<calls>;t=<seconds until all are back>`.',
+        "schema": {"type": "string"},
     },
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
 }

@@ -1,75 +1,90 @@
-"""A client of the standard x402 facilitator API. It decides nothing: it says what is known of a settlement.
-
-Unsettled              no settlement that we know of
-├── NotSent            the call never left: nothing can have been charged
-├── Declined           the facilitator refused for good, as far as this one call tells
-└── Undecided          anything else: the payment may have been made
-"""
+"""A client of the standard x402 facilitator API, ours or any other. It decides nothing: it says what is known of a settlement,
+or why nothing is (unsettled.py)."""
 
 from __future__ import annotations
 
-import re
-from typing import TypeVar
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
-from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, Verification
+from api.payment import answers
+from api.payment.answers import REASON
+from api.payment.circuit import Circuit
+from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
+from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, Supported, Verification
 
-T = TypeVar("T")
+# What its callers need, from one place.
+__all__ = [
+    "EVIDENCE_TIMEOUT_S",
+    "REASON",
+    "Declined",
+    "Facilitator",
+    "Failing",
+    "NoEvidence",
+    "NotSent",
+    "Undecided",
+    "Unsettled",
+]
 
 MAX_ANSWER_BYTES = 64 * 1024
-_VERIFY_TIMEOUT_S = 5.0
 EVIDENCE_TIMEOUT_S = 5.0
-_OPEN_REASONS = ("settlement_pending", "unexpected_")
-REASON = re.compile(r"[a-z0-9_]{1,80}", re.ASCII)
-"""The form of a reason in the specification's words. Anything else is not repeated in our headers."""
+_QUESTION_TIMEOUT_S = 5.0
+_CONNECT_TIMEOUT_S = 2.0
+_IDLE_S = 4.0
+"""Connections that were idle for longer are not used again: Node's servers close theirs after 5 s, and a payment that is sent
+into a closing connection is one whose fate is unknown."""
 
-
-class Unsettled(Exception):
-    """No settlement that we know of."""
-
-
-class NotSent(Unsettled):
-    """The facilitator could not be reached at all."""
-
-
-class Declined(Unsettled):
-    """The facilitator says no.
-
-    Args:
-        reason: in the specification's words; it goes into headers.
-    """
-
-    def __init__(self, reason: str, settlement: Settlement) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.settlement = msgspec.structs.replace(settlement, error_reason=reason, error_message=None)
-
-
-class Undecided(Unsettled):
-    """Timed out, unreadable, pending, or not in agreement with what was asked."""
+# Calls that are under way at a time. What is slow is not to take connections without bound, nor to be made slower.
+SETTLES_AT_ONCE = 256
+_VERIFIES_AT_ONCE = 32
+_LOOK_UPS_AT_ONCE = 64
+_WAIT_SHARE = 1 / 8
+"""Of a call's time limit: how long it may wait for its turn."""
+_NO_EVIDENCE = (403, 404, 405, 410, 501)
+"""403 is how some gateways answer for paths that they do not know."""
 
 
 class Facilitator:
-    """One facilitator.
+    """One facilitator. Nothing is remembered of a payment: any call may be made again.
 
     Args:
-        url: its base address.
+        url: its base address, with or without a path.
         settle_timeout_s: longest wait for one settlement.
+        headers: sent with every call. Secret.
+        circuit: is told how settle calls go.
     """
 
-    def __init__(self, url: str, *, settle_timeout_s: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        settle_timeout_s: float,
+        headers: Mapping[str, str] | None = None,
+        circuit: Circuit | None = None,
+    ) -> None:
         self.url = url.rstrip("/")
+        self.circuit = circuit or Circuit()
         self._settle_timeout_s = settle_timeout_s
+        self._headers = dict(headers or {})
+        self._settles = asyncio.Semaphore(SETTLES_AT_ONCE)
+        self._verifies = asyncio.Semaphore(_VERIFIES_AT_ONCE)
+        self._look_ups = asyncio.Semaphore(_LOOK_UPS_AT_ONCE)
         self._session: aiohttp.ClientSession | None = None
 
     async def start(self) -> None:
         """Open the connection pool, on the running event loop."""
-        # No proxy from the environment: a payment goes to the configured address and nowhere else.
         self._session = aiohttp.ClientSession(
-            trust_env=False, connector=aiohttp.TCPConnector(limit=256, ttl_dns_cache=60)
+            headers=self._headers,
+            # No proxy from the environment: a payment goes to the configured address and nowhere else.
+            trust_env=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # Without a limit of its own: a wait for a connection would look like one for an answer.
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=_IDLE_S),
         )
 
     async def stop(self) -> None:
@@ -86,74 +101,106 @@ class Facilitator:
         Raises:
             NotSent, Declined, Undecided.
         """
-        status, answer = await self._post("/settle", payment, offer, Settlement, timeout_s=self._settle_timeout_s)
-        if answer.success:
-            same_payer = answer.payer is None or answer.payer.lower() == payer.lower()
-            same_amount = answer.amount in (None, offer.amount)
-            if not (answer.transaction and answer.network == offer.network and same_payer and same_amount):
-                raise Undecided("the facilitator's success does not describe this payment")
-            return msgspec.structs.replace(answer, payer=payer, amount=offer.amount)
-        reason = answer.error_reason or ""
-        # A facilitator in trouble, or one that names a transaction, has not decided, whatever it says.
-        if status >= 500 or answer.transaction or not reason or reason.startswith(_OPEN_REASONS):
-            raise Undecided(reason[:80] or "no reason given")
-        raise Declined(reason if REASON.fullmatch(reason) else "settlement_failed", answer)
+        async with _turn(self._settles, self._settle_timeout_s) as left_s:
+            openings = self.circuit.openings
+            try:
+                settlement = await self._settle(payment, offer, payer, timeout_s=left_s)
+            except (NotSent, Failing):
+                self.circuit.failed(openings)
+                raise
+            except Unsettled:
+                self.circuit.worked()
+                raise
+            self.circuit.worked()
+            return settlement
 
     async def verify(self, payment: Payment, offer: Offer) -> Verification:
         """Ask about a payment that cannot be checked offline. Raises Unsettled when there is no usable answer."""
-        _, answer = await self._post("/verify", payment, offer, Verification, timeout_s=_VERIFY_TIMEOUT_S)
-        return answer
+        async with _turn(self._verifies, _QUESTION_TIMEOUT_S) as left_s:
+            openings = self.circuit.openings
+            try:
+                status, body = await self._post("/verify", payment, offer, timeout_s=left_s)
+            except NotSent:
+                # Nothing else counts: a stranger's contract may be slow to judge, or fail, on purpose.
+                self.circuit.failed(openings)
+                raise
+        return answers.verification(status, body)
 
     async def evidence(self, payment_id: str) -> Evidence:
-        """What the chain says of a payment. Only our own facilitator answers this. Raises Unsettled without an answer."""
-        status, body = await self._exchange(
-            "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=EVIDENCE_TIMEOUT_S
-        )
+        """What the chain says of a payment. Only our own facilitator answers this.
+
+        Raises:
+            NoEvidence: this one does not.
+            Unsettled: it did not answer.
+        """
+        async with _turn(self._look_ups, EVIDENCE_TIMEOUT_S) as left_s:
+            status, body = await self._exchange(
+                "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=left_s
+            )
+        if status in _NO_EVIDENCE:
+            raise NoEvidence(f"HTTP {status}")
         if status != 200:
             raise Undecided(f"no evidence: HTTP {status}")
-        return _decode(body, Evidence)
+        return answers.decode(body, Evidence)
 
-    async def reachable(self) -> bool:
-        """Whether it answers /supported."""
-        try:
-            status, _ = await self._exchange("GET", "/supported", None, timeout_s=_VERIFY_TIMEOUT_S)
-        except Unsettled:
-            return False
-        return status == 200
+    async def supported(self) -> Supported:
+        """What it says that it can settle.
 
-    async def _post(
-        self, path: str, payment: Payment, offer: Offer, kind: type[T], *, timeout_s: float
-    ) -> tuple[int, T]:
+        Raises:
+            NotSent, Failing: it does not answer.
+            Undecided: it does, with something else.
+        """
+        status, body = await self._exchange("GET", "/supported", None, timeout_s=_QUESTION_TIMEOUT_S)
+        if status >= 500:
+            raise Failing(f"HTTP {status}")
+        if status != 200:
+            raise Undecided(f"HTTP {status}")
+        return answers.decode(body, Supported)
+
+    async def _settle(self, payment: Payment, offer: Offer, payer: str, *, timeout_s: float) -> Settlement:
+        status, body = await self._post("/settle", payment, offer, timeout_s=timeout_s)
+        return answers.settlement(status, body, offer, payer)
+
+    async def _post(self, path: str, payment: Payment, offer: Offer, *, timeout_s: float) -> tuple[int, bytes]:
         call = FacilitatorCall(payment_payload=payment, payment_requirements=offer)
-        # The JSON is read on every status: some facilitators send business failures with 4xx and 5xx.
-        status, body = await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
-        return status, _decode(body, kind)
+        return await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
 
     async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> tuple[int, bytes]:
+        """The answer, whatever its status: some facilitators send business failures with 4xx and 5xx."""
         assert self._session is not None, "start() comes first"
+        # What ends while it connects was not sent: of a short time limit, connecting gets half.
+        connect_s = min(_CONNECT_TIMEOUT_S, timeout_s / 2)
         try:
             async with self._session.request(
                 method,
                 self.url + path,
                 data=body,
                 headers={"Content-Type": "application/json"} if body else None,
-                timeout=aiohttp.ClientTimeout(total=timeout_s),
+                timeout=aiohttp.ClientTimeout(total=timeout_s, connect=connect_s),
                 allow_redirects=False,
             ) as response:
                 answer = await response.content.read(MAX_ANSWER_BYTES + 1)
                 while len(answer) <= MAX_ANSWER_BYTES and (more := await response.content.read(MAX_ANSWER_BYTES)):
                     answer += more
-        except aiohttp.ClientConnectorError as error:
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise NotSent(type(error).__name__) from None
-        except (TimeoutError, aiohttp.ClientError) as error:
-            raise Undecided(type(error).__name__) from None
+        except (OSError, aiohttp.ClientError) as error:  # TimeoutError is an OSError
+            raise Failing(type(error).__name__) from None
         if len(answer) > MAX_ANSWER_BYTES:
-            raise Undecided("the answer is too long")
+            raise Failing("the answer is too long")
         return response.status, answer
 
 
-def _decode(body: bytes, kind: type[T]) -> T:
+@asynccontextmanager
+async def _turn(places: asyncio.Semaphore, timeout_s: float) -> AsyncIterator[float]:
+    """A place among the calls that are under way. Gives what is left of the time limit; raises NotSent without a place."""
+    began = time.monotonic()
     try:
-        return msgspec.json.decode(body, type=kind)
-    except (msgspec.DecodeError, RecursionError):
-        raise Undecided("the answer cannot be read") from None
+        async with asyncio.timeout(timeout_s * _WAIT_SHARE):
+            await places.acquire()
+    except TimeoutError:
+        raise NotSent("too many calls are under way") from None
+    try:
+        yield timeout_s - (time.monotonic() - began)
+    finally:
+        places.release()

@@ -4,93 +4,25 @@
               SETTLING -> REJECTED                 the only settle attempt was refused, or the chain says so
               SETTLING -> UNKNOWN -> SETTLING      nobody knows: the same payment, repeated, asks again
               SETTLING -> (none)                   nothing was ever sent
+                          SETTLED -> FAILED        charged, and not answered within a day: refundable
+    REJECTED, UNKNOWN  -> SETTLED                  proof of payment overrules everything but an end
 
 A record has a *driver*: the call that holds its lease settles it and runs the job; every other copy of the call waits for
-the result. When the lease has run out, the next copy of the same request becomes the driver. A definite refusal counts only
-if it answers the one and only settle attempt: after any doubt only evidence from the chain decides.
+the result. When the lease has run out, the next copy of the same request becomes the driver; what nobody comes back for is
+looked into by api/payment/reconcile.py. A definite refusal counts only if it answers the one and only settle attempt: after
+any doubt only evidence from the chain decides. Every transition is a line in the journal.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from api.payment import transitions
+from api.payment.limits import NO_LIMIT, Limit, Quota
 from api.resp import Redis, Script
-from shared.answers import answer_key, record_key
-
-RECORD_TTL_S = 30 * 24 * 3600
-"""How long a used payment is remembered. Far beyond the longest authorization we accept."""
-
-_NOW = "local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
-
-_LOOK_UP = (
-    _NOW
-    + """
-local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'state', 'lease', 'reason', 'receipt')
-if not record[1] then
-  if ARGV[2] ~= 'claim' then return {'absent'} end
-  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'state', 'SETTLING', 'attempts', 1, 'created', now,
-    'lease', now + ARGV[3], 'endpoint', ARGV[5], 'payer', ARGV[6], 'offer', ARGV[7])
-  redis.call('EXPIRE', KEYS[1], ARGV[8])
-  return {'settle', '1'}
-end
-if record[1] ~= ARGV[1] then return {'conflict'} end
-local state = record[2]
-if state == 'DONE' then
-  local answer = redis.call('GET', KEYS[2])
-  if answer then return {'answer', record[5], answer} end
-  return {'expired'}
-end
-if state == 'REJECTED' then return {'rejected', record[4]} end
-if tonumber(record[3]) > now then return {'wait'} end
-if ARGV[2] == 'peek' then return {'idle'} end
-if state == 'SETTLED' then
-  redis.call('HSET', KEYS[1], 'lease', now + ARGV[4])
-  return {'run', record[5]}
-end
-redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[3])
-return {'settle', tostring(redis.call('HINCRBY', KEYS[1], 'attempts', 1))}
-"""
-)
-# Without a flag Redis refuses the script when memory is full: then nothing is claimed and nothing charged.
-_CLAIM = "#!lua\n" + _LOOK_UP
-_FIND = "#!lua flags=allow-oom\n" + _LOOK_UP
-
-_SETTLED = (
-    "#!lua flags=allow-oom\n"
-    + _NOW
-    + """
-if redis.call('HGET', KEYS[1], 'state') == 'DONE' then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'SETTLED', 'receipt', ARGV[1], 'settled', now, 'lease', now + ARGV[2])
-return 1
-"""
-)
-_REJECTED = """#!lua flags=allow-oom
-local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
-if record[1] ~= 'SETTLING' then return 0 end
-if record[2] ~= ARGV[3] then return 0 end
-if ARGV[2] ~= 'evidence' and record[2] ~= '1' then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'REJECTED', 'reason', ARGV[1], 'lease', 0)
-return 1
-"""
-_UNKNOWN = """#!lua flags=allow-oom
-local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
-if record[1] ~= 'SETTLING' or record[2] ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
-return 1
-"""
-_ABANDON = """#!lua flags=allow-oom
-local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
-if record[1] ~= 'SETTLING' or record[2] ~= ARGV[1] then return 0 end
-if record[2] == '1' then return redis.call('DEL', KEYS[1]) end
-redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
-return 0
-"""
-_RELEASE = """#!lua flags=allow-oom
-if redis.call('HGET', KEYS[1], 'state') ~= 'SETTLED' then return 0 end
-redis.call('HSET', KEYS[1], 'lease', 0)
-return 1
-"""
+from shared.ledger import JOURNAL, OPEN, REFUNDABLE, answer_key, record_key
 
 
 class Verdict(enum.StrEnum):
@@ -98,6 +30,10 @@ class Verdict(enum.StrEnum):
 
     ABSENT = "absent"
     """Nobody has presented this payment."""
+    LIMITED = "limited"
+    """Nobody has, and this payer is to wait for `wait_ms`."""
+    IDENTIFIED = "identified"
+    """Nobody has, and the client's own identifier of the call belongs to the payment `other`."""
     SETTLE = "settle"
     """You drive it: settle, then run. `attempts` counts settle calls, this one included."""
     RUN = "run"
@@ -105,11 +41,13 @@ class Verdict(enum.StrEnum):
     WAIT = "wait"
     """Another copy of this request drives it."""
     ANSWER = "answer"
-    """Here is the stored answer."""
+    """Here is the stored answer, or the last failure of a job that is not run again for `wait_ms`."""
     EXPIRED = "expired"
     """It was answered too long ago."""
     REJECTED = "rejected"
     """It could not be settled, for `reason`."""
+    FAILED = "failed"
+    """It was charged and could not be answered: the operator can refund it."""
     IDLE = "idle"
     """It is this request's, and nobody drives it. Only `peek` says so: the others make you the driver."""
     CONFLICT = "conflict"
@@ -127,11 +65,21 @@ class Entry:
     answer: bytes = b""
     """An encoded shared.outcome.Outcome."""
     reason: str = ""
+    other: str = ""
+    wait_ms: int = 0
+    quota: Quota | None = None
+    """What a new claim leaves of the payer's rate, or why there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What is recorded of a payment when it is first presented. Never the body: only its fingerprint."""
+    """What is recorded of a payment when it is first presented. Never the body: only its fingerprint.
+
+    Attributes:
+        valid_before: Unix seconds, from when on it can no longer be settled.
+        payment: the payment itself, sealed, for a facilitator that has to be asked with it again.
+        identifier: what the client calls this call, or "".
+    """
 
     payment_id: str
     fingerprint: str
@@ -140,19 +88,40 @@ class Claim:
     offer: bytes
     settle_lease_ms: int
     run_lease_ms: int
+    valid_before: int = 0
+    payment: bytes = b""
+    identifier: str = ""
+    limit: Limit = NO_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A payment that nobody drives and whose settlement is not known, or was refused and is looked for once more."""
+
+    payment_id: str
+    state: str
+    attempts: int
+    valid_before: int
+    offer: bytes
+    payer: str
+    payment: bytes
+    endpoint: str
 
 
 class Ledger:
     """The API's side of the ledger. Every method is one round trip and one script; all raise RedisLost and RedisRefused."""
 
     def __init__(self, redis: Redis) -> None:
-        self._claim = Script(redis, _CLAIM)
-        self._find = Script(redis, _FIND)
-        self._settled = Script(redis, _SETTLED)
-        self._rejected = Script(redis, _REJECTED)
-        self._unknown = Script(redis, _UNKNOWN)
-        self._abandon = Script(redis, _ABANDON)
-        self._release = Script(redis, _RELEASE)
+        self._claim = Script(redis, transitions.CLAIM)
+        self._find = Script(redis, transitions.FIND)
+        self._settled = Script(redis, transitions.SETTLED)
+        self._rejected = Script(redis, transitions.REJECTED)
+        self._unknown = Script(redis, transitions.UNKNOWN)
+        self._abandon = Script(redis, transitions.ABANDON)
+        self._release = Script(redis, transitions.RELEASE)
+        self._attempt = Script(redis, transitions.ATTEMPT)
+        self._take = Script(redis, transitions.TAKE)
+        self._closed = Script(redis, transitions.CLOSED)
 
     async def peek(self, claim: Claim) -> Entry:
         """Look a payment up without becoming its driver."""
@@ -163,56 +132,105 @@ class Ledger:
         return await self._entry(self._find, claim, "find")
 
     async def claim(self, claim: Claim) -> Entry:
-        """Look a payment up, and become the driver of one that is absent or has none."""
+        """Look a payment up, and become the driver of one that is absent or has none. Only an absent one counts for the
+        payer's rate. RedisRefused: nothing was claimed, the ledger takes no new payments."""
         return await self._entry(self._claim, claim, "claim")
 
-    async def settled(self, claim: Claim, receipt: bytes) -> None:
-        """Proof of payment: allowed from every state but DONE.
+    async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> bool:
+        """Proof of payment: allowed from every state but an end. False when it came to its end before.
 
         Args:
             receipt: the settlement as JSON.
+            run_lease_ms: how long the caller drives it; 0 when it will not run the job.
         """
-        await self._settled((record_key(claim.payment_id),), receipt, claim.run_lease_ms)
+        return bool(await self._settled(_keys(payment_id), payment_id, receipt, run_lease_ms))
 
-    # The next three are for the driver of one attempt: a later driver's record is not theirs to change.
+    # The next ones are for the driver of one attempt: a later driver's record is not theirs to change.
 
-    async def rejected(self, claim: Claim, attempts: int, reason: str, *, by_evidence: bool = False) -> bool:
+    async def rejected(self, payment_id: str, attempts: int, reason: str, *, by_evidence: bool = False) -> bool:
         """A definite refusal. False when it does not count, because an earlier attempt may have paid."""
         weight = "evidence" if by_evidence else "answer"
-        return bool(await self._rejected((record_key(claim.payment_id),), reason, weight, attempts))
+        return bool(await self._rejected(_keys(payment_id), payment_id, attempts, reason, weight))
 
-    async def unknown(self, claim: Claim, attempts: int) -> None:
+    async def unknown(self, payment_id: str, attempts: int) -> None:
         """The settle call's outcome is not known. The next copy of the request drives it again."""
-        await self._unknown((record_key(claim.payment_id),), attempts)
+        await self._unknown(_keys(payment_id), payment_id, attempts)
 
-    async def abandon(self, claim: Claim, attempts: int) -> bool:
+    async def abandon(self, payment_id: str, attempts: int) -> bool:
         """The settle call was never sent. True when no attempt ever was, so the payment is forgotten."""
-        return bool(await self._abandon((record_key(claim.payment_id),), attempts))
+        return bool(await self._abandon(_keys(payment_id), payment_id, attempts))
 
-    async def release(self, claim: Claim) -> None:
+    async def attempt(self, payment_id: str, attempts: int, settle_lease_ms: int) -> int:
+        """Before one more settle call: its number, or 0 when somebody else drives it by now."""
+        return int(await self._attempt(_keys(payment_id), payment_id, attempts, settle_lease_ms))
+
+    async def release(self, payment_id: str) -> None:
         """The job could not be queued. The next copy of the request runs it."""
-        await self._release((record_key(claim.payment_id),))
+        await self._release(_keys(payment_id), payment_id)
+
+    async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
+        """Payments to look into, each given to one caller. What was settled and not answered within a day is marked."""
+        taken: Sequence[Sequence[bytes]] = await self._take((OPEN, JOURNAL, REFUNDABLE), count, lease_ms)
+        return [
+            Doubtful(
+                payment_id=named.decode(),
+                state=state.decode(),
+                attempts=int(attempts),
+                valid_before=int(valid_before),
+                offer=offer,
+                payer=payer.decode(),
+                payment=payment,
+                endpoint=endpoint.decode(),
+            )
+            for named, state, attempts, valid_before, offer, payer, payment, endpoint in taken
+        ]
+
+    async def close(self, payment_id: str) -> None:
+        """A refused payment was looked for once more, and is refused."""
+        await self._closed((OPEN,), payment_id)
 
     async def _entry(self, script: Script, claim: Claim, mode: str) -> Entry:
+        record = record_key(claim.payment_id)
+        fields: tuple[str | bytes, ...] = ("endpoint", claim.endpoint, "payer", claim.payer, "offer", claim.offer)
         verdict, *rest = await script(
-            (record_key(claim.payment_id), answer_key(claim.payment_id)),
-            claim.fingerprint,
+            (
+                *_keys(claim.payment_id),
+                f"coinslot:rate:{claim.payer}:{claim.endpoint}",
+                f"coinslot:identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
+                if claim.identifier
+                else record,
+            ),
+            claim.payment_id,
             mode,
+            claim.fingerprint,
             claim.settle_lease_ms,
             claim.run_lease_ms,
-            claim.endpoint,
-            claim.payer,
-            claim.offer,
-            RECORD_TTL_S,
+            f"{claim.limit.interval_ms:.3f}",
+            claim.limit.burst,
+            claim.valid_before,
+            *fields,
+            *(("payment", claim.payment) if claim.payment else ()),
         )
         match Verdict(verdict.decode()):
             case Verdict.SETTLE:
-                return Entry(Verdict.SETTLE, attempts=int(rest[0]))
+                quota = Quota(claim.limit, int(rest[1]), int(rest[2])) if rest[1] else None
+                return Entry(Verdict.SETTLE, attempts=int(rest[0]), quota=quota)
             case Verdict.RUN:
                 return Entry(Verdict.RUN, receipt=rest[0])
             case Verdict.ANSWER:
-                return Entry(Verdict.ANSWER, receipt=rest[0], answer=rest[1])
+                wait_ms = int(rest[2]) if len(rest) > 2 else 0
+                return Entry(Verdict.ANSWER, receipt=rest[0], answer=rest[1], wait_ms=wait_ms)
             case Verdict.REJECTED:
                 return Entry(Verdict.REJECTED, reason=rest[0].decode())
+            case Verdict.FAILED:
+                return Entry(Verdict.FAILED, receipt=rest[0])
+            case Verdict.IDENTIFIED:
+                return Entry(Verdict.IDENTIFIED, other=rest[0].decode())
+            case Verdict.LIMITED:
+                return Entry(Verdict.LIMITED, wait_ms=int(rest[0]), quota=Quota(claim.limit, 0, int(rest[1])))
             case other:
                 return Entry(other)
+
+
+def _keys(payment_id: str) -> tuple[str, ...]:
+    return record_key(payment_id), answer_key(payment_id), OPEN, JOURNAL

@@ -22,6 +22,7 @@ from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
 log = logging.getLogger(__name__)
 
+FAILED = "settlement_failed"
 LATE_BLOCKS_S = 30
 """How far behind the chain the blocks that a node shows may be."""
 
@@ -38,6 +39,11 @@ class Checked:
     claim: Claim
     body: bytes
 
+    @property
+    def is_its_own(self) -> bool:
+        """Whether the call is the one that this payment pays, and not one that another payment has paid before."""
+        return self.claim.payment_id == self.authorization.payment_id
+
 
 async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
     """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
@@ -47,12 +53,12 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) ->
         settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
         return await _settled(checked, settlement, ledger, till)
     except NotSent:
-        forgotten = await ledger.abandon(checked.claim, attempts)
+        forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
         charged: Charged = False if forgotten else "unknown"
         raise again("unavailable", "The payment cannot be settled now.", charged=charged, after_s=5) from None
     except Declined as declined:
         reach("declined")
-        if await ledger.rejected(checked.claim, attempts, declined.reason):
+        if await ledger.rejected(checked.claim.payment_id, attempts, declined.reason):
             reach("rejected")
             return till.declined(declined.reason, declined.settlement)
     except Unsettled as undecided:
@@ -62,30 +68,22 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) ->
 
 async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
     """After any doubt only the chain decides."""
-    authorization = checked.authorization
+    authorization, payment_id = checked.authorization, checked.claim.payment_id
     reach("undecided")
     try:
-        evidence = await checked.rail.facilitator.evidence(authorization.payment_id)
+        evidence = await checked.rail.facilitator.evidence(payment_id)
     except Unsettled:
         evidence = Evidence(status="unknown", network=checked.offer.network)
     reach("evidence-read")
-    if _proves(evidence, checked.offer):
-        settlement = Settlement(
-            success=True,
-            transaction=evidence.transaction,
-            network=checked.offer.network,
-            payer=authorization.payer,
-            amount=checked.offer.amount,
-        )
-        return await _settled(checked, settlement, ledger, till)
-    # By the chain's clock, and with time for a late block to arrive.
-    is_over = evidence.as_of > authorization.valid_before + LATE_BLOCKS_S
-    is_unusable = evidence.status in ("void", "settled") or (evidence.status == "unused" and is_over)
-    if is_unusable and await ledger.rejected(checked.claim, attempts, "settlement_failed", by_evidence=True):
-        return till.refuse("settlement_failed")
-    await ledger.unknown(checked.claim, attempts)
+    proven = proven_by(evidence, checked.offer, authorization.payer)
+    if proven is not None:
+        return await _settled(checked, proven, ledger, till)
+    is_refuted = refuted_by(evidence, authorization.valid_before)
+    if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
+        return till.refuse(FAILED)
+    await ledger.unknown(payment_id, attempts)
     reach("unknown")
-    log.warning("unknown settlement of %s after %d attempts", authorization.payment_id, attempts)
+    log.warning("unknown settlement of %s after %d attempts", payment_id, attempts)
     detail = "It is not known yet whether the payment went through. Do not pay again."
     raise again("settlement_unknown", detail, charged="unknown", after_s=2)
 
@@ -95,7 +93,7 @@ async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, til
     receipt = msgspec.json.encode(settlement)
     reach("facilitator-answered")
     try:
-        await ledger.settled(checked.claim, receipt)
+        await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
         reach("settled")
     except (RedisLost, RedisRefused):
         # The money has moved. The same payment again finds that out from the facilitator.
@@ -110,11 +108,19 @@ def with_receipt(problem: Problem, checked: Checked, receipt: bytes, till: Till)
     return dataclasses.replace(problem, headers=problem.headers + headers)
 
 
-def _proves(evidence: Evidence, offer: Offer) -> bool:
-    """Whether the chain shows a transfer of this offer. One nonce may have been signed for two recipients."""
-    return (
-        evidence.status == "settled"
-        and bool(evidence.transaction)
-        and (evidence.pay_to or "").lower() == offer.pay_to.lower()
-        and evidence.amount == offer.amount
+def proven_by(evidence: Evidence, offer: Offer, payer: str) -> Settlement | None:
+    """The settlement, when the chain shows a transfer of this offer. One nonce may have been signed for two recipients."""
+    shown = (evidence.status, (evidence.pay_to or "").lower(), evidence.amount)
+    if not evidence.transaction or shown != ("settled", offer.pay_to.lower(), offer.amount):
+        return None
+    return Settlement(
+        success=True, transaction=evidence.transaction, network=offer.network, payer=payer, amount=offer.amount
     )
+
+
+def refuted_by(evidence: Evidence, valid_before: int) -> bool:
+    """Whether the chain shows that this payment was not made, and cannot be made any more: by the chain's clock, and with time
+    for a late block to arrive."""
+    is_over = evidence.as_of > valid_before + LATE_BLOCKS_S
+    # Settled, and not proven: to somebody else.
+    return evidence.status in ("void", "settled") or (evidence.status == "unused" and is_over)

@@ -1,7 +1,9 @@
-"""The till of one endpoint: its offers, its 402 answers (built at start-up), and which offer a payment pays."""
+"""The till of one endpoint: its offers, its 402 answers (built at start-up, and when a rail goes down or comes back), and
+which offer a payment pays."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -11,6 +13,7 @@ from api.discovery import bazaar
 from api.discovery.listing import Listing
 from api.discovery.resource import resource
 from api.http import Answer
+from api.payment import identifier
 from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
@@ -46,15 +49,26 @@ class Till:
             raise ValueError(f"{endpoint.name}: none of its rails is configured")
         self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
         self._resource = resource(self.listing)
-        self._extensions = {bazaar.KEY: bazaar.extension(endpoint)} if endpoint.listed else {}
+        self._extensions = {identifier.KEY: identifier.EXTENSION}
+        if endpoint.listed:
+            self._extensions[bazaar.KEY] = bazaar.extension(endpoint)
         # A till lives as long as the process. Reasons may come from a facilitator, hence the bound.
-        self.refuse = lru_cache(maxsize=64)(self._refuse)
+        self._built = lru_cache(maxsize=64)(self._challenge)
+        self._is_offered = (True,) * len(self._priced)
         self.unpaid = self.refuse(_UNPAID)
         size = max(len(value) for _, value in self.unpaid.headers)
         if size > MAX_CHALLENGE_HEADER_BYTES:
             raise ValueError(
                 f"{endpoint.name}: a challenge header of {size} bytes is over {MAX_CHALLENGE_HEADER_BYTES}"
             )
+
+        for health in {rail.rail: rail.health for _, rail in self._priced}.values():
+            health.on_change(self._offer_what_is_up)
+        self._offer_what_is_up()
+
+    def refuse(self, reason: str) -> Answer:
+        """402: a fresh challenge with a reason."""
+        return self._built(reason, self._is_offered)
 
     def match(self, presented: Payment | FlatPayment) -> tuple[Offer, ConfiguredRail, Payment]:
         """Find the offer that a payment pays, and the payment in v2 shape around *our* offer, never the client's copy.
@@ -90,11 +104,16 @@ class Till:
             headers += ((b"x-payment-response", encoded),)
         return headers
 
-    def _refuse(self, reason: str) -> Answer:
-        """402: the challenge, with a reason, in the body and in every header of the flavour."""
-        challenge = Challenge(
-            error=reason, resource=self._resource, accepts=self.listing.offers, extensions=self._extensions
-        )
+    def _offer_what_is_up(self) -> None:
+        """From now on: offers on rails that are up. A challenge offers something, so when none is, it offers all."""
+        is_up = tuple(rail.is_up for _, rail in self._priced)
+        self._is_offered = is_up if any(is_up) else (True,) * len(is_up)
+        self.unpaid = self.refuse(_UNPAID)
+
+    def _challenge(self, reason: str, is_offered: tuple[bool, ...]) -> Answer:
+        """The challenge, with a reason, in the body and in every header of the flavour."""
+        offers = tuple(itertools.compress(self.listing.offers, is_offered))
+        challenge = Challenge(error=reason, resource=self._resource, accepts=offers, extensions=self._extensions)
         body = msgspec.json.encode(challenge)
         headers = [(b"content-type", b"application/json"), (b"payment-required", encode_header(body))]
         if self.endpoint.flavour is not Flavour.NEWER:

@@ -71,6 +71,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
                 server = start_redis(role, var)
                 stack.callback(server.stop)
                 made[f"{PREFIX}{role.upper()}_URL"] = server.url
+                if role == "ledger" and is_missing("LEDGER_DIR"):
+                    made[PREFIX + "LEDGER_DIR"] = str(var)
         if is_missing("KEY_FILE"):
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
         sandbox: EvmSandbox | None = None

@@ -97,6 +97,8 @@ def _command(role: Role, folder: Path, port: int) -> list[str]:
     return [
         *(str(find_redis()), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--daemonize", "no"),
         *("--save", "", "--maxmemory-policy", "noeviction"),
+        # Its entries have the arguments of commands.
+        *("--slowlog-log-slower-than", "-1"),
         *_OPTIONS[role],
     ]
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 
+import msgspec
 from eth_account import Account
-from hexbytes import HexBytes
 from web3 import AsyncHTTPProvider, AsyncWeb3
 
 from facilitator.rails.account import MaybeSent, SettlerAccount
 from facilitator.rails.calldata import transfer_with_authorization
+from facilitator.rails.prices import CannotSend, Prices
+from facilitator.rails.purse import Purse
 from facilitator.rails.token import NODE_ERRORS, TokenOnChain, proves_payment
+from facilitator.rails.transaction import Sent
 from shared.settings import InvalidSetting
 from shared.x402 import evm
 from shared.x402.evm import Authorization
@@ -26,6 +30,9 @@ RPC_TIMEOUT_S = 4.0
 SETTLE_TIMEOUT_S = 6.0
 """From the start of a settlement to giving up on its receipt. Below the API's settle timeout, so that with a node that answers
 it hears `settlement_pending` with the transaction instead of nothing."""
+WATCH_EVERY_S = 2.0
+MOST_REMEMBERED = 4_000
+"""Payments with a transaction whose end nobody has heard of yet. Without one, the chain is asked when one comes again."""
 
 _Key = tuple[str, str, int, bytes]
 """Payment id, recipient, value, signature: a payer can sign two transfers with one nonce, and anybody can send one with a bad
@@ -38,9 +45,13 @@ class EvmRail:
     Args:
         rpc_url: JSON-RPC node.
         settler_key: 32 bytes, of the account that pays the gas.
+        most_for_gas: wei that a unit of gas may cost.
+        low_balance: wei of that account below which the log warns.
     """
 
-    def __init__(self, token: EvmToken, rpc_url: str, settler_key: bytes) -> None:
+    def __init__(
+        self, token: EvmToken, rpc_url: str, settler_key: bytes, *, most_for_gas: int, low_balance: int
+    ) -> None:
         self.token = token
         # web3's own retries would hide how long a call takes; whoever asked repeats it.
         provider = AsyncHTTPProvider(
@@ -49,9 +60,14 @@ class EvmRail:
         # None of its middleware (names, validation, gas prices): each call passes through all of it for nothing.
         self._web3 = AsyncWeb3(provider, middleware=[])
         self._chain = TokenOnChain(self._web3, token)
-        self._account = SettlerAccount(self._web3, Account.from_key(settler_key), token.chain_id)
+        settler = Account.from_key(settler_key)
+        self._prices = Prices(self._web3, most_for_gas)
+        self._purse = Purse(self._web3, settler.address, self._prices, low_balance)
+        self._account = SettlerAccount(self._web3, settler, token.chain_id, prices=self._prices, purse=self._purse)
         self._settling: dict[_Key, asyncio.Task[Settlement]] = {}
-        self._sent: dict[_Key, tuple[HexBytes, int]] = {}
+        self._sent: dict[_Key, Sent] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
 
     @property
     def kind(self) -> Kind:
@@ -63,15 +79,32 @@ class EvmRail:
         """The accounts that send settlements."""
         return (self._account.address,)
 
+    @property
+    def complaint(self) -> str:
+        """Why nothing can be settled now; empty when it can."""
+        return self._purse.complaint or self._prices.complaint
+
+    @property
+    def balance_eth(self) -> str:
+        """What the settler account has for gas, as it was read last."""
+        return self._purse.balance_eth
+
     async def start(self) -> None:
         """Raises InvalidSetting when the node serves another chain: settling there would be settling nothing."""
         chain_id = await self._web3.eth.chain_id
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
+        await self._account.start()
+        await self._purse.read()
+        self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
         """Wait for what is being settled, then close the connections."""
         await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        # Not cancelled: web3 leaves a lock of all its providers locked when a request is cancelled while it waits for it.
+        self._stopping.set()
+        if self._watching is not None:
+            await self._watching
         await self._web3.provider.disconnect()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
@@ -137,45 +170,78 @@ class EvmRail:
         key = _key(authorization)
         try:
             sent = self._sent.get(key)
-            if sent is not None and not await self._account.still_has(sent[0]):
+            if sent is not None and not await self._account.still_has(sent):
                 # Neither in a block nor to be sent any more: another transaction took its number.
+                del self._sent[key]
                 sent = None
             if sent is None:
-                ended = await self._send(call, authorization)
+                ended = await self._send(call, authorization, give_up_at)
                 if isinstance(ended, Settlement):
                     return ended
-                sent = self._sent[key] = ended, authorization.valid_before
-            transaction = sent[0]
-            receipt = await self._chain.receipt(transaction, give_up_at=give_up_at)
+                sent = ended
+                self._remember(key, sent)
+            receipt = await self._chain.receipt(sent, give_up_at=give_up_at)
             if receipt is None:
                 await self._account.mend()
                 return self._open(authorization)
-            self._account.forget(transaction)
+            self._account.confirm(sent)
             self._sent.pop(key, None)
             if receipt["status"] == 1 and proves_payment(receipt["logs"], authorization):
-                return self._succeeded(authorization, transaction.to_0x_hex())
+                return self._succeeded(authorization, receipt["transactionHash"].to_0x_hex())
             # Somebody else may have sent the same authorization first: the payer has paid all the same.
             return await self._settled_before(authorization) or self._failed(
                 "invalid_transaction_state", authorization.payer
             )
+        except CannotSend as why:
+            return msgspec.structs.replace(self._open(authorization), error_message=str(why))
         except NODE_ERRORS as error:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
             return self._open(authorization)
 
-    async def _send(self, call: FacilitatorCall, authorization: Authorization) -> HexBytes | Settlement:
+    async def _send(self, call: FacilitatorCall, authorization: Authorization, give_up_at: float) -> Sent | Settlement:
         """Send the transfer; or how it ended without that: settled before, or refused."""
+        if not await self._account.caught_up(give_up_at=give_up_at):
+            raise TimeoutError("what an earlier run sent is not in a block yet")
         try:
             gas = await self._simulate(call, authorization)
         except Refused as refused:
             return await self._settled_before(authorization) or self._failed(refused.reason, authorization.payer)
-        now = time.time()
-        # A transaction of an expired authorization can only fail.
-        for key in [key for key, sent in self._sent.items() if sent[1] < now and key not in self._settling]:
-            del self._sent[key]
         try:
-            return await self._account.send(self.token.address, transfer_with_authorization(authorization), gas)
+            return await self._account.send(
+                self.token.address,
+                transfer_with_authorization(authorization),
+                gas,
+                valid_before=authorization.valid_before,
+                give_up_at=give_up_at,
+            )
         except MaybeSent as maybe:
-            return maybe.transaction
+            return maybe.sent
+
+    def _remember(self, key: _Key, sent: Sent) -> None:
+        """Until its receipt has been seen; when there are too many, the older half of those whose number is taken is let go."""
+        self._sent[key] = sent
+        if len(self._sent) > MOST_REMEMBERED:
+            over = [k for k, old in self._sent.items() if k not in self._settling and not self._account.holds(old)]
+            for old_key in over[: MOST_REMEMBERED // 2]:
+                del self._sent[old_key]
+
+    async def _watch(self) -> None:
+        """What nobody is waiting for: a transaction that does not get into a block, and the account's balance."""
+        was_silent = False
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), WATCH_EVERY_S)
+                return
+            try:
+                if self._account.is_overdue:
+                    await self._account.mend()
+                if self._purse.is_due:
+                    await self._purse.read()
+                was_silent = False
+            except NODE_ERRORS as error:
+                if not was_silent:
+                    log.warning("the node cannot be asked: %s", type(error).__name__)
+                was_silent = True
 
     async def _settled_before(self, authorization: Authorization) -> Settlement | None:
         """The earlier settlement of this very payment, or None when the chain shows that there is none.
@@ -209,7 +275,7 @@ class EvmRail:
         sent = self._sent.get(_key(authorization))
         return Settlement(
             success=False,
-            transaction=sent[0].to_0x_hex() if sent else "",
+            transaction=sent.newest.hash.to_0x_hex() if sent else "",
             network=self.token.network,
             payer=authorization.payer,
             error_reason="settlement_pending" if sent else "unexpected_settle_error",

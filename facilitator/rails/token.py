@@ -29,6 +29,7 @@ from facilitator.rails.calldata import (
     is_valid_signature,
     transfer_with_authorization,
 )
+from facilitator.rails.transaction import Sent
 from shared.x402.evm import Authorization
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import Refused
@@ -95,12 +96,13 @@ class TokenOnChain:
         if bytes(answer[:4]) != _ERC1271_MAGIC:
             raise Refused("invalid_exact_evm_payload_signature")
 
-    async def receipt(self, transaction: HexBytes, *, give_up_at: float) -> TxReceipt | None:
+    async def receipt(self, sent: Sent, *, give_up_at: float) -> TxReceipt | None:
         """The receipt, or None when it is not there by `give_up_at` (monotonic seconds)."""
         pause = FIRST_POLL_S
         while True:
-            with contextlib.suppress(TransactionNotFound, *NODE_ERRORS):
-                return await self._web3.eth.get_transaction_receipt(transaction)
+            for form in tuple(sent.forms):
+                with contextlib.suppress(TransactionNotFound, *NODE_ERRORS):
+                    return await self._web3.eth.get_transaction_receipt(form.hash)
             if time.monotonic() >= give_up_at:
                 return None
             await asyncio.sleep(pause)

@@ -61,6 +61,7 @@ class Authorization:
             never the header's text or the signature, which have endless aliases.
         payer: `from`, in lower case. Lower case is canonical for EVM only.
         valid_after, valid_before: Unix seconds, both exclusive on the chain.
+        signature: with v of 27 or 28, where it is an account's.
         signature_checked: False for a contract wallet's signature, which only the chain can check (ERC-1271).
     """
 
@@ -172,6 +173,8 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
         digest = transfer_digest(offer, payer, fields.to, value, valid_after, valid_before, nonce)
         if _signer(digest, signature) != payer:
             raise Refused("invalid_exact_evm_payload_signature")
+        # One form: v of 0 and 27 mean the same, and what is derived from a signature must be the same, too.
+        signature = signature[:64] + bytes([signature[64] % 27 + 27])
     elif decoded.signature.endswith(_ERC6492_SUFFIX):
         # Settling it would call a factory of the client's choice with the settler's money.
         raise Refused("invalid_exact_evm_payload_undeployed_smart_wallet")

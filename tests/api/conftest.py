@@ -50,6 +50,9 @@ class FacilitatorDouble:
     delay_s: float = 0.0
     clock_s: int = 0
     accepts_wallet: bool = False
+    says: bytes = b'{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"}]}'
+    says_status: int = 200
+    questions: int = 0
 
     async def settle(self, request: web.Request) -> web.StreamResponse:
         call = await request.json()
@@ -102,6 +105,8 @@ class FacilitatorDouble:
         return web.Response()
 
     async def look_up(self, request: web.Request) -> web.Response:
+        if self.evidence == "none":
+            return web.Response(status=404)
         network, chain, _, payer, nonce = request.match_info["id"].split(":")
         status = self.evidence or ("settled" if nonce in self.paid else "unused")
         found = {
@@ -119,7 +124,8 @@ class FacilitatorDouble:
         return web.json_response({"isValid": self.accepts_wallet, "invalidReason": reason})
 
     async def supported(self, request: web.Request) -> web.Response:
-        return web.json_response({"kinds": []})
+        self.questions += 1
+        return web.Response(body=self.says, status=self.says_status, content_type="application/json")
 
     async def canary(self, request: web.Request) -> web.Response:
         raise AssertionError("a redirect was followed")

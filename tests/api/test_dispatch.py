@@ -22,7 +22,7 @@ from api.pools import Pools
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
 from compose.sandbox.redis_server import RedisServer, start_redis
-from shared import outcome
+from shared.answers import AnswerSealer
 from shared.endpoint import Pool
 from shared.message import Arguments
 from shared.outcome import Ok
@@ -98,6 +98,7 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
     short, long = Redis(queue.server.url), Redis(queue.server.url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies, pools = ReplyReader(long), Pools(short)
     dispatcher = Dispatcher(short, replies, pools, Sealer(read_key(key_file)))
+    answers = AnswerSealer(read_key(key_file))
     replies.start()
     pools.start()
 
@@ -105,7 +106,8 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
         assert await dispatcher.take_seat(ENDPOINT) is None
         try:
             body = msgspec.json.encode({"message": text})
-            answer = outcome.decode(await dispatcher.run(ENDPOINT, Arguments("", "0xpayer", body)))
+            sealed = await dispatcher.run(ENDPOINT, Arguments("", "0xpayer", body))
+            answer = answers.open(sealed, ENDPOINT, "", b"")
         finally:
             dispatcher.leave_seat(ENDPOINT)
         assert isinstance(answer, Ok)

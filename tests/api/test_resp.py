@@ -184,3 +184,22 @@ async def test_a_password_and_a_database_are_used(clean_redis: str) -> None:
     await client.call("ACL", "DELUSER", "shop")
     for each in (client, other, user, wrong):
         each.close()
+
+
+async def test_a_connection_that_is_made_while_it_is_closed_is_closed_too() -> None:
+    """Given a process that stops before it has its connection, then none is left behind."""
+    ended = asyncio.Event()
+
+    async def until_the_end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        ended.set()
+        writer.close()
+
+    async with serving(until_the_end) as url:
+        client = Redis(url)
+        call = asyncio.ensure_future(client.call("PING"))
+        await asyncio.sleep(0)
+        client.close()
+        with pytest.raises(RedisLost):
+            await call
+        await asyncio.wait_for(ended.wait(), 5)

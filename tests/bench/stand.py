@@ -156,6 +156,7 @@ class Stand:
             "COINSLOT_PORT": port,
             "COINSLOT_QUEUE_URL": queue_url,
             "COINSLOT_LEDGER_URL": self.ledger.url,
+            "COINSLOT_RATE_LIMITS": "off",
             "COINSLOT_KEY_FILE": str(self.folder / "key"),
             "COINSLOT_EVM_PAY_TO": PAY_TO,
             "COINSLOT_EVM_FACILITATOR_URL": self.facilitator_url,

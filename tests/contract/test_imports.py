@@ -30,3 +30,25 @@ def test_the_shop_front_loads_no_browser_chain_or_extraction_library() -> None:
         [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, check=True
     )
     assert set(json.loads(answer.stdout)).isdisjoint(HEAVY)
+
+
+def test_answers_are_opened_in_one_place() -> None:
+    """Sealed in the worker that stores them, opened in `PaidCall._answered`: nothing between the two sees an answer."""
+    root = Path(__file__).parents[2]
+    found = {
+        (path.relative_to(root).as_posix(), call)
+        for folder in ("api", "workers", "shared", "facilitator", "compose")
+        for path in (root / folder).rglob("*.py")
+        for line in path.read_text().splitlines()
+        for call in ("answers.open(", "AnswerSealer(", "outcome.decode(")
+        if call in line
+    }
+    assert found == {
+        ("api/app.py", "AnswerSealer("),
+        ("api/pipeline.py", "answers.open("),
+        ("workers/main.py", "AnswerSealer("),
+        # What a child process answered, which nobody else sees.
+        ("workers/actors.py", "outcome.decode("),
+        ("workers/adapters/calculations.py", "outcome.decode("),
+        ("shared/answers.py", "outcome.decode("),
+    }

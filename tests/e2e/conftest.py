@@ -54,7 +54,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     var = tmp_path_factory.mktemp("var")
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-    environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var)}
+    # One wallet pays for all tests.
+    environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var), "COINSLOT_RATE_LIMITS": "off"}
     process = subprocess.Popen(
         [*tethered(), sys.executable, "-m", "compose.serve"],
         cwd=ROOT,

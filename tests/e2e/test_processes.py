@@ -2,153 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pytest
 import redis
 
-from client.buyer import Buyer
 from client.delivery import Patience
 from client.errors import Unreachable
-from client.wallet import Wallet
-from compose.procfile import read_procfile
-from compose.sandbox.child import ROOT, tethered
 from shared.streams import stream_key
+from tests.e2e.running import Process, Running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One process of the service, as /proc shows it."""
-
-    pid: int
-    parent: int
-    command: str
-
-
-class Running:
-    """`python -m compose.serve` on a folder and a port of its own."""
-
-    def __init__(self, var: Path, *arguments: str, **settings: str) -> None:
-        self.var = var
-        self.base_url = f"http://127.0.0.1:{_free_port()}"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
-        environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var), **settings}
-        self.process = subprocess.Popen(
-            [*tethered(), sys.executable, "-m", "compose.serve", *arguments],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def wait_until_serving(self) -> None:
-        """Read what it tells, to its last line."""
-        assert self.process.stdout is not None
-        assert any(line.startswith("stop") for line in self.process.stdout), self.log()
-
-    def processes(self) -> list[Process]:
-        """All that carry this service's folder in their environment: no descendant can hide from that."""
-        mark = f"COINSLOT_VAR={self.var}\0".encode()
-        found = []
-        for folder in Path("/proc").iterdir():
-            try:
-                if not folder.name.isdigit() or mark not in (folder / "environ").read_bytes():
-                    continue
-                command = (folder / "cmdline").read_text().replace("\0", " ")
-                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-            except OSError:  # it has ended, or is another user's
-                continue
-            found.append(Process(int(folder.name), int(parent), command))
-        return found
-
-    def kept(self) -> list[Process]:
-        """The processes of the Procfile."""
-        everything = self.processes()
-        keepers = {
-            one.pid for one in everything if one.parent == self.process.pid and "compose.processes" in one.command
-        }
-        starting = ("compose.processes", "tether.py")
-        return [
-            one for one in everything if one.parent in keepers and not any(part in one.command for part in starting)
-        ]
-
-    def is_whole(self) -> bool:
-        """Every line runs as often as it should, each with its worker; nothing is orphaned; calls are taken."""
-        everything, kept = self.processes(), self.kept()
-        pids, parents = {one.pid for one in everything}, {one.parent for one in everything}
-        return (
-            len(kept) == len(read_procfile()) + 1
-            and all(one.pid in parents for one in kept)
-            and all(one.parent in pids for one in everything if one.pid != self.process.pid)
-            and self.is_ready()
-        )
-
-    def refuses(self) -> bool:
-        """Whether nobody listens."""
-        try:
-            socket.create_connection(("127.0.0.1", int(self.base_url.rpartition(":")[2])), timeout=5).close()
-        except ConnectionRefusedError:
-            return True
-        return False
-
-    def is_ready(self) -> bool:
-        """What /readyz says."""
-        try:
-            with urllib.request.urlopen(f"{self.base_url}/readyz", timeout=5) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
-
-    def setting(self, name: str) -> str:
-        """One of those that the embedded servers made."""
-        lines = (self.var / "sandbox.env").read_text().splitlines()
-        return next(line.partition("=")[2] for line in lines if line.startswith(f"{name}="))
-
-    def buy(self, name: str, body: Any, **options: Any) -> Any:
-        """The answer to one paid call."""
-        evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
-        wallet = Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
-        with Buyer(self.base_url, wallet, max_price=None, **options) as buyer:
-            return json.loads(buyer.call(name, body).raw)
-
-    def log(self) -> str:
-        """What its processes said."""
-        log = self.var / "service.log"
-        return log.read_text() if log.exists() else ""
-
-    def end(self, number: signal.Signals) -> tuple[int, str]:
-        """Signal it; its exit code and what it said on stderr."""
-        self.process.send_signal(number)
-        return self.ended()
-
-    def ended(self) -> tuple[int, str]:
-        """When it ends by itself."""
-        _, said = self.process.communicate(timeout=60)
-        return self.process.returncode, said
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _until(true: Callable[[], bool], within_s: float = 20) -> float:

@@ -197,11 +197,12 @@ class MoodyNode:
 
     Moods: ``null``, ``empty`` (a result of []), ``error`` (a JSON-RPC error), ``garbage``, ``http429``, ``reset``, ``hang``,
     ``lost`` (done, and the answer lost), ``forget`` (a transaction is taken and forgotten), or a function, called with the
-    parameters before the call goes through.
+    parameters before the call goes through, which may return one of these. `edits` changes a method's results.
     """
 
     def __init__(self, upstream: str) -> None:
         self.moods: dict[str, str | Callable[[Any], object]] = {}
+        self.edits: dict[str, Callable[[Any], Any]] = {}
         self.seen: list[str] = []
         self.url = ""
         self._upstream = upstream
@@ -243,6 +244,8 @@ class MoodyNode:
         self.seen.append(asked["method"])
         mood = self.moods.get(asked["method"])
         envelope = {"jsonrpc": "2.0", "id": asked["id"]}
+        if callable(mood):
+            mood = await asyncio.to_thread(mood, asked["params"])
         match mood:
             case "null":
                 return web.json_response({**envelope, "result": None})
@@ -261,10 +264,11 @@ class MoodyNode:
                 await asyncio.sleep(30)
             case "reset":
                 return self._reset(request)
-        if callable(mood):
-            await asyncio.to_thread(mood, asked["params"])
         async with self._session.post(self._upstream, json=asked) as answer:
             content = await answer.read()
+        if edit := self.edits.get(asked["method"]):
+            answered = json.loads(content)
+            content = as_json({**answered, "result": edit(answered["result"])})
         return self._reset(request) if mood == "lost" else web.Response(body=content, content_type="application/json")
 
     def _reset(self, request: web.Request) -> web.Response:

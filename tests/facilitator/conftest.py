@@ -14,12 +14,14 @@ import pytest_socket
 from litestar import Litestar
 from litestar.exceptions import LitestarDeprecationWarning
 
+from compose.sandbox.anvil import find_anvil
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
 from compose.sandbox.rpc import Rpc
 from facilitator.app import create_app
 from shared.settings import Settings
 from tests.facilitator.bench import Bench, MoodyNode, an_address
+from tests.facilitator.still import StillChain
 
 Build = Callable[[Settings], Litestar]
 
@@ -43,6 +45,17 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench = Bench(provision(chain, var), Rpc(chain.rpc_url))
     bench.fund_stranger()
     yield bench
+    chain.stop()
+
+
+@pytest.fixture(scope="session")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StillChain]:
+    """Another chain, which waits to be told."""
+    if find_anvil([ROOT / "var" / "node"]) is None:
+        pytest.skip("only anvil can wait with a block")
+    pytest_socket.enable_socket()
+    chain, still = StillChain.start(tmp_path_factory.mktemp("still"))
+    yield still
     chain.stop()
 
 

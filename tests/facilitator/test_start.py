@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import http.client
-import os
 import re
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from compose.sandbox.child import ROOT, claim_port
 from facilitator.app import RECURSION_LIMIT
 from facilitator.rails.evm import EvmRail
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC
 from tests.facilitator.bench import Bench
+from tests.facilitator.served import Served, serve
 
 Build = Callable[[Settings], Any]
 
@@ -48,7 +43,8 @@ async def start(bench: Bench) -> AsyncIterator[Callable[..., Awaitable[None]]]:
     rails: list[EvmRail] = []
 
     async def start(network: str, rpc_url: str = bench.sandbox.rpc_url) -> None:
-        rails.append(EvmRail(EVM_USDC[network], rpc_url, bytes.fromhex(bench.sandbox.settler_key[2:])))
+        key = bytes.fromhex(bench.sandbox.settler_key[2:])
+        rails.append(EvmRail(EVM_USDC[network], rpc_url, key, most_for_gas=10**10, low_balance=0))
         await rails[-1].start()
 
     yield start
@@ -83,57 +79,17 @@ def test_the_recursion_limit_is_pythons(build: Build, settings: Settings) -> Non
         sys.setrecursionlimit(before)
 
 
-@dataclasses.dataclass(frozen=True)
-class Running:
-    """`python -m facilitator`."""
-
-    process: subprocess.Popen[bytes]
-    port: int
-
-    def ask(self, method: str, path: str, body: bytes | Iterator[bytes] | None = None) -> tuple[int, bytes]:
-        """One request over a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        try:
-            connection.request(method, path, body, {"content-type": "application/json"})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-
 @pytest.fixture
-def facilitator(settings: Settings) -> Iterator[Running]:
+def facilitator(settings: Settings) -> Iterator[Served]:
     """The process as it is deployed, ended by SIGTERM."""
-    port = claim_port(0)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")} | {
-        "COINSLOT_FACILITATOR_PORT": str(port),
-        "COINSLOT_EVM_RPC_URL": settings.evm_rpc_url,
-        "COINSLOT_EVM_SETTLER_KEY_FILE": str(settings.evm_settler_key_file),
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "facilitator"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL
-    )
-    running = Running(process, port)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            running.ask("GET", "/healthz")
-            break
-        except OSError:
-            time.sleep(0.05)
-    yield running
-    process.send_signal(signal.SIGTERM)
-    try:
-        assert process.wait(20) == 0
-    finally:
-        process.kill()
-        process.wait()
+    served = serve(settings)
+    yield served
+    served.stop()
 
 
-def test_the_process_survives_hostile_bodies(facilitator: Running, bench: Bench, pay_to: str) -> None:
+def test_the_process_survives_hostile_bodies(facilitator: Served, bench: Bench, pay_to: str) -> None:
     """Given nested, large and endless bodies, then the same worker still settles, and it ends well on SIGTERM."""
-    worker = Path(f"/proc/{facilitator.process.pid}/task/{facilitator.process.pid}/children")
-    before = worker.read_text()
+    before = facilitator.workers
 
     for nested in (b"[" * 60_000, b'{"paymentPayload":' + b'{"payload":' * 5_000, b'{"x":' * 10_000):
         for path in ("/verify", "/settle"):
@@ -143,4 +99,4 @@ def test_the_process_survives_hostile_bodies(facilitator: Running, bench: Bench,
 
     status, answer = facilitator.ask("POST", "/settle", msgspec.json.encode(bench.payer().call(pay_to)))
     assert (status, msgspec.json.decode(answer)["success"]) == (200, True)
-    assert worker.read_text() == before
+    assert facilitator.workers == before

@@ -119,7 +119,13 @@ def test_base64_has_one_spelling() -> None:
     message = made()
     sealed = message.kwargs["sealed"]
 
-    for changed in (sealed + "\n", sealed[:8] + "\n" + sealed[8:], sealed[:8] + "-" + sealed[8:], sealed + "="):
+    for changed in (
+        sealed + "\n",
+        sealed[:8] + "\n" + sealed[8:],
+        sealed[:8] + "-" + sealed[8:],
+        sealed + "=",
+        sealed + "====",
+    ):
         with pytest.raises(Unsealable):
             opened(message, sealed=changed)
 

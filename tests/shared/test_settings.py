@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.settings import PREFIX, InvalidSetting, Settings, read_key
+from shared.settings import PREFIX, InvalidSetting, Settings, read_headers, read_key
 
 ADDRESS = "0x" + "1a" * 20
 KEY = "0f" * 32
@@ -23,11 +23,17 @@ READ: dict[str, tuple[str, Any]] = {
     "evm_network": ("eip155:84532", "eip155:84532"),
     "evm_pay_to": (ADDRESS, ADDRESS),
     "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
+    "evm_facilitator_headers_file": ("/run/secrets/headers", "/run/secrets/headers"),
     "settle_timeout_s": ("2.5", 2.5),
+    "rate_limits": ("fast=10/20", "fast=10/20"),
+    "ledger_dir": ("/var/lib/redis", "/var/lib/redis"),
+    "ledger_free_mb": ("1024", 1024),
     "facilitator_host": ("::1", "::1"),
     "facilitator_port": ("8081", 8081),
     "evm_rpc_url": ("https://node.test/v2/api-key", "https://node.test/v2/api-key"),
     "evm_settler_key_file": ("/run/secrets/settler", Path("/run/secrets/settler")),
+    "evm_max_fee_gwei": ("0.2", 0.2),
+    "evm_low_balance_eth": ("0.05", 0.05),
     "production": ("1", True),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
@@ -86,6 +92,8 @@ def test_the_base_url_follows_the_port() -> None:
 WRONG = {
     "port": ["x", "0", "-1", "65536", "1.5", "1e3", "0x50", "40 20", "4020;"],
     "facilitator_port": ["x", "0", "-1", "65536", "99999999999999999999"],
+    "evm_max_fee_gwei": ["x", "0", "-1", "1000001", "nan", "inf"],
+    "evm_low_balance_eth": ["x", "-0.1", "1000001", "nan", "inf"],
     "settle_timeout_s": ["x", "0", "-1", "20.1", "nan", "inf", "-inf", "1,5"],
     "base_url": [
         "shop.test",
@@ -263,3 +271,54 @@ def test_a_key_that_is_no_private_key_is_refused(tmp_path: Path, text: str) -> N
     path.write_text(text)
     with pytest.raises(InvalidSetting, match="usable"):
         read_key(path)
+
+
+def test_headers_are_read(tmp_path: Path) -> None:
+    """One a line, with what editors and people leave around them."""
+    file = tmp_path / "headers"
+    file.write_bytes(b'# of the facilitator\r\nAuthorization: Bearer a:b=c  \r\n\n  \nX-API-Key:d\nx-empty: ""\n')
+    assert read_headers(str(file)) == {"authorization": "Bearer a:b=c", "x-api-key": "d", "x-empty": '""'}
+    file.write_bytes(b"")
+    assert read_headers(str(file)) == read_headers("") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "canary",
+        "canary-no-colon\n",
+        ": canary",
+        "X-Key:",
+        "X-Key: \t",
+        "X Key: canary",
+        " X-Key: canary",
+        "X-Key: canary\n continued",
+        "X-Key: canary\x00",
+        "X-Key: canary\x1f",
+        "X-Key: canary\rY-Key: canary",
+        "X-Key: canary\x0bY-Key: canary",
+        "X-Key: canary\u2028",
+        "X-K\u00e9y: canary",
+        "X-Key: canary\nx-key: canary",
+        "Host: canary",
+        "content-length: 5",
+        "Transfer-Encoding: canary",
+        "X-Key: canary" + "a" * 9_000,
+    ],
+)
+def test_headers_of_another_form_are_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+    """The file's content is a secret."""
+    file = tmp_path / "headers"
+    file.write_text(text, "utf-8")
+    with pytest.raises(InvalidSetting) as refused:
+        read_headers(str(file))
+    assert "headers file" in str(refused.value)
+    assert "canary" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("path", ["/nowhere/headers", "/", "a\0b"])
+def test_a_headers_file_that_is_none(path: str) -> None:
+    """By name, whatever is wrong with it."""
+    with pytest.raises(InvalidSetting, match="cannot read the headers file"):
+        read_headers(path)

@@ -17,18 +17,20 @@ import redis
 
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT, Response
+from jobs.jwt_verify import ENDPOINT as JWT_VERIFY
 from jobs.ports import NOWHERE
 from shared import outcome
-from shared.answers import ANSWER_TTL_S, answer_key, record_key
+from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
 from shared.broker import StreamBroker
 from shared.connections import Wire, connect
 from shared.endpoint import Endpoint, Pool
+from shared.ledger import answer_key, record_key
 from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
-from shared.replies import Reply
-from shared.sealing import Sealer
+from shared.replies import UNREADABLE, Reply
+from shared.sealing import Sealer, Unsealable
 from workers.actors import JobRunner, Kitchen, declare_actors
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
 from workers.outbox import Outbox
@@ -38,6 +40,7 @@ REPLIES = "coinslot:replies:test"
 CANARY = "canary-8c41f0b2"
 SECRET = msgspec.json.encode({"message": CANARY})
 ECHOED = Ok(b'{"ok":true,"service":"coinslot","youSent":"hi"}')
+ANSWERS = AnswerSealer(bytes(range(32)))
 
 
 @pytest.fixture
@@ -51,8 +54,19 @@ class Sent(Outbox):
     """Keeps what it gave to be sent."""
 
     def __init__(self, ledger: Wire, sealer: Sealer) -> None:
-        super().__init__(AnswerStore(ledger), {ENDPOINT.name: ENDPOINT}, sealer)
+        super().__init__(AnswerStore(ledger, ANSWERS), {ENDPOINT.name: ENDPOINT}, sealer)
         self.sent: list[tuple[str, bytes]] = []
+        self.payments: dict[str, str] = {}
+
+    def put(self, job_id: str, result: Result) -> None:
+        self.payments[job_id] = result.payment_id
+        super().put(job_id, result)
+
+    def _failure(self, message: dramatiq.Message[Any]) -> Result | None:
+        result = super()._failure(message)
+        if result is not None:
+            self.payments[message.message_id] = result.payment_id
+        return result
 
     def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
         taken = super().take(messages)
@@ -132,13 +146,22 @@ def replies(kitchen: Kitchen) -> list[tuple[str, Outcome]]:
     assert isinstance(kitchen.outbox, Sent)
     assert {address for address, _ in kitchen.outbox.sent} <= {REPLIES}
     decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in kitchen.outbox.sent]
-    return [(reply.message_id, outcome.decode(reply.outcome)) for reply in decoded]
+    payments = kitchen.outbox.payments
+    decoded = [one for one in decoded if one.outcome != UNREADABLE]
+    return [(one.message_id, ANSWERS.open(one.outcome, ENDPOINT, payments[one.message_id], b"")) for one in decoded]
+
+
+def unreadable(kitchen: Kitchen) -> list[str]:
+    """The jobs of which the waiting API process is told that they could not be opened."""
+    assert isinstance(kitchen.outbox, Sent)
+    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in kitchen.outbox.sent]
+    return [reply.message_id for reply in decoded if reply.outcome == UNREADABLE]
 
 
 def stored(client: redis.Redis, payment_id: str) -> Outcome | None:
     """The answer in the ledger."""
     raw: Any = client.get(answer_key(payment_id))
-    return None if raw is None else outcome.decode(raw)
+    return None if raw is None else ANSWERS.open(raw, ENDPOINT, payment_id, b"")
 
 
 def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
@@ -200,8 +223,10 @@ def test_only_what_is_final_is_stored(
     assert isinstance(answer, Failed)
     assert (replied_to, answer.retryable) == (job_id, not is_final)
     assert stored(client, payment) == (answer if is_final else None)
-    state = b"DONE" if is_final else b"SETTLED"
-    assert client.hgetall(record_key(payment)) == {b"state": state, b"lease": b"0"}
+    record = client.hgetall(record_key(payment))
+    state, failures = (b"DONE", None) if is_final else (b"SETTLED", b"1")
+    assert (record[b"state"], record[b"lease"], record.get(b"failures")) == (state, b"0", failures)
+    assert (b"failure" in record) is not is_final
 
 
 def test_a_late_message_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
@@ -221,10 +246,6 @@ def sealed_under_another_key(made: Any) -> dict[str, Any]:
     return {**made.kwargs, "sealed": other.kwargs["sealed"]}
 
 
-def of_another_job(made: Any) -> dict[str, Any]:
-    return {**made.kwargs, "job_id": "0" * 32}
-
-
 def damaged(made: Any) -> dict[str, Any]:
     raw = bytearray(base64.b64decode(made.kwargs["sealed"]))
     raw[20] ^= 1
@@ -239,33 +260,41 @@ def empty(made: Any) -> dict[str, Any]:
     return {**made.kwargs, "sealed": ""}
 
 
-@pytest.mark.parametrize("changed", [sealed_under_another_key, of_another_job, damaged, not_base64, empty])
+@pytest.mark.parametrize("changed", [sealed_under_another_key, damaged, not_base64, empty])
 def test_what_cannot_be_opened_is_not_run(
     client: redis.Redis, kitchen: Kitchen, payment: str, changed: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Another key, another job or damage: the caller hears of an internal error at once, and nothing is run or stored."""
+    """Another key, another job or damage: the API hears of it at once, and nothing is run or stored."""
     endpoint = running(handler := Watched())
     made = message(endpoint, payment, kitchen.sealer, body=SECRET)
 
     end(endpoint, kitchen, dataclasses.replace(made, kwargs=changed(made)))
 
-    ((replied_to, answer),) = replies(kitchen)
-    assert isinstance(answer, Failed)
-    assert (handler.runs, replied_to) == (0, made.message_id)
-    assert (answer.code, answer.retryable) == ("internal_error", True)
+    assert (handler.runs, unreadable(kitchen)) == (0, [made.message_id])
     assert stored(client, payment) is None
     assert CANARY not in caplog.text
 
 
-def test_a_message_for_another_endpoint_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
-    """Arguments are bound to the endpoint they were paid for: the cheap call's do not run the dear one."""
-    other = dataclasses.replace(ENDPOINT, name="dear", run=(handler := Watched()))
+def of_another_endpoint(kitchen: Kitchen, payment: str) -> tuple[Endpoint, dict[str, Any]]:
     made = message(ENDPOINT, payment, kitchen.sealer)
+    return dataclasses.replace(ENDPOINT, name="dear"), made.asdict()
 
-    end(other, kitchen, made)
+
+def of_another_job(kitchen: Kitchen, payment: str) -> tuple[Endpoint, dict[str, Any]]:
+    made = message(ENDPOINT, payment, kitchen.sealer)
+    return ENDPOINT, {**made.asdict(), "kwargs": {**made.kwargs, "job_id": "0" * 32}}
+
+
+@pytest.mark.parametrize("mistaken", [of_another_endpoint, of_another_job])
+def test_what_is_for_another_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str, mistaken: Any) -> None:
+    """Arguments are bound to their job and to the endpoint they were paid for: the cheap call's do not run the dear one."""
+    endpoint, content = mistaken(kitchen, payment)
+
+    end(dataclasses.replace(endpoint, run=(handler := Watched())), kitchen, dramatiq.Message(**content))
 
     assert handler.runs == 0
     assert [answer.code for _, answer in replies(kitchen) if isinstance(answer, Failed)] == ["internal_error"]
+    assert stored(client, payment) is None
 
 
 def test_a_ledger_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
@@ -515,3 +544,59 @@ def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: Kitchen) -> None
     assert broker.get_declared_queues() == {endpoint.pool.value for endpoint in CATALOGUE}
     for endpoint in CATALOGUE:
         assert broker.get_actor(endpoint.name).options["inline"] is (endpoint.pool is Pool.MICRO)
+
+
+def secret_call(kitchen: Kitchen, payment: str, signature: bytes) -> dramatiq.Message[Any]:
+    """As the API makes one of jwt-verify."""
+    secret = ANSWERS.secret(JWT_VERIFY, signature)
+    job = new_job(
+        JWT_VERIFY,
+        Arguments(payment, "0xpayer", msgspec.json.encode(JWT_VERIFY.example.request), secret),
+        reply_to=REPLIES,
+        deadline_ms=int((time.time() + 5) * 1000),
+        sealer=kitchen.sealer,
+    )
+    return dramatiq.Message.decode(job.encoded)
+
+
+def test_a_secret_answer_opens_with_the_signature_alone(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """What is stored and replied is the same, opens for who sends the payment's signature, for nobody who has only our key,
+    and is gone after a quarter of an hour."""
+    made = secret_call(kitchen, payment, b"a signature")
+    end(JWT_VERIFY, kitchen, made)
+
+    assert isinstance(kitchen.outbox, Sent)
+    ((_, raw),) = kitchen.outbox.sent
+    kept: Any = client.get(answer_key(payment))
+    assert msgspec.msgpack.decode(raw, type=Reply).outcome == kept
+    opened = ANSWERS.open(kept, JWT_VERIFY, payment, ANSWERS.secret(JWT_VERIFY, b"a signature"))
+    assert isinstance(opened, Ok)
+    assert msgspec.json.decode(opened.body)["valid"] is True
+    for other in (b"", ANSWERS.secret(JWT_VERIFY, b"another"), ANSWERS.secret(JWT_VERIFY, b"")):
+        with pytest.raises(Unsealable):
+            ANSWERS.open(kept, JWT_VERIFY, payment, other)
+    assert SECRET_ANSWER_TTL_S - 5 <= int(client.ttl(answer_key(payment))) <= SECRET_ANSWER_TTL_S  # type: ignore[arg-type]
+    assert SECRET_ANSWER_TTL_S == 15 * 60
+
+
+def test_a_secret_job_without_the_signature_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """Its answer could only be stored under a key that we keep."""
+    endpoint = dataclasses.replace(ENDPOINT, holds_secret=True, run=(handler := Watched()))
+    sent = kitchen.outbox
+    assert isinstance(sent, Sent)
+    sent._endpoints = {endpoint.name: endpoint}
+
+    end(endpoint, kitchen, made := message(endpoint, payment, kitchen.sealer))
+
+    assert (handler.runs, unreadable(kitchen)) == (0, [made.message_id])
+    assert stored(client, payment) is None
+
+
+def test_a_strangers_message_is_told_of_to_whom_it_names(kitchen: Kitchen) -> None:
+    """Whatever it holds: nothing is raised, and who can be told is told."""
+    made = message(ENDPOINT, "nobody's", kitchen.sealer)
+    for kwargs in ({}, [], {"reply_to": 5}, {"reply_to": REPLIES, "sealed": 5}, {"reply_to": REPLIES}):
+        kitchen.outbox.take([dataclasses.replace(made, kwargs=kwargs)])
+    kitchen.outbox.take([dataclasses.replace(made, actor_name="nothing")])
+
+    assert unreadable(kitchen) == [made.message_id] * 3

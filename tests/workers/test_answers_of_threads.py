@@ -6,28 +6,30 @@ from concurrent.futures import ThreadPoolExecutor
 
 import redis
 
-from shared import outcome
-from shared.answers import record_key
+from jobs.echo import ENDPOINT
+from shared.answers import AnswerSealer
 from shared.connections import Wire
+from shared.ledger import record_key
 from shared.outcome import Ok
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 
 
 def test_nobody_gets_the_answer_of_another(clean_redis: str) -> None:
     """Given two threads that store answers all the time, then each gets its own back, and never the other's."""
     wire = Wire(clean_redis)
-    store = AnswerStore(wire)
+    sealer = AnswerSealer(bytes(range(32)))
+    store = AnswerStore(wire, sealer)
     with redis.Redis.from_url(clean_redis) as ledger:
         for number in range(400):
             ledger.hset(record_key(str(number)), "state", "SETTLED")
 
-    def store_all(numbers: range) -> list[int]:
-        results = [Ok(str(number).encode()) for number in numbers]
-        stored = [store.done([(str(number), result)]) for number, result in zip(numbers, results, strict=True)]
+    def store_all(numbers: range) -> list[str]:
+        results = [Result(str(number), ENDPOINT, b"", Ok(str(number).encode())) for number in numbers]
+        stored = [store.done([result])[0] for result in results]
         return [
-            number
-            for number, result, back in zip(numbers, results, stored, strict=True)
-            if back != [outcome.encode(result)]
+            result.payment_id
+            for result, back in zip(results, stored, strict=True)
+            if sealer.open(back, ENDPOINT, result.payment_id, b"") != result.outcome
         ]
 
     with ThreadPoolExecutor(2) as threads:

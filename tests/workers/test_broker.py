@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import dramatiq
@@ -264,6 +265,24 @@ def test_joining_a_worker_waits_for_what_it_fetched(broker: StreamBroker, start_
     broker.join("fast", timeout=5_000)
     worker.join()
     assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_a_thread_that_waits_for_ever_does_not_hold_up_the_stop(broker: StreamBroker) -> None:
+    """As Python's own queue makes one wait, now and then, whatever its timeout; nothing of it is left in the queue."""
+    dramatiq.actor(broker=broker, queue_name="micro")(print)
+    worker = dramatiq.Worker(broker, worker_threads=3, worker_timeout=100)
+    worker.start()
+    for thread in worker.workers:
+        thread.timeout = None  # type: ignore[assignment]
+    time.sleep(0.3)
+
+    started = time.monotonic()
+    worker.stop(timeout=20_000)
+
+    assert time.monotonic() - started < 10
+    assert not any(thread.is_alive() for thread in worker.workers)
+    with pytest.raises(Empty):
+        worker.work_queue.get_nowait()
 
 
 def test_only_middleware_that_listens_is_told(broker: StreamBroker) -> None:

@@ -5,23 +5,27 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from api.payment.ledger import Claim, Ledger, Verdict
+from api.payment.ledger import Claim, Doubtful, Ledger, Verdict
+from api.payment.limits import Limit
 from api.resp import Redis, RedisRefused
-from shared import outcome
-from shared.answers import record_key
+from jobs.echo import ENDPOINT
+from shared.answers import AnswerSealer
 from shared.connections import Wire
+from shared.ledger import JOURNAL, OPEN, REFUNDABLE, record_key
 from shared.outcome import Failed, Ok, Outcome
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
 
 Done = Callable[[str, Outcome], bytes]
 
 RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
+SEALER = AnswerSealer(bytes(range(32)))
 
 
 @pytest.fixture
@@ -39,8 +43,8 @@ def ledger(client: Redis) -> Ledger:
 @pytest.fixture
 def answers(redis_url: str) -> Iterator[Done]:
     ledger = Wire(redis_url)
-    store = AnswerStore(ledger)
-    yield lambda payment_id, result: store.done([(payment_id, result)])[0]
+    store = AnswerStore(ledger, SEALER)
+    yield lambda payment_id, result: store.done([Result(payment_id, ENDPOINT, b"", result)])[0]
     ledger.close()
 
 
@@ -78,7 +82,7 @@ async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers:
     other = dataclasses.replace(claim, fingerprint="f2")
     await ledger.claim(claim)
     assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
     answers(claim.payment_id, Ok(b"{}"))
     assert (await ledger.find(other)).verdict is Verdict.CONFLICT
@@ -88,18 +92,18 @@ async def test_the_answer_comes_back_with_its_receipt(ledger: Ledger, answers: D
     """After DONE every copy of the request gets the stored bytes."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     answers(claim.payment_id, Ok(b'{"ok":true}'))
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.receipt) == (Verdict.ANSWER, RECEIPT)
-    assert outcome.decode(entry.answer) == Ok(b'{"ok":true}')
+    assert SEALER.open(entry.answer, ENDPOINT, claim.payment_id, b"") == Ok(b'{"ok":true}')
 
 
 async def test_the_first_result_wins(ledger: Ledger, answers: Done) -> None:
     """A job that ran twice answers twice the same."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     first = answers(claim.payment_id, Ok(b"1"))
     assert answers(claim.payment_id, Ok(b"2")) == first
     assert answers(claim.payment_id, Failed("upstream_failed", "late", retryable=True)) == first
@@ -109,7 +113,7 @@ async def test_a_retryable_failure_frees_the_payment(ledger: Ledger, answers: Do
     """The same request runs the job again, without another settlement."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     answers(claim.payment_id, Failed("upstream_failed", "down", reason="timeout", retryable=True))
     entry = await ledger.claim(claim)
     assert entry.verdict is Verdict.RUN
@@ -121,7 +125,7 @@ async def test_a_final_failure_is_the_answer(ledger: Ledger, answers: Done) -> N
     """A failure that will not change is stored like an answer."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     answers(claim.payment_id, Failed("upstream_failed", "no", reason="captions_disabled"))
     assert (await ledger.claim(claim)).verdict is Verdict.ANSWER
 
@@ -133,7 +137,7 @@ async def test_a_driver_that_vanished_is_replaced(ledger: Ledger) -> None:
     await asyncio.sleep(0.01)
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 2)
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     await asyncio.sleep(0.01)
     assert (await ledger.find(claim)).verdict is Verdict.RUN
 
@@ -142,7 +146,7 @@ async def test_a_refusal_counts_for_the_only_attempt(ledger: Ledger) -> None:
     """The one and only settle call was refused: rejected, with the reason, for good."""
     claim = a_claim()
     await ledger.claim(claim)
-    assert await ledger.rejected(claim, 1, "insufficient_funds")
+    assert await ledger.rejected(claim.payment_id, 1, "insufficient_funds")
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.reason) == (Verdict.REJECTED, "insufficient_funds")
 
@@ -151,19 +155,19 @@ async def test_a_refusal_after_doubt_does_not_count(ledger: Ledger) -> None:
     """The second attempt's refusal may only mean that the first one paid: evidence has to say."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.unknown(claim, 1)
+    await ledger.unknown(claim.payment_id, 1)
     assert (await ledger.claim(claim)).attempts == 2
-    assert not await ledger.rejected(claim, 2, "expired")
-    assert await ledger.rejected(claim, 2, "expired", by_evidence=True)
+    assert not await ledger.rejected(claim.payment_id, 2, "expired")
+    assert await ledger.rejected(claim.payment_id, 2, "expired", by_evidence=True)
 
 
 async def test_proof_overrules_a_rejection(ledger: Ledger) -> None:
     """Evidence only moves forward: SETTLED may follow REJECTED, never the reverse."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.rejected(claim, 1, "insufficient_funds")
-    await ledger.settled(claim, RECEIPT)
-    assert not await ledger.rejected(claim, 1, "insufficient_funds", by_evidence=True)
+    await ledger.rejected(claim.payment_id, 1, "insufficient_funds")
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
+    assert not await ledger.rejected(claim.payment_id, 1, "insufficient_funds", by_evidence=True)
     assert (await ledger.find(claim)).verdict is Verdict.WAIT
 
 
@@ -171,12 +175,12 @@ async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> No
     """A first attempt that never left is forgotten; a later one leaves the doubt of the earlier."""
     claim = a_claim()
     await ledger.claim(claim)
-    assert await ledger.abandon(claim, 1)
+    assert await ledger.abandon(claim.payment_id, 1)
     assert (await ledger.find(claim)).verdict is Verdict.ABSENT
     await ledger.claim(claim)
-    await ledger.unknown(claim, 1)
+    await ledger.unknown(claim.payment_id, 1)
     await ledger.claim(claim)
-    assert not await ledger.abandon(claim, 2)
+    assert not await ledger.abandon(claim.payment_id, 2)
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
@@ -184,7 +188,7 @@ async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers:
     """The record outlives the answer, so the payment stays used."""
     claim = a_claim()
     await ledger.claim(claim)
-    await ledger.settled(claim, RECEIPT)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     answers(claim.payment_id, Ok(b"1"))
     await client.call("DEL", f"coinslot:answer:{claim.payment_id}")
     assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
@@ -204,9 +208,9 @@ async def test_a_driver_that_was_replaced_changes_nothing(ledger: Ledger) -> Non
     await asyncio.sleep(0.01)
     held = dataclasses.replace(claim, settle_lease_ms=10_000)
     assert (await ledger.claim(held)).attempts == 2
-    await ledger.unknown(claim, 1)
-    assert not await ledger.rejected(claim, 1, "late", by_evidence=True)
-    assert not await ledger.abandon(claim, 1)
+    await ledger.unknown(claim.payment_id, 1)
+    assert not await ledger.rejected(claim.payment_id, 1, "late", by_evidence=True)
+    assert not await ledger.abandon(claim.payment_id, 1)
     assert (await ledger.claim(held)).verdict is Verdict.WAIT
 
 
@@ -216,7 +220,7 @@ async def test_peeking_does_not_make_a_driver(ledger: Ledger) -> None:
     assert (await ledger.peek(claim)).verdict is Verdict.ABSENT
     await ledger.claim(claim)
     assert (await ledger.peek(claim)).verdict is Verdict.WAIT
-    await ledger.unknown(claim, 1)
+    await ledger.unknown(claim.payment_id, 1)
     assert (await ledger.peek(claim)).verdict is Verdict.IDLE
     assert (await ledger.peek(claim)).verdict is Verdict.IDLE
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
@@ -230,8 +234,211 @@ async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, 
     try:
         with pytest.raises(RedisRefused, match="OOM"):
             await ledger.claim(new)
-        await ledger.settled(old, RECEIPT)
+        await ledger.settled(old.payment_id, RECEIPT, old.run_lease_ms)
         answers(old.payment_id, Ok(b"1"))
         assert (await ledger.peek(old)).verdict is Verdict.ANSWER
     finally:
         await client.call("CONFIG", "SET", "maxmemory", "0")
+
+
+FAILURE = Failed("upstream_failed", "down", reason="timeout", retryable=True)
+
+
+def opened(claim: Claim, answer: bytes) -> Outcome:
+    return SEALER.open(answer, ENDPOINT, claim.payment_id, b"")
+
+
+async def settled(ledger: Ledger, claim: Claim) -> None:
+    await ledger.claim(claim)
+    await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
+
+
+async def journal(client: Redis, claim: Claim) -> list[str]:
+    """The events of one payment."""
+    lines = [
+        dict(zip(flat[::2], flat[1::2], strict=True)) for _, flat in await client.call("XRANGE", JOURNAL, "-", "+")
+    ]
+    return [line[b"event"].decode() for line in lines if line[b"payment"] == claim.payment_id.encode()]
+
+
+async def due_in_s(client: Redis, claim: Claim) -> float | None:
+    score = await client.call("ZSCORE", OPEN, claim.payment_id)
+    return None if score is None else float(score) / 1000 - time.time()
+
+
+async def make_due(client: Redis, claim: Claim) -> None:
+    await client.call("ZADD", OPEN, 0, claim.payment_id)
+
+
+async def taken(ledger: Ledger, claim: Claim) -> Doubtful | None:
+    found = [each for each in await ledger.take_doubtful(100, 1000) if each.payment_id == claim.payment_id]
+    return found[0] if found else None
+
+
+async def test_every_transition_is_a_line_of_the_journal(ledger: Ledger, answers: Done, client: Redis) -> None:
+    """In order, and none for a transition that did not happen."""
+    claim = a_claim(settle_lease_ms=1)
+    await ledger.claim(claim)
+    await ledger.unknown(claim.payment_id, 1)
+    await ledger.claim(claim)
+    assert not await ledger.rejected(claim.payment_id, 2, "late")
+    await ledger.settled(claim.payment_id, RECEIPT, 0)
+    await ledger.settled(claim.payment_id, RECEIPT, 0)
+    answers(claim.payment_id, FAILURE)
+    answers(claim.payment_id, Ok(b"1"))
+    answers(claim.payment_id, Ok(b"2"))
+    assert await journal(client, claim) == ["SETTLING", "UNKNOWN", "SETTLING", "SETTLED", "FAILURE", "DONE"]
+    assert await due_in_s(client, claim) is None
+
+
+async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Redis) -> None:
+    """After the driver's lease; soon when it is unknown; after a day when it is settled; once more when it was refused."""
+    claim = a_claim(valid_before=int(time.time()) + 100)
+    await ledger.claim(claim)
+    assert 9 < (await due_in_s(client, claim) or 0) <= 10
+    await ledger.unknown(claim.payment_id, 1)
+    assert 1 < (await due_in_s(client, claim) or 0) <= 1.5
+    await ledger.settled(claim.payment_id, RECEIPT, 0)
+    assert (await due_in_s(client, claim) or 0) == pytest.approx(24 * 3600, abs=5)
+    refused = a_claim(valid_before=int(time.time()) + 100)
+    await ledger.claim(refused)
+    await ledger.rejected(refused.payment_id, 1, "insufficient_funds")
+    assert (await due_in_s(client, refused) or 0) == pytest.approx(160, abs=5)
+
+
+async def test_a_doubtful_payment_is_taken_by_one(ledger: Ledger, client: Redis) -> None:
+    """Not while its driver lives, and not twice at once; a copy of the call waits for whoever looks into it."""
+    claim = a_claim(settle_lease_ms=200, payment=b"sealed")
+    await ledger.claim(claim)
+    await make_due(client, claim)
+    assert await taken(ledger, claim) is None
+    await asyncio.sleep(0.25)
+    await make_due(client, claim)
+    found = await taken(ledger, claim)
+    assert found is not None
+    assert (found.state, found.attempts, found.offer, found.payment) == ("SETTLING", 1, b"{}", b"sealed")
+    await make_due(client, claim)
+    assert await taken(ledger, claim) is None
+    assert (await ledger.find(claim)).verdict is Verdict.WAIT
+    await ledger.unknown(claim.payment_id, 1)
+    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
+
+
+async def test_a_doubtful_payment_is_asked_about_less_and_less(ledger: Ledger, client: Redis) -> None:
+    """Twice as late each time, and after ten minutes beyond its end every five minutes."""
+    claim = a_claim(settle_lease_ms=1, valid_before=int(time.time()) + 100)
+    await ledger.claim(claim)
+    pauses = []
+    for _ in range(7):
+        await asyncio.sleep(0.002)
+        await make_due(client, claim)
+        assert await taken(ledger, claim)
+        pauses.append(round((await due_in_s(client, claim) or 0) - 1))
+        await ledger.unknown(claim.payment_id, 1)
+    assert pauses == [3, 6, 12, 24, 30, 30, 30]
+    old = a_claim(settle_lease_ms=1, valid_before=int(time.time()) - 700)
+    await ledger.claim(old)
+    await asyncio.sleep(0.002)
+    await make_due(client, old)
+    assert await taken(ledger, old)
+    assert (await due_in_s(client, old) or 0) == pytest.approx(301, abs=2)
+
+
+async def test_one_more_attempt_is_counted_before_it_is_made(ledger: Ledger) -> None:
+    """By whoever looks into it; not when somebody else has driven it since."""
+    claim = a_claim()
+    await ledger.claim(claim)
+    await ledger.unknown(claim.payment_id, 1)
+    assert await ledger.attempt(claim.payment_id, 1, 1000) == 2
+    assert await ledger.attempt(claim.payment_id, 1, 1000) == 0
+    assert not await ledger.rejected(claim.payment_id, 2, "authorization_used")
+
+
+async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answers: Done, client: Redis) -> None:
+    """Then the last failure is the answer, until ten minutes are over; nothing is lost."""
+    claim = a_claim()
+    await settled(ledger, claim)
+    for _ in range(3):
+        answers(claim.payment_id, FAILURE)
+        assert (await ledger.claim(claim)).verdict is Verdict.RUN
+    answers(claim.payment_id, FAILURE)
+    entry = await ledger.claim(claim)
+    assert (entry.verdict, opened(claim, entry.answer), entry.receipt) == (Verdict.ANSWER, FAILURE, RECEIPT)
+    assert 590_000 < entry.wait_ms <= 600_000
+    await client.call("HINCRBY", record_key(claim.payment_id), "failing_since", -600_001)
+    assert (await ledger.claim(claim)).verdict is Verdict.RUN
+    answers(claim.payment_id, FAILURE)
+    assert (await ledger.claim(claim)).verdict is Verdict.RUN
+    answers(claim.payment_id, Ok(b"1"))
+    assert opened(claim, (await ledger.claim(claim)).answer) == Ok(b"1")
+
+
+async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Redis) -> None:
+    """And said to be, for ever."""
+    claim = a_claim()
+    await settled(ledger, claim)
+    await ledger.release(claim.payment_id)
+    await make_due(client, claim)
+    assert await taken(ledger, claim) is None
+    assert (await ledger.peek(claim)).verdict is Verdict.IDLE
+    await client.call("HINCRBY", record_key(claim.payment_id), "settled", -24 * 3600 * 1000)
+    await make_due(client, claim)
+    assert await taken(ledger, claim) is None
+    entry = await ledger.claim(claim)
+    assert (entry.verdict, entry.receipt) == (Verdict.FAILED, RECEIPT)
+    assert await client.call("ZSCORE", REFUNDABLE, claim.payment_id)
+    assert (await journal(client, claim))[-1] == "FAILED"
+    assert not await ledger.settled(claim.payment_id, RECEIPT, 1)
+
+
+async def test_a_refusal_is_looked_into_once_more(ledger: Ledger, client: Redis) -> None:
+    """A facilitator may refuse what it has settled: proof overrules it, and else it is closed."""
+    for proof in (True, False):
+        claim = a_claim()
+        await ledger.claim(claim)
+        await ledger.rejected(claim.payment_id, 1, "nonce_used")
+        await make_due(client, claim)
+        found = await taken(ledger, claim)
+        assert found is not None
+        assert found.state == "REJECTED"
+        assert (await ledger.peek(claim)).verdict is Verdict.REJECTED
+        if proof:
+            assert await ledger.settled(claim.payment_id, RECEIPT, 0)
+            assert (await ledger.claim(claim)).verdict is Verdict.RUN
+        else:
+            await ledger.close(claim.payment_id)
+            assert await due_in_s(client, claim) is None
+
+
+async def test_a_rate_is_counted_for_new_payments_only(ledger: Ledger) -> None:
+    """A burst, then one every interval; the same payment again costs nothing; another payer or endpoint has its own."""
+    payer = secrets.token_hex(4)
+    limit = Limit(interval_ms=200, burst=3)
+    claims = [a_claim(payer=payer, limit=limit) for _ in range(5)]
+    entries = [await ledger.claim(claim) for claim in claims[:4]]
+    assert [entry.verdict for entry in entries] == [Verdict.SETTLE] * 3 + [Verdict.LIMITED]
+    assert [entry.quota.left for entry in entries if entry.quota] == [2, 1, 0, 0]
+    assert 0 < entries[3].wait_ms <= 200
+    assert (await ledger.claim(claims[0])).verdict is Verdict.WAIT
+    assert (await ledger.claim(a_claim(payer=payer, limit=limit, endpoint="dns"))).verdict is Verdict.SETTLE
+    assert (await ledger.claim(a_claim(payer=payer + "0", limit=limit))).verdict is Verdict.SETTLE
+    assert (await ledger.peek(claims[3])).verdict is Verdict.ABSENT
+    await asyncio.sleep(entries[3].wait_ms / 1000 + 0.01)
+    assert (await ledger.claim(claims[3])).verdict is Verdict.SETTLE
+    assert (await ledger.claim(claims[4])).verdict is Verdict.LIMITED
+
+
+async def test_a_name_of_the_clients_belongs_to_one_payment(ledger: Ledger) -> None:
+    """Of one payer and endpoint; that of a refused or forgotten payment is free again."""
+    named = secrets.token_hex(16)
+    first, second = a_claim(identifier=named), a_claim(identifier=named)
+    await ledger.claim(first)
+    entry = await ledger.claim(second)
+    assert (entry.verdict, entry.other) == (Verdict.IDENTIFIED, first.payment_id)
+    assert (await ledger.claim(first)).verdict is Verdict.WAIT
+    assert (await ledger.claim(a_claim(identifier=named, payer="0x2"))).verdict is Verdict.SETTLE
+    assert (await ledger.claim(a_claim(identifier=named, endpoint="dns"))).verdict is Verdict.SETTLE
+    await ledger.rejected(first.payment_id, 1, "insufficient_funds")
+    assert (await ledger.claim(second)).verdict is Verdict.SETTLE
+    await ledger.abandon(second.payment_id, 1)
+    assert (await ledger.claim(a_claim(identifier=named))).verdict is Verdict.SETTLE

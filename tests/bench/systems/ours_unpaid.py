@@ -29,14 +29,14 @@ from api.pools import ROOM
 from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
-from shared import outcome
 from shared.broker import StreamBroker
 from shared.collector import calm_collector
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.message import Arguments
 from shared.money import Price
+from shared.outcome import Failed
 from tests.bench.roles import become, play, port
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, Result
 from workers.main import create_broker as create_real_broker
 
 MODULE = "tests.bench.systems.ours_unpaid"
@@ -86,16 +86,19 @@ class UnpaidCall(PaidCall):
         if find_payment(scope["headers"]) or scope.get("method") != "POST":
             return await super()._answer(scope, request_body)
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
-        if problem := self._invalid(body):
+        if problem := self._admission.invalid(body):
             raise problem
-        dispatcher = self._services.dispatcher
+        # Sealed and opened as a paid answer is, with no signature and no payment to bind it to.
+        dispatcher, answers = self._services.dispatcher, self._services.answers
+        secret = answers.secret(self._endpoint, b"")
         if no_seat := await dispatcher.take_seat(self._endpoint):
             raise again(no_seat, "There is no place for this call.", charged=False, after_s=1)
         try:
-            result = outcome.decode(await dispatcher.run(self._endpoint, Arguments("", "nobody", body)))
+            answer = await dispatcher.run(self._endpoint, Arguments("", "nobody", body, secret))
+            result = answers.open(answer, self._endpoint, "", secret)
         finally:
             dispatcher.leave_seat(self._endpoint)
-        if isinstance(result, outcome.Failed):
+        if isinstance(result, Failed):
             return Answer(502, ((b"content-type", b"text/plain"),), result.detail.encode())
         return Answer(200, ((b"content-type", b"application/json"),), result.body)
 
@@ -110,13 +113,13 @@ def create_app() -> Rsgi:
 
 
 class SparedLedger(AnswerStore):
-    """What stores the answers of paid calls, and of no others."""
+    """What stores the answers of paid calls, and of no others. All are sealed."""
 
-    def done(self, results: Sequence[tuple[str, outcome.Outcome]]) -> list[bytes]:
+    def done(self, results: Sequence[Result]) -> list[bytes]:
         """The answers that count."""
-        paid = [(payment_id, result) for payment_id, result in results if payment_id]
+        paid = [result for result in results if result.payment_id]
         stored = iter(super().done(paid) if paid else ())
-        return [next(stored) if payment_id else outcome.encode(result) for payment_id, result in results]
+        return [next(stored) if result.payment_id else self.sealed(result) for result in results]
 
 
 def create_broker() -> StreamBroker:

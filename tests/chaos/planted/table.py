@@ -1,8 +1,9 @@
 """Bugs, one guard removed at a time, with a case that must find each. Whoever changes a guarded line adapts its anchor here.
 
-Anchors in api/payment/ledger.py: another body, F1, a duplicate drives, no lease, settled again, two runs.
+Anchors in api/payment/transitions.py: another body, F1, a duplicate drives, no lease, settled again, two runs.
 In api/payment/settle.py: 402 for unknown, forgotten, other payee, too early.
-In api/payment/facilitator.py: timeout, no transaction, other network, other payer, pending, never sent.
+In api/payment/facilitator.py: timeout, never sent.
+In api/payment/answers.py: no transaction, other network, other payer, pending.
 In workers: not stored, last wins.
 """
 
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from tests.chaos.slots import OUTCOMES, Case, Outcome
 from tests.chaos.zygote import Patch
 
-LEDGER = "api/payment/ledger.py"
+LEDGER = "api/payment/transitions.py"
 SETTLE = "api/payment/settle.py"
 FACILITATOR = "api/payment/facilitator.py"
+ANSWERS = "api/payment/answers.py"
 
 
 @dataclass(frozen=True)
@@ -48,28 +50,33 @@ SLOW_COPIES = Case(Outcome(("slow",)), copies=3)
 
 BUGS: dict[str, Bug] = {
     "another body is not told from the one that paid": Bug(
-        LEDGER, "if record[1] ~= ARGV[1] then return {'conflict'} end\n", "", (4, 5), _case("paid")
+        LEDGER, "if record[1] ~= ARGV[3] then return {{'conflict'}} end\n", "", (4, 5), _case("paid")
     ),
     "a refusal counts although an earlier attempt is open": Bug(
         LEDGER,
-        "if ARGV[2] ~= 'evidence' and record[2] ~= '1' then return 0 end\n",
+        "if ARGV[4] ~= 'evidence' and record[2] ~= '1' then return 0 end\n",
         "",
         (6,),
         _case("cut off and paid, then refused"),
     ),
     "a duplicate drives too": Bug(
-        LEDGER, "if tonumber(record[3]) > now then return {'wait'} end\n", "", (1,), SLOW_COPIES
+        LEDGER, "if tonumber(record[3]) > now then return {{'wait'}} end\n", "", (1,), SLOW_COPIES
     ),
     "a claim has no lease": Bug(
-        LEDGER, "'lease', now + ARGV[3], 'endpoint', ARGV[5]", "'lease', 0, 'endpoint', ARGV[5]", (1,), SLOW_COPIES
+        LEDGER, "'lease', now + ARGV[4], 'valid_before'", "'lease', 0, 'valid_before'", (1,), SLOW_COPIES
     ),
     "what is settled is settled again": Bug(
-        LEDGER, "if state == 'SETTLED' then\n", "if state == 'NEVER' then\n", (1,), _case("paid", "settled")
+        LEDGER,
+        "if state == 'SETTLED' then\n  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])",
+        "if state == 'NEVER' then\n  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])",
+        (1,),
+        _case("paid", "settled"),
     ),
     "a timeout is a refusal": Bug(
         FACILITATOR,
-        "except (TimeoutError, aiohttp.ClientError) as error:\n            raise Undecided(type(error).__name__) from None\n",
-        "except (TimeoutError, aiohttp.ClientError) as error:\n"
+        "except (OSError, aiohttp.ClientError) as error:  # TimeoutError is an OSError\n"
+        "            raise Failing(type(error).__name__) from None\n",
+        "except (OSError, aiohttp.ClientError) as error:\n"
         "            settlement = Settlement(success=False, transaction='', network='')\n"
         "            raise Declined('settlement_failed', settlement) from None\n",
         (6,),
@@ -77,32 +84,32 @@ BUGS: dict[str, Bug] = {
     ),
     "a lost answer is a call that was never sent": Bug(
         FACILITATOR,
-        "except aiohttp.ClientConnectorError as error:",
+        "except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:",
         "except aiohttp.ClientError as error:",
         (6, 11),
         _case("cut off and paid, then refused"),
     ),
     "a success without a transaction is taken": Bug(
-        FACILITATOR,
-        "if not (answer.transaction and answer.network",
-        "if not (answer.network",
+        ANSWERS,
+        '_TRANSACTION.fullmatch(answer.transaction or "") is not None',
+        "True",
         (2, 3),
         _case("success without a transaction"),
     ),
     "a success on another network is taken": Bug(
-        FACILITATOR,
-        "answer.transaction and answer.network == offer.network and",
-        "answer.transaction and",
+        ANSWERS,
+        "and V1_NAMES.get(network, network) == offer.network",
+        "",
         (2, 3),
         _case("success elsewhere"),
     ),
     "a success of another payer is taken": Bug(
-        FACILITATOR, " and same_payer and same_amount)", " and same_amount)", (2, 3), _case("success of another payer")
+        ANSWERS, "and (answer.payer or payer).lower() == payer.lower()", "", (2, 3), _case("success of another payer")
     ),
     "what is pending has failed": Bug(
-        FACILITATOR,
-        "if status >= 500 or answer.transaction or not reason or reason.startswith(_OPEN_REASONS):",
-        "if not reason:",
+        ANSWERS,
+        "    if answer.transaction:\n        raise Undecided(_shown(reason))\n",
+        "    raise Declined(reason, Settlement(success=False, transaction='', network=offer.network))\n",
         (6,),
         _case("pending and paid"),
     ),
@@ -115,8 +122,8 @@ BUGS: dict[str, Bug] = {
     ),
     "an undecided payment is forgotten": Bug(
         SETTLE,
-        "    await ledger.unknown(checked.claim, attempts)\n",
-        "    await ledger.abandon(checked.claim, attempts)\n",
+        "    await ledger.unknown(payment_id, attempts)\n",
+        "    await ledger.abandon(payment_id, attempts)\n",
         (6,),
         _case("cut off and paid, then refused"),
     ),
@@ -129,15 +136,15 @@ BUGS: dict[str, Bug] = {
     ),
     "a transfer to somebody else is taken for ours": Bug(
         SETTLE,
-        '        and (evidence.pay_to or "").lower() == offer.pay_to.lower()\n',
-        "",
+        'shown = (evidence.status, (evidence.pay_to or "").lower(), evidence.amount)',
+        "shown = (evidence.status, offer.pay_to.lower(), evidence.amount)",
         (2, 3),
         _case("somebody else was paid"),
     ),
     "the answer is not stored before the reply": Bug(
         "workers/outbox.py",
-        "answers = self._answers.done([result for _, result in known])",
-        "answers = [__import__('shared.outcome').outcome.encode(result) for _, (_, result) in known]",
+        "answers = iter(self._answers.done(known) if known else ())",
+        "answers = iter([self._answers.sealed(result) for result in known])",
         (4,),
         _case("paid"),
     ),

@@ -1,0 +1,129 @@
+"""The operator's command: `coinslot-ops payments` lists what needs a person.
+
+Exit codes: 0 nothing needs one, 1 something does, 2 wrong usage or settings, 3 the ledger cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import redis
+from redis.exceptions import RedisError
+
+from shared.connections import connect
+from shared.ledger import OPEN, REFUNDABLE, RERUN_MS, record_key
+from shared.settings import InvalidSetting, Settings
+
+PAGE = 500
+
+UNKNOWN, REFUND = "unknown", "refundable"
+_REASONS = {
+    UNKNOWN: "Nobody knows whether it was settled. It is looked into for as long as the facilitator can tell.",
+    REFUND: "It was charged and not answered within a day.",
+    "waiting": "It was charged and is not answered yet. The same request runs it again.",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns its exit code."""
+    parser = argparse.ArgumentParser(prog="coinslot-ops", description="For the operator of a Coinslot service.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    payments = commands.add_parser("payments", help="list payments that are unknown or refundable")
+    payments.add_argument("--json", action="store_true", help="one JSON object a line")
+    chosen = parser.parse_args(arguments)
+    try:
+        settings = Settings.from_env(os.environ)
+    except InvalidSetting as error:
+        print(f"coinslot-ops: {error}", file=sys.stderr)
+        return 2
+    try:
+        with connect(settings.ledger_url) as ledger:
+            found = list(attention(ledger, now_ms=int(time.time() * 1000)))
+    except RedisError as error:
+        print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)
+        return 3
+    try:
+        for payment in found:
+            print(json.dumps(payment) if chosen.json else _line(payment))
+        if not chosen.json:
+            print(f"{len(found)} payments need you." if found else "No payment needs you.")
+    except BrokenPipeError:
+        sys.stderr.close()
+    return 1 if found else 0
+
+
+def attention(ledger: redis.Redis, *, now_ms: int) -> Iterator[dict[str, Any]]:
+    """Payments that are charged and unanswered, or of which nobody knows whether they are charged, oldest first.
+
+    A payment whose call is being answered right now is not among them.
+    """
+    for key in (REFUNDABLE, OPEN):
+        start = 0
+        while page := cast(list[bytes], ledger.zrange(key, start, start + PAGE - 1)):
+            start += PAGE
+            for payment_id in (named.decode() for named in page):
+                fields = cast(dict[bytes, bytes], ledger.hgetall(record_key(payment_id)))
+                # A payment itself is sealed, and an answer may be any bytes.
+                record = {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}
+                if record and (kind := _kind(record, now_ms)):
+                    yield _told(payment_id, kind, record)
+
+
+def _kind(record: Mapping[str, str], now_ms: int) -> str | None:
+    state = record.get("state", "")
+    if state == "FAILED":
+        return REFUND
+    if int(record.get("lease", 0)) > now_ms:
+        return None
+    if state in ("SETTLING", "UNKNOWN"):
+        return UNKNOWN
+    if state == "SETTLED":
+        return REFUND if now_ms - int(record.get("settled", 0)) > RERUN_MS else "waiting"
+    return None
+
+
+def _told(payment_id: str, kind: str, record: Mapping[str, str]) -> dict[str, Any]:
+    offer = json.loads(record["offer"])
+    receipt = json.loads(record.get("receipt", "{}"))
+    return {
+        "payment": payment_id,
+        "kind": kind,
+        "state": record["state"],
+        "reason": _REASONS[kind],
+        "since": _time(int(record.get("settled") or record["created"])),
+        "endpoint": record["endpoint"],
+        "payer": record["payer"],
+        "amount": offer.get("amount"),
+        "asset": offer.get("asset"),
+        "network": offer.get("network"),
+        "payTo": offer.get("payTo"),
+        "transaction": receipt.get("transaction"),
+        "settleAttempts": int(record["attempts"]),
+        "failures": int(record.get("failures", 0)),
+        "validBefore": _time(int(record.get("valid_before", 0)) * 1000),
+    }
+
+
+def _line(payment: dict[str, Any]) -> str:
+    return (
+        f"{payment['kind']:10} {payment['since']}  {payment['endpoint']}  {payment['amount']} of {payment['asset']} on"
+        f" {payment['network']}\n"
+        f"           payer {payment['payer']}  transaction {payment['transaction'] or '-'}\n"
+        f"           {payment['payment']}\n"
+        f"           {payment['reason']} Settle calls: {payment['settleAttempts']}, failed jobs: {payment['failures']}."
+    )
+
+
+def _time(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""A facilitator that fails is left alone until it has answered a question that costs nothing.
+
+closed ── failures in a row ──▶ open ── it answers a trial ──▶ on probation ── it answers a settlement ──▶ closed
+                                ▲  └─ it does not: longer ─┐         │
+                                └──────────────────────────┴─ or it fails
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Circuit:
+    """What is known of one facilitator's failures. It has no clock: whoever makes the trials waits for `pause_s` before each.
+
+    Args:
+        failures: in a row, until it opens.
+        pause_s: how long it is open at first.
+        longest_pause_s: and at most. Each time doubles it until a settlement has been answered.
+    """
+
+    def __init__(self, *, failures: int = 5, pause_s: float = 2.0, longest_pause_s: float = 60.0) -> None:
+        self.is_open = False
+        self.pause_s = 0.0
+        self.openings = 0
+        """How often it has opened. Who calls remembers it, because a call tells nothing new of what had opened since."""
+        self.on_change: Callable[[], None] = lambda: None
+        self._limit = failures
+        self._first_s = pause_s
+        self._longest_s = longest_pause_s
+        self._failures = 0
+
+    def failed(self, openings: int) -> None:
+        """A call failed.
+
+        Args:
+            openings: as it was when the call began.
+        """
+        if self.is_open or openings != self.openings:
+            return
+        self._failures += 1
+        if self._failures >= self._limit:
+            self._open()
+
+    def worked(self) -> None:
+        """A call was answered, whatever the answer."""
+        self._failures, self.pause_s = 0, 0.0
+        self._close()
+
+    def tried(self, *, passed: bool) -> None:
+        """How the trial of an open circuit went."""
+        if not self.is_open:
+            return
+        if passed:
+            self._failures = self._limit - 1
+            self._close()
+        else:
+            self._open()
+
+    def _open(self) -> None:
+        self.pause_s = min(max(self._first_s, 2 * self.pause_s), self._longest_s)
+        self.openings += 1
+        self.is_open = True
+        self.on_change()
+
+    def _close(self) -> None:
+        if self.is_open:
+            self.is_open = False
+            self.on_change()

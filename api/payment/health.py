@@ -1,0 +1,146 @@
+"""Whether a rail can take new payments: what its facilitator says that it supports, and how settling has gone lately.
+
+A facilitator that cannot be asked is taken to support what we are configured for: only one that says otherwise takes its rail
+down, or one whose settle calls fail in a row, until it can be asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import time
+from collections.abc import Callable
+
+from api.payment.facilitator import Facilitator, Failing, NotSent, Unsettled
+from shared.x402.networks import Rail
+from shared.x402.wire import X402_VERSION, Kind
+
+log = logging.getLogger(__name__)
+
+FINE_S = 60.0
+"""How long an answer that names our kind is believed."""
+SOON_S = 10.0
+"""How soon it is asked again otherwise."""
+FRESH_S = 2.0
+"""An answer this young is not asked for again by /readyz."""
+
+
+class Health:
+    """Of one rail, as this process sees it.
+
+    Args:
+        scheme, network: what the facilitator has to support.
+    """
+
+    def __init__(self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str) -> None:
+        self.is_up = True
+        """Whether a new payment may be made on it."""
+        self.kind: Kind | None = None
+        """What the facilitator last said of our scheme and network. Its `extra` is for rails whose offers carry some of it."""
+        self._rail = rail
+        self._facilitator = facilitator
+        self._scheme = scheme
+        self._network = network
+        self._circuit = facilitator.circuit
+        self._circuit.on_change = self._circuit_changed
+        self._is_listed = True
+        self._answers = False
+        self._asked_at = self._next_at = 0.0
+        self._is_sooner = asyncio.Event()
+        self._listeners: list[Callable[[], None]] = []
+        self._asking: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    @property
+    def retry_after_s(self) -> int:
+        """When it is looked at again, in whole seconds."""
+        return max(1, math.ceil(self._next_at - time.monotonic()))
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call `listener` whenever `is_up` has changed."""
+        self._listeners.append(listener)
+
+    def start(self) -> None:
+        """Begin asking, on the running event loop."""
+        self._watching = asyncio.create_task(self._watch(), name=f"health-{self._rail}")
+
+    async def stop(self) -> None:
+        """Stop asking."""
+        tasks = [task for task in (self._watching, self._asking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def is_ready(self) -> bool:
+        """Whether it is up and its facilitator answers, just now. One that is left alone is not asked for this."""
+        is_fresh = self._answers and time.monotonic() - self._asked_at < FRESH_S
+        if not self._circuit.is_open and not is_fresh:
+            await self._ask()
+        return self.is_up and self._answers
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                await self._ask()
+            except Exception:
+                log.exception("the facilitator of %s could not be asked", self._rail)
+                self._next_at = time.monotonic() + SOON_S
+            while (left_s := self._next_at - time.monotonic()) > 0:
+                self._is_sooner.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(left_s):
+                        await self._is_sooner.wait()
+
+    async def _ask(self) -> None:
+        # One question at a time, shared by all who wait for its answer.
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._question())
+        await asyncio.shield(self._asking)
+
+    async def _question(self) -> None:
+        openings = self._circuit.openings
+        is_named = False
+        try:
+            supported = await self._facilitator.supported()
+        except (NotSent, Failing):
+            self._answers = False
+        except Unsettled:
+            self._answers = True  # in words that are not the specification's
+        else:
+            self._answers = True
+            ours = (X402_VERSION, self._scheme, self._network)
+            kinds = [kind for kind in supported.kinds if (kind.x402_version, kind.scheme, kind.network) == ours]
+            is_named = bool(kinds)
+            self.kind = kinds[0] if kinds else None
+            self._listed(is_named)
+        self._asked_at = time.monotonic()
+        # One that opened meanwhile has its pause before it.
+        if openings == self._circuit.openings:
+            self._circuit.tried(passed=self._answers)
+        pause_s = self._circuit.pause_s if self._circuit.is_open else FINE_S if is_named else SOON_S
+        self._next_at = self._asked_at + pause_s
+
+    def _listed(self, is_listed: bool) -> None:
+        if is_listed != self._is_listed:
+            self._is_listed = is_listed
+            self._update(f"its facilitator does not list {self._scheme} on {self._network} in /supported")
+
+    def _circuit_changed(self) -> None:
+        if self._circuit.is_open:
+            self._next_at = time.monotonic() + self._circuit.pause_s
+            self._is_sooner.set()
+        self._update("its facilitator failed too often in a row, and is left alone until it answers /supported again")
+
+    def _update(self, why_not: str) -> None:
+        is_up = self._is_listed and not self._circuit.is_open
+        if is_up == self.is_up:
+            return
+        self.is_up = is_up
+        if is_up:
+            log.warning("%s takes new payments again", self._rail)
+        else:
+            log.warning("%s takes no new payments: %s", self._rail, why_not)
+        for listener in self._listeners:
+            listener()

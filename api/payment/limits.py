@@ -1,0 +1,116 @@
+"""How often one payer may make new calls of one endpoint: GCRA (the virtual scheduling of ITU-T I.371), counted in the claim
+script, after the payment was checked and before it is settled. So nobody else can use up a payer's rate, nobody is charged for
+a call that is refused, and repeating a paid call costs nothing of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from shared.endpoint import Pool
+from shared.settings import InvalidSetting
+
+IN_FLIGHT = 8
+"""New calls that one payer may have in one API process at a time."""
+OFF = "off"
+
+_ENTRY = re.compile(r"([a-z]+)=([0-9]{1,4}(?:\.[0-9]{1,3})?)/([0-9]{1,4})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A rate.
+
+    Attributes:
+        interval_ms: between two calls that go on for ever; 0 for no limit.
+        burst: calls at once after a rest.
+    """
+
+    interval_ms: float
+    burst: int
+
+
+NO_LIMIT = Limit(0, 0)
+_UTILITY, _NETWORK, _BROWSER = Limit(100, 20), Limit(500, 10), Limit(3_000, 3)
+DEFAULTS: Mapping[Pool, Limit] = {
+    Pool.MICRO: _UTILITY,
+    Pool.FAST: _UTILITY,
+    Pool.NET: _NETWORK,
+    Pool.CHAIN: _NETWORK,
+    Pool.WHOIS: _NETWORK,
+    Pool.YOUTUBE: _NETWORK,
+    Pool.RENDER: _BROWSER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What is left of a payer's rate.
+
+    Attributes:
+        left: calls that may be made at once.
+        reset_ms: until all of them may be made again.
+    """
+
+    limit: Limit
+    left: int
+    reset_ms: int
+
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        """RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10)."""
+        window_s = max(1, math.ceil(self.limit.burst * self.limit.interval_ms / 1000))
+        return (
+            (b"ratelimit-policy", f'"payer";q={self.limit.burst};w={window_s}'.encode()),
+            (b"ratelimit", f'"payer";r={self.left};t={math.ceil(self.reset_ms / 1000)}'.encode()),
+        )
+
+
+class Limits:
+    """The rates of all pools, and how many calls of a payer are on their way in this process.
+
+    Args:
+        text: changes to DEFAULTS, as ``pool=<calls per second>/<burst>,...``, or ``off``.
+
+    Raises:
+        InvalidSetting: it has another form.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self._is_off = text.strip() == OFF
+        self._by_pool = dict.fromkeys(Pool, NO_LIMIT) if self._is_off else {**DEFAULTS, **_parsed(text)}
+        self._in_flight: defaultdict[str, dict[str, int]] = defaultdict(dict)
+
+    def of(self, pool: Pool) -> Limit:
+        """Of the endpoints of one pool."""
+        return self._by_pool[pool]
+
+    @contextmanager
+    def held(self, payer: str, payment_id: str) -> Iterator[bool]:
+        """While a call is answered. False when the payer has too many others; copies of one call count once."""
+        calls = self._in_flight[payer]
+        is_allowed = self._is_off or payment_id in calls or len(calls) < IN_FLIGHT
+        calls[payment_id] = calls.get(payment_id, 0) + 1
+        try:
+            yield is_allowed
+        finally:
+            calls[payment_id] -= 1
+            if not calls[payment_id]:
+                del calls[payment_id]
+            if not calls:
+                self._in_flight.pop(payer, None)
+
+
+def _parsed(text: str) -> dict[Pool, Limit]:
+    limits = {}
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        found = _ENTRY.fullmatch(entry)
+        if not found or found[1] not in set(Pool) or not float(found[2]) or not int(found[3]):
+            raise InvalidSetting(
+                f"COINSLOT_RATE_LIMITS: {entry!r} is not <pool>=<calls per second>/<burst>, like fast=10/20"
+            )
+        limits[Pool(found[1])] = Limit(1000 / float(found[2]), int(found[3]))
+    return limits

@@ -1,0 +1,120 @@
+"""What became of payments that nobody came back for: their settlement is looked into until it is known.
+
+It never starts a settlement for a caller who has left. It reads the chain through the facilitator; one that has no evidence to
+give is sent the very same payment again, which settles once at most, for as long as that is valid. What stays undecided is
+listed by `coinslot-ops payments`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from api.payment.facilitator import NoEvidence, Unsettled
+from api.payment.ledger import Doubtful, Ledger
+from api.payment.rails import ConfiguredRail
+from api.payment.settle import FAILED, proven_by, refuted_by
+from api.resp import RedisLost, RedisRefused
+from shared.sealing import Sealer, Unsealable
+from shared.x402.wire import Evidence, Offer, Payment, Settlement
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 1.0
+AT_ONCE = 8
+"""Payments of one turn: each is a call or two to a facilitator."""
+LEASE_MARGIN_MS = 3_000
+
+
+class Reconciler:
+    """Takes doubtful payments from the ledger, each for itself among all API processes.
+
+    Args:
+        rails: whose facilitators are asked, by the asset of a payment's offer.
+        sealer: of the payments in the ledger.
+        probe_s: longest time that one facilitator may take for an answer.
+    """
+
+    def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail], sealer: Sealer, *, probe_s: float) -> None:
+        self._ledger = ledger
+        self._rails: Mapping[tuple[str, str], ConfiguredRail] = {rail.asset: rail for rail in rails}
+        self._sealer = sealer
+        self._lease_ms = int(2 * probe_s * 1000) + LEASE_MARGIN_MS
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, on the running event loop."""
+        self._task = asyncio.create_task(self._run(), name="reconciler")
+
+    async def stop(self) -> None:
+        """Stop. What was being looked into is taken up again after its lease."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def turn(self) -> int:
+        """Look into what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
+        doubtful = await self._ledger.take_doubtful(AT_ONCE, self._lease_ms)
+        await asyncio.gather(*(self._look_into(each) for each in doubtful))
+        return len(doubtful)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                while await self.turn() == AT_ONCE:
+                    pass
+            except (RedisLost, RedisRefused) as error:
+                log.warning("no payments can be looked into: %s", error)
+            except Exception:
+                log.exception("looking into payments failed")
+            await asyncio.sleep(EVERY_S)
+
+    async def _look_into(self, payment: Doubtful) -> None:
+        offer = msgspec.json.decode(payment.offer, type=Offer)
+        rail = self._rails.get((offer.network, offer.asset))
+        if rail is None:
+            log.warning("%s was made on %s, which is not configured any more", payment.payment_id, offer.network)
+            return
+        try:
+            evidence = await rail.facilitator.evidence(payment.payment_id)
+        except NoEvidence:
+            await self._ask_again(payment, offer, rail)
+            return
+        except Unsettled:
+            evidence = Evidence(status="unknown", network=offer.network)
+        settlement = proven_by(evidence, offer, payment.payer)
+        if settlement is not None:
+            await self._settled(payment, settlement)
+        elif payment.state == "REJECTED":
+            if evidence.status != "unknown":
+                await self._ledger.close(payment.payment_id)
+        elif refuted_by(evidence, payment.valid_before):
+            await self._ledger.rejected(payment.payment_id, payment.attempts, FAILED, by_evidence=True)
+        else:
+            await self._ledger.unknown(payment.payment_id, payment.attempts)
+
+    async def _ask_again(self, payment: Doubtful, offer: Offer, rail: ConfiguredRail) -> None:
+        """The identical settle call: the only question that a facilitator without evidence answers."""
+        if payment.state == "REJECTED":
+            await self._ledger.close(payment.payment_id)
+            return
+        attempts = payment.attempts
+        try:
+            made = msgspec.json.decode(self._sealer.open(payment.payment, payment.payment_id.encode()), type=Payment)
+            if payment.valid_before <= time.time():
+                raise Unsettled("it can no longer be sent")
+            attempts = await self._ledger.attempt(payment.payment_id, attempts, self._lease_ms)
+            if not attempts:
+                return
+            await self._settled(payment, await rail.facilitator.settle(made, offer, payer=payment.payer))
+        except (Unsettled, Unsealable, msgspec.DecodeError):
+            # A refusal says nothing either: an earlier attempt may be what it is refused for.
+            await self._ledger.unknown(payment.payment_id, attempts)
+
+    async def _settled(self, payment: Doubtful, settlement: Settlement) -> None:
+        log.info("settlement of %s found: %s", payment.payment_id, settlement.transaction)
+        await self._ledger.settled(payment.payment_id, msgspec.json.encode(settlement), 0)

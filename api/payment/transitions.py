@@ -1,0 +1,227 @@
+"""The transitions of a payment in Lua: each is one script, so it happens wholly or not at all.
+
+KEYS begin with the record, the answer, OPEN, JOURNAL; ARGV begins with the payment id. Scripts that only move what is already
+paid for carry `allow-oom`: a full Redis takes no new payment and still ends those that it has.
+"""
+
+from __future__ import annotations
+
+from shared.ledger import FREE_RERUNS, NOTE, NOW, RERUN_MS, RERUN_WINDOW_MS
+
+RECORD_TTL_S = 30 * 24 * 3600
+"""How long a used payment is remembered. Far beyond the longest authorization we accept."""
+REJECTED_CHECK_S = 60
+"""A refused payment is looked for on the chain once more, so long after it expired."""
+FIRST_PROBE_MS = 1_500
+"""When an unknown settlement is asked about first. Each time it waits twice as long, up to LONGEST_PROBE_MS."""
+LONGEST_PROBE_MS = 30_000
+OLD_S, OLD_PROBE_MS = 600, 300_000
+"""What is unknown so long after it expired is asked about that rarely."""
+
+_PRELUDE = (
+    NOW
+    + NOTE
+    + """
+local id = ARGV[1]
+local function due(at) redis.call('ZADD', KEYS[3], at, id) end
+local function closed() redis.call('ZREM', KEYS[3], id) end
+"""
+)
+_OOM_TOO = "#!lua flags=allow-oom\n"
+
+# KEYS: 5 the rate, 6 the identifier (or the record again). ARGV: 2 mode, 3 fingerprint, 4 settle lease, 5 run lease, 6 interval
+# of the rate in ms (0: none), 7 burst, 8 valid before, then the fields of a new record.
+_LOOK_UP = (
+    _PRELUDE
+    + f"""
+local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'state', 'lease', 'reason', 'receipt', 'failures',
+  'failing_since', 'failure')
+if not record[1] then
+  if ARGV[2] ~= 'claim' then return {{'absent'}} end
+  if KEYS[6] ~= KEYS[1] then
+    local other = redis.call('GET', KEYS[6])
+    if other and other ~= id then
+      local state = redis.call('HGET', 'coinslot:payment:' .. other, 'state')
+      if state and state ~= 'REJECTED' then return {{'identified', other}} end
+    end
+  end
+  local left, reset = '', ''
+  local interval, burst = tonumber(ARGV[6]), tonumber(ARGV[7])
+  if interval > 0 then
+    local arrival = math.max(now, tonumber(redis.call('GET', KEYS[5]) or 0))
+    local wait = arrival + interval - interval * burst - now
+    if wait > 0 then return {{'limited', tostring(math.ceil(wait)), tostring(math.ceil(arrival - now))}} end
+    arrival = arrival + interval
+    redis.call('SET', KEYS[5], string.format('%.3f', arrival), 'PX', math.ceil(arrival - now))
+    left = tostring(math.floor((interval * burst - (arrival - now)) / interval))
+    reset = tostring(math.ceil(arrival - now))
+  end
+  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[3], 'state', 'SETTLING', 'attempts', 1, 'created', now,
+    'lease', now + ARGV[4], 'valid_before', ARGV[8], unpack(ARGV, 9))
+  redis.call('EXPIRE', KEYS[1], {RECORD_TTL_S})
+  if KEYS[6] ~= KEYS[1] then redis.call('SET', KEYS[6], id, 'EX', {RECORD_TTL_S}) end
+  due(now + ARGV[4])
+  note(id, 'SETTLING', 1)
+  return {{'settle', '1', left, reset}}
+end
+if record[1] ~= ARGV[3] then return {{'conflict'}} end
+local state = record[2]
+if state == 'DONE' then
+  local answer = redis.call('GET', KEYS[2])
+  if answer then return {{'answer', record[5], answer}} end
+  return {{'expired'}}
+end
+if state == 'REJECTED' then return {{'rejected', record[4]}} end
+if state == 'FAILED' then return {{'failed', record[5]}} end
+if tonumber(record[3]) > now then return {{'wait'}} end
+if state == 'SETTLED' and tonumber(record[6] or 0) > {FREE_RERUNS} then
+  local rest = tonumber(record[7]) + {RERUN_WINDOW_MS} - now
+  if rest > 0 then return {{'answer', record[5], record[8], tostring(rest)}} end
+end
+if ARGV[2] == 'peek' then return {{'idle'}} end
+if state == 'SETTLED' then
+  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])
+  return {{'run', record[5]}}
+end
+redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[4])
+due(now + ARGV[4])
+local attempts = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
+note(id, 'SETTLING', attempts)
+return {{'settle', tostring(attempts), '', ''}}
+"""
+)
+# Without a flag Redis refuses the script when memory is full: then nothing is claimed and nothing charged.
+CLAIM = "#!lua\n" + _LOOK_UP
+FIND = _OOM_TOO + _LOOK_UP
+
+# ARGV: 2 receipt, 3 run lease.
+SETTLED = (
+    _OOM_TOO
+    + _PRELUDE
+    + f"""
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
+if not record[1] or record[1] == 'DONE' or record[1] == 'FAILED' then return 0 end
+if record[1] ~= 'SETTLED' then note(id, 'SETTLED', record[2]) end
+redis.call('HSET', KEYS[1], 'state', 'SETTLED', 'receipt', ARGV[2], 'lease', now + ARGV[3])
+redis.call('HSETNX', KEYS[1], 'settled', now)
+redis.call('HDEL', KEYS[1], 'payment', 'reason')
+due(redis.call('HGET', KEYS[1], 'settled') + {RERUN_MS})
+return 1
+"""
+)
+
+# ARGV: 2 attempts, 3 reason, 4 'evidence' or 'answer'. A later driver's record is not an earlier one's to change.
+REJECTED = (
+    _OOM_TOO
+    + _PRELUDE
+    + f"""
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'valid_before')
+if (record[1] ~= 'SETTLING' and record[1] ~= 'UNKNOWN') or record[2] ~= ARGV[2] then return 0 end
+if ARGV[4] ~= 'evidence' and record[2] ~= '1' then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'REJECTED', 'reason', ARGV[3], 'lease', 0)
+redis.call('HDEL', KEYS[1], 'payment')
+if ARGV[4] == 'evidence' then closed() else due((record[3] + {REJECTED_CHECK_S}) * 1000) end
+note(id, 'REJECTED', record[2])
+return 1
+"""
+)
+
+# ARGV: 2 attempts.
+UNKNOWN = (
+    _OOM_TOO
+    + _PRELUDE
+    + f"""
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
+if (record[1] ~= 'SETTLING' and record[1] ~= 'UNKNOWN') or record[2] ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
+if record[1] == 'SETTLING' then
+  due(now + {FIRST_PROBE_MS})
+  note(id, 'UNKNOWN', record[2])
+end
+return 1
+"""
+)
+
+# ARGV: 2 attempts. The settle call of this attempt was never sent.
+ABANDON = (
+    _OOM_TOO
+    + _PRELUDE
+    + f"""
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
+if record[1] ~= 'SETTLING' or record[2] ~= ARGV[2] then return 0 end
+if record[2] == '1' then
+  closed()
+  note(id, 'FORGOTTEN', record[2])
+  return redis.call('DEL', KEYS[1])
+end
+redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
+due(now + {FIRST_PROBE_MS})
+note(id, 'UNKNOWN', record[2])
+return 0
+"""
+)
+
+RELEASE = (
+    _OOM_TOO
+    + """
+if redis.call('HGET', KEYS[1], 'state') ~= 'SETTLED' then return 0 end
+redis.call('HSET', KEYS[1], 'lease', 0)
+return 1
+"""
+)
+
+# ARGV: 2 attempts, 3 settle lease. One more settle call for a payment that somebody probes.
+ATTEMPT = (
+    _OOM_TOO
+    + _PRELUDE
+    + """
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
+if (record[1] ~= 'SETTLING' and record[1] ~= 'UNKNOWN') or record[2] ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[3])
+due(now + ARGV[3])
+local attempts = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
+note(id, 'SETTLING', attempts)
+return attempts
+"""
+)
+
+# KEYS: 1 OPEN, 2 JOURNAL, 3 REFUNDABLE. ARGV: 1 how many at most, 2 lease of a probe.
+TAKE = (
+    _OOM_TOO
+    + NOW
+    + NOTE
+    + f"""
+local taken = {{}}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])) do
+  local key = 'coinslot:payment:' .. id
+  local record = redis.call('HMGET', key, 'state', 'lease', 'attempts', 'valid_before', 'offer', 'payer', 'payment',
+    'settled', 'endpoint')
+  local state, lease, valid_before = record[1], tonumber(record[2] or 0), tonumber(record[4] or 0)
+  if not state or state == 'DONE' or state == 'FAILED' then
+    redis.call('ZREM', KEYS[1], id)
+  elseif lease > now then
+    redis.call('ZADD', KEYS[1], lease, id)
+  elseif state == 'SETTLED' then
+    if now < record[8] + {RERUN_MS} then
+      redis.call('ZADD', KEYS[1], record[8] + {RERUN_MS}, id)
+    else
+      redis.call('HSET', key, 'state', 'FAILED')
+      redis.call('ZREM', KEYS[1], id)
+      redis.call('ZADD', KEYS[3], now, id)
+      note(id, 'FAILED', record[3])
+    end
+  else
+    local probes = redis.call('HINCRBY', key, 'probes', 1)
+    local pause = math.min({FIRST_PROBE_MS} * 2 ^ math.min(probes, 10), {LONGEST_PROBE_MS})
+    if now > (valid_before + {OLD_S}) * 1000 then pause = {OLD_PROBE_MS} end
+    redis.call('ZADD', KEYS[1], now + ARGV[2] + pause, id)
+    if state ~= 'REJECTED' then redis.call('HSET', key, 'lease', now + ARGV[2]) end
+    taken[#taken + 1] = {{id, state, record[3], tostring(valid_before), record[5], record[6], record[7] or '', record[9]}}
+  end
+end
+return taken
+"""
+)
+
+# KEYS: OPEN. What was refused was looked for once more.
+CLOSED = _OOM_TOO + "return redis.call('ZREM', KEYS[1], ARGV[1])\n"

@@ -1,0 +1,128 @@
+"""Attacks by number: many slow, many false, many in another's name (P22 to P24, as far as no limit per payer is needed).
+
+There is no limit per address: whoever signs well-formed payments of empty wallets makes a settle call with each of them, at
+most as many at once as the pool of the endpoint has seats. The limits per payer are in test_limits.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+
+from api.pools import ROOM
+from shared.endpoint import Pool
+
+PATH = "/v1/cdp/echo"
+AsHeader = Callable[[Any], str]
+
+pytestmark = pytest.mark.anyio
+
+
+def forged(payment: Any, number: int) -> Any:
+    """With a signature of the right form that is nobody's, or another's."""
+    payment["payload"]["signature"] = "0x" + f"{number + 1:064x}" + f"{number + 7:064x}" + "1b"
+    return payment
+
+
+async def test_p22_slow_settlements_take_no_more_than_the_seats(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    new_payer: Any,
+    facilitator: Any,
+    exchanges: Any,
+    ledger: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hundred payments whose settlement is slow, to use up what honest ones wait for: those beyond the seats are turned
+    away uncharged and unclaimed, another pool is not disturbed, and afterwards the same payments are served."""
+    monkeypatch.setitem(ROOM, Pool.MICRO, 5)
+    exchanges.delay_s = 0.3
+    headers = [{"PAYMENT-SIGNATURE": as_header(new_payer().payment())} for _ in range(100)]
+    flood = asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
+    await asyncio.sleep(0.1)
+    neighbour = {"PAYMENT-SIGNATURE": as_header(new_payer().payment(price="0.005"))}
+    assert (
+        await shop.post("/v1/cdp/faker", json={"template": {"a": "person.firstName"}}, headers=neighbour)
+    ).is_success
+    answers = await flood
+    turned_away = [answer for answer in answers if answer.status_code == 503]
+    assert (len(answers) - len(turned_away), {answer.json()["charged"] for answer in turned_away}) == (5, {False})
+    assert (len(facilitator.settles), exchanges.at_once, len(ledger.keys())) == (6, 6, 6)
+    exchanges.delay_s = 0
+    for one, answer in zip(headers, answers, strict=True):
+        if answer in turned_away[:10]:
+            assert (await shop.post(PATH, json={}, headers=one)).status_code == 200
+    assert len(facilitator.settles) == 16
+
+
+async def test_p23_false_signatures_reach_no_facilitator(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    exchanges: Any,
+    ledger: Any,
+    runs: list[Any],
+    as_header: AsHeader,
+) -> None:
+    """Five hundred payments that look good and are signed by nobody, to make us ask the facilitator five hundred times."""
+    headers = [{"PAYMENT-SIGNATURE": as_header(forged(payer.payment(), number))} for number in range(500)]
+    answers = await asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
+    assert {(answer.status_code, answer.json()["error"]) for answer in answers} == {
+        (402, "invalid_exact_evm_payload_signature")
+    }
+    assert (exchanges.made, ledger.keys(), runs) == ([], [], [])
+    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success
+
+
+async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    exchanges: Any,
+    ledger: Any,
+    runs: list[Any],
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Signatures that only the chain can judge, two hundred at once: never more verifications than seats, nothing claimed."""
+    monkeypatch.setitem(ROOM, Pool.MICRO, 8)
+    exchanges.delay_s = 0.2
+    headers = []
+    for number in range(200):
+        payment = payer.payment()
+        payment["payload"]["signature"] = "0x" + f"{number:04x}" * 48
+        headers.append({"PAYMENT-SIGNATURE": as_header(payment)})
+    answers = await asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
+    statuses = [answer.status_code for answer in answers]
+    assert (statuses.count(402), statuses.count(503)) == (8, 192)
+    assert (exchanges.at_once, {path for path, _ in exchanges.made}) == (8, {"/verify"})
+    assert (facilitator.settles, ledger.keys(), runs) == ([], [], [])
+    exchanges.delay_s = 0
+    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success
+
+
+async def test_p24_nobody_is_burdened_with_what_others_say_in_his_name(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    ledger: Any,
+    effects_of: Any,
+    as_header: AsHeader,
+) -> None:
+    """A hundred unsigned payments name the victim as the payer, to use up his limits: nothing is written down about him, and
+    his next call is served."""
+    headers = [{"PAYMENT-SIGNATURE": as_header(forged(payer.payment(), number))} for number in range(100)]
+    async with ledger.watched() as lines:
+        answers = await asyncio.gather(*(shop.post(PATH, json={}, headers=one) for one in headers))
+    assert {answer.status_code for answer in answers} == {402}
+    assert [line for line in effects_of(lines) if "coinslot:rate" in line or payer.address in line.lower()] == []
+    assert facilitator.settles == []
+    assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).is_success

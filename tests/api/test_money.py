@@ -1,0 +1,466 @@
+"""Rates, names, a ledger that takes nothing, failures that are run again, and payments that nobody comes back for: on the real
+API, ledger, queue and worker; only the facilitator is a double."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+import redis
+
+from api import ops
+from api.app import create_app
+from api.payment import identifier, transitions
+from api.payment.ledger import Ledger
+from api.payment.rails import configured_rails
+from api.payment.reconcile import Reconciler
+from api.resp import Redis
+from jobs.ports import Context
+from shared.endpoint import Endpoint
+from shared.ledger import JOURNAL, OPEN, RERUN_MS, record_key
+from shared.outcome import Outcome, UpstreamFailed, failed
+from shared.sealing import Sealer
+from shared.settings import Settings, read_key
+from workers.execute import execute
+
+PATH = "/v1/cdp/echo"
+AsHeader = Callable[[Any], str]
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A shop with other settings."""
+    app = create_app(settings)
+    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+    async with (
+        app.litestar.lifespan(),
+        httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
+    ):
+        yield client
+
+
+def events(ledger: redis.Redis) -> list[str]:
+    return [entry[b"event"].decode() for _, entry in ledger.xrange(JOURNAL)]
+
+
+@pytest.fixture
+def ledger(clean_redis: str) -> Any:
+    with redis.Redis.from_url(clean_redis) as client:
+        yield client
+
+
+async def test_a_payer_who_calls_too_often_is_429_and_not_charged(
+    settings: Settings, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """After the burst, with the rate in the headers; the same payment is served when its time has come."""
+    async with opened(dataclasses.replace(settings, rate_limits="micro=4/2")) as shop:
+        payments = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3)]
+        first, second, third = [await shop.post(PATH, headers=payment) for payment in payments]
+        assert (first.status_code, second.status_code, third.status_code) == (200, 200, 429)
+        assert first.headers["ratelimit-policy"] == '"payer";q=2;w=1'
+        assert first.headers["ratelimit"] == '"payer";r=1;t=1'
+        assert third.headers["ratelimit"] == '"payer";r=0;t=1'
+        assert third.headers["retry-after"] == "1"
+        problem = third.json()
+        assert (problem["code"], problem["charged"], problem["retryWithSamePayment"]) == ("rate_limited", False, True)
+        assert len(facilitator.settles) == 2
+        again = await shop.post(PATH, headers=payments[0])
+        assert (again.status_code, again.content) == (200, first.content)
+        assert "ratelimit" not in again.headers
+        await asyncio.sleep(0.3)
+        assert (await shop.post(PATH, headers=payments[2])).status_code == 200
+
+
+async def test_a_payer_has_eight_calls_at_a_time(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """The ninth is 429 and not charged; another payer's is not touched."""
+    facilitator.delay_s = 0.5
+    stranger = type(payer)()
+    calls = [
+        shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(who.payment())}) for who in (*[payer] * 10, stranger)
+    ]
+    answers = await asyncio.gather(*calls)
+    statuses = [answer.status_code for answer in answers]
+    assert (sorted(statuses[:10]), statuses[10]) == ([200] * 8 + [429] * 2, 200)
+    assert len(facilitator.settles) == 9
+
+
+def named(payment: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**payment, "extensions": {identifier.KEY: {"info": {"required": False, "id": name}}}}
+
+
+async def test_a_call_that_was_named_is_charged_once(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """A second payment under the same name gets the first one's answer and receipt, and is never settled. Another request
+    under that name is 409; another payer's is its own."""
+    name = "call-0123456789abcdef"
+    paid = [{"PAYMENT-SIGNATURE": as_header(named(payer.payment(), name))} for _ in range(3)]
+    first = await shop.post(PATH, json={"message": "a"}, headers=paid[0])
+    second = await shop.post(PATH, json={"message": "a"}, headers=paid[1])
+    assert (second.status_code, second.content) == (200, first.content)
+    assert second.headers["payment-response"] == first.headers["payment-response"]
+    other = await shop.post(PATH, json={"message": "b"}, headers=paid[2])
+    assert (other.status_code, other.json()["code"], other.json()["charged"]) == (409, "identifier_used", False)
+    assert len(facilitator.settles) == 1
+    stranger = {"PAYMENT-SIGNATURE": as_header(named(type(payer)().payment(), name))}
+    assert (await shop.post(PATH, json={"message": "b"}, headers=stranger)).status_code == 200
+    assert len(facilitator.settles) == 2
+
+
+async def test_a_named_call_in_progress_is_waited_for(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """Two payments under one name at the same moment: one settlement, two identical answers."""
+    facilitator.delay_s = 0.3
+    calls = [
+        shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "x" * 16))}) for _ in range(2)
+    ]
+    first, second = await asyncio.gather(*calls)
+    assert (first.status_code, second.status_code, len(facilitator.settles)) == (200, 200, 1)
+    assert (first.content, first.headers["payment-response"]) == (second.content, second.headers["payment-response"])
+
+
+async def test_a_name_does_not_make_another_payment_settle(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """While nobody knows whether the first was settled, the second is told to wait, and is never sent."""
+    first, second = ({"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "x" * 16))} for _ in range(2))
+    facilitator.script, facilitator.evidence = ["hang"], "unknown"
+    begun = asyncio.create_task(shop.post(PATH, headers=first))
+    await asyncio.sleep(0.3)
+    waiting = await shop.post(PATH, headers=second)
+    assert (waiting.status_code, waiting.json()["code"]) == (503, "in_progress")
+    assert (await begun).status_code == 503
+    assert (await shop.post(PATH, headers=second)).status_code == 503
+    assert len(set(facilitator.settles)) == 1
+    facilitator.evidence = None
+    assert (await shop.post(PATH, headers=first)).status_code == 200
+    assert (await shop.post(PATH, headers=second)).status_code == 200
+    assert len(set(facilitator.settles)) == 1
+
+
+async def test_a_wrong_name_is_402(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader
+) -> None:
+    """With the reason, and the extension offered."""
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(named(payer.payment(), "short"))})
+    assert (answer.status_code, answer.json()["error"]) == (402, "invalid_payment_identifier")
+    assert answer.json()["extensions"][identifier.KEY]["info"] == {"required": False}
+
+
+async def test_a_full_ledger_takes_nothing_and_forgets_nothing(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+) -> None:
+    """Redis out of memory: 503 and not charged; what is paid is fetched, and what is settled is run."""
+    old, unknown, new = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3))
+    first = await shop.post(PATH, headers=old)
+    facilitator.script, facilitator.evidence = ["error500"], "unknown"
+    assert (await shop.post(PATH, headers=unknown)).status_code == 503
+    facilitator.evidence = None
+    ledger.config_set("maxmemory", 1)
+    try:
+        answer = await shop.post(PATH, headers=new)
+        assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "unavailable", False)
+        assert (await shop.post(PATH, headers=old)).content == first.content
+        # It is driven: settled, and charged. One Redis has both roles here, so its job cannot be queued yet.
+        driven = await shop.post(PATH, headers=unknown)
+        assert (driven.status_code, driven.json()["charged"]) == (503, True)
+        settles = len(facilitator.settles)
+    finally:
+        ledger.config_set("maxmemory", 0)
+    assert (await shop.post(PATH, headers=unknown)).status_code == 200
+    assert (await shop.post(PATH, headers=new)).status_code == 200
+    assert len(facilitator.settles) == settles + 1
+
+
+async def test_a_full_disk_takes_nothing(
+    settings: Settings, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader, tmp_path: Any
+) -> None:
+    """503 with Retry-After, and nothing settled."""
+    payment = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    async with opened(dataclasses.replace(settings, ledger_dir=str(tmp_path), ledger_free_mb=10**9)) as shop:
+        answer = await shop.post(PATH, headers=payment)
+        assert (answer.status_code, answer.json()["charged"], facilitator.settles) == (503, False, [])
+    async with opened(settings) as shop:
+        assert (await shop.post(PATH, headers=payment)).status_code == 200
+
+
+@pytest.fixture
+async def reconciler(settings: Settings) -> AsyncIterator[Reconciler]:
+    """One that is turned by hand."""
+    client = Redis(settings.ledger_url)
+    rails = configured_rails(settings)
+    for rail in rails:
+        await rail.facilitator.start()
+    yield Reconciler(Ledger(client), rails, Sealer(read_key(settings.key_file), "payments"), probe_s=1)
+    for rail in rails:
+        await rail.facilitator.stop()
+    client.close()
+
+
+async def left_unknown(shop: httpx.AsyncClient, facilitator: Any, header: dict[str, str], mode: str) -> None:
+    """A payment whose caller heard 503 and left."""
+    facilitator.script, facilitator.evidence = [mode], "unknown"
+    assert (await shop.post(PATH, headers=header)).status_code == 503
+
+
+def due(ledger: redis.Redis) -> None:
+    for name in ledger.zrange(OPEN, 0, -1):
+        ledger.zadd(OPEN, {name: 0})
+        ledger.hset(record_key(name.decode()), "lease", 0)
+
+
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shop's own reconciler does not come in between."""
+    monkeypatch.setattr("api.payment.reconcile.EVERY_S", 3600)
+
+
+async def test_a_settlement_that_nobody_asks_for_is_found(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    reconciler: Reconciler,
+) -> None:
+    """By evidence, and no settle call is made; when the caller comes back the job runs and the receipt is the chain's."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await left_unknown(shop, facilitator, header, "error500+paid")
+    facilitator.evidence = None
+    due(ledger)
+    assert await reconciler.turn() == 1
+    assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLED"]
+    assert [told["kind"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == ["waiting"]
+    assert (await shop.post(PATH, headers=header)).status_code == 200
+    assert (events(ledger)[-1], len(facilitator.settles)) == ("DONE", 1)
+    assert list(ops.attention(ledger, now_ms=int(time.time() * 1000))) == []
+
+
+async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    reconciler: Reconciler,
+) -> None:
+    """By the chain's clock. Before that it is only unknown, and told to the operator."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await left_unknown(shop, facilitator, header, "error500")
+    facilitator.evidence = "unused"
+    due(ledger)
+    assert await reconciler.turn() == 1
+    (told,) = ops.attention(ledger, now_ms=int(time.time() * 1000))
+    assert (told["kind"], told["endpoint"], told["payer"], told["settleAttempts"]) == (
+        "unknown",
+        "echo",
+        payer.address,
+        1,
+    )
+    facilitator.clock_s = 600
+    due(ledger)
+    assert await reconciler.turn() == 1
+    assert events(ledger) == ["SETTLING", "UNKNOWN", "REJECTED"]
+    answer = await shop.post(PATH, headers=header)
+    assert (answer.status_code, len(facilitator.settles)) == (402, 1)
+
+
+async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    reconciler: Reconciler,
+) -> None:
+    """A refusal then says nothing, a settlement does; the attempts are counted."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await left_unknown(shop, facilitator, header, "error500+paid")
+    facilitator.evidence = "none"
+    facilitator.script = ["refuse", "ok"]
+    for state in (b"UNKNOWN", b"SETTLED"):
+        due(ledger)
+        assert await reconciler.turn() == 1
+        (name,) = ledger.zrange(OPEN, 0, -1)
+        assert ledger.hget(record_key(name.decode()), "state") == state
+    assert len(set(facilitator.settles)) == 1
+    assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLING", "UNKNOWN", "SETTLING", "SETTLED"]
+    assert (await shop.post(PATH, headers=header)).status_code == 200
+
+
+async def test_without_evidence_an_expired_payment_stays_unknown(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    reconciler: Reconciler,
+) -> None:
+    """It is not sent any more, and listed."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await left_unknown(shop, facilitator, header, "error500")
+    facilitator.evidence = "none"
+    (name,) = ledger.zrange(OPEN, 0, -1)
+    ledger.hset(record_key(name.decode()), "valid_before", int(time.time()) - 1)
+    due(ledger)
+    assert await reconciler.turn() == 1
+    assert len(facilitator.settles) == 1
+    assert [told["kind"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == ["unknown"]
+
+
+async def test_a_refusal_of_what_was_paid_is_overruled(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    reconciler: Reconciler,
+) -> None:
+    """A facilitator that settles and says no: the chain is looked at once more, and the caller is served."""
+    facilitator.script = ["refuse+paid"]
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    assert (await shop.post(PATH, headers=header)).status_code == 402
+    due(ledger)
+    assert await reconciler.turn() == 1
+    assert (await shop.post(PATH, headers=header)).status_code == 200
+    assert (len(facilitator.settles), events(ledger)) == (1, ["SETTLING", "REJECTED", "SETTLED", "DONE"])
+
+
+async def test_the_shop_looks_into_payments_by_itself(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+) -> None:
+    """Within a few seconds, with nobody asking."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await left_unknown(shop, facilitator, header, "reset+paid")
+    facilitator.evidence = None
+    for _ in range(200):
+        if "SETTLED" in events(ledger):
+            break
+        await asyncio.sleep(0.05)
+    assert events(ledger)[-1] == "SETTLED"
+    assert len(facilitator.settles) == 1
+
+
+async def test_what_was_never_answered_is_refundable(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    worker: dramatiq.Worker,
+    reconciler: Reconciler,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """After a day: the caller is told so with the receipt, and the operator by `coinslot-ops payments`."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    await left_unknown(shop, facilitator, header, "error500+paid")
+    facilitator.evidence = None
+    due(ledger)
+    await reconciler.turn()
+    (name,) = ledger.zrange(OPEN, 0, -1)
+    ledger.hincrby(record_key(name.decode()), "settled", -RERUN_MS)
+    due(ledger)
+    assert await reconciler.turn() == 0
+    answer = await shop.post(PATH, headers=header)
+    problem = answer.json()
+    assert (answer.status_code, problem["charged"], problem["reason"], problem["retryable"]) == (
+        500,
+        True,
+        "refundable",
+        False,
+    )
+    assert "payment-response" in answer.headers
+    monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)
+    assert ops.main(["payments", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["kind"], told["payment"], told["amount"], told["transaction"][:2]) == (
+        "refundable",
+        name.decode(),
+        "1000",
+        "0x",
+    )
+    assert ops.main(["payments"]) == 1
+    assert payer.address in capsys.readouterr().out
+    ledger.flushall()
+    assert ops.main(["payments"]) == 0
+    monkeypatch.setenv("COINSLOT_LEDGER_URL", "redis://127.0.0.1:9/0")
+    assert ops.main(["payments"]) == 3
+    monkeypatch.setenv("COINSLOT_LEDGER_URL", "nonsense")
+    assert ops.main(["payments"]) == 2
+
+
+async def test_a_job_that_keeps_failing_rests(
+    slowly: None,
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    worker: dramatiq.Worker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first run and three more, each for the same payment; then the failure is told with the time of the next run, which
+    succeeds. One settlement in all."""
+    fails = True
+    ran = []
+
+    def run(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
+        ran.append(1)
+        return failed(UpstreamFailed("It is down.", reason="timeout")) if fails else execute(endpoint, body, context)
+
+    monkeypatch.setattr("workers.actors.execute", run)
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    answers = [await shop.post(PATH, headers=header) for _ in range(5)]
+    assert [(answer.status_code, answer.json()["charged"]) for answer in answers] == [(502, True)] * 5
+    assert [answer.headers["retry-after"] for answer in answers[:4]] == ["1"] * 4
+    assert 590 <= int(answers[4].headers["retry-after"]) <= 600
+    assert (len(ran), len(facilitator.settles)) == (4, 1)
+    assert [told["failures"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == [4]
+    (name,) = ledger.zrange(OPEN, 0, -1)
+    ledger.hincrby(record_key(name.decode()), "failing_since", -600_001)
+    fails = False
+    assert (await shop.post(PATH, headers=header)).status_code == 200
+    assert events(ledger) == ["SETTLING", "SETTLED", *["FAILURE"] * 4, "DONE"]
+
+
+def test_the_ledger_remembers_longer_than_a_payment_is_valid() -> None:
+    """A payment that expired from the ledger could be presented again."""
+    from shared.x402.evm import LATEST_EXPIRY_S
+
+    assert transitions.RECORD_TTL_S > 100 * LATEST_EXPIRY_S

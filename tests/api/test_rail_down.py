@@ -1,0 +1,128 @@
+"""A facilitator that fails, over the real API, ledger, queue and worker: what is refused, what is not, and the way back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+import redis
+
+from api.app import create_app
+from api.payment import health
+from api.payment.circuit import Circuit
+from shared.settings import InvalidSetting, Settings
+
+PATH = "/v1/cdp/echo"
+AsHeader = Callable[[Any], str]
+
+pytestmark = pytest.mark.anyio
+
+
+def circuit_of(app: Any) -> Circuit:
+    circuit: Circuit = app._calls[PATH]._till._priced[0][1].facilitator.circuit
+    return circuit
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait, five seconds at most."""
+    for _ in range(500):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come to that")
+
+
+async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers_again(
+    shop: httpx.AsyncClient,
+    app: Any,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    clean_redis: str,
+) -> None:
+    """Given an answered payment and one that nobody knows the fate of, when settling has failed five times in a row, then a new
+    payment is refused uncharged and unclaimed, the answered one is answered, and the price is told as ever; once the
+    facilitator answers again, all are served."""
+    circuit = circuit_of(app)
+    circuit._first_s = 0.3
+    answered, unknown, new = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3))
+    full = (await shop.post(PATH)).content
+    first = await shop.post(PATH, headers=answered)
+    facilitator.script, facilitator.evidence = ["error500"] * 5, "unknown"
+    facilitator.says_status = 503
+    for number in range(5):
+        headers = unknown if number == 4 else {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+        assert (await shop.post(PATH, headers=headers)).json()["code"] == "settlement_unknown"
+    assert circuit.is_open
+    settles = len(facilitator.settles)
+
+    refused = await shop.post(PATH, headers=new)
+    problem = refused.json()
+    assert (refused.status_code, problem["code"], problem["charged"]) == (503, "unavailable", False)
+    assert (problem["retryWithSamePayment"], int(refused.headers["retry-after"]) >= 1) == (True, True)
+    with redis.Redis.from_url(clean_redis) as ledger:
+        assert len(ledger.keys("coinslot:payment:*")) == 6
+    again = await shop.post(PATH, headers=answered)
+    assert (again.status_code, again.content) == (200, first.content)
+    assert (await shop.post(PATH, headers=unknown)).json()["charged"] == "unknown"
+    unpaid = await shop.post(PATH)
+    assert (unpaid.status_code, unpaid.content) == (402, full)
+    assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is False
+
+    questions = facilitator.questions
+    await until(lambda: facilitator.questions > questions)
+    assert (circuit.is_open, len(facilitator.settles)) == (True, settles)
+    facilitator.says_status, facilitator.evidence = 200, None
+    await until(lambda: not circuit.is_open)
+    for headers in (new, unknown):
+        served = await shop.post(PATH, headers=headers)
+        assert served.status_code == 200, served.text
+    assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is True
+
+
+async def test_refused_payments_take_no_rail_down(
+    shop: httpx.AsyncClient, app: Any, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+) -> None:
+    """Anybody can sign payments that they have no money for."""
+    facilitator.script = ["refuse", "refuse400"] * 6
+    for _ in range(12):
+        answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+        assert (answer.status_code, answer.json()["error"]) == (402, "insufficient_funds")
+    assert not circuit_of(app).is_open
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert answer.status_code == 200
+
+
+async def test_a_facilitator_for_another_network_is_paid_nothing(
+    shop: httpx.AsyncClient,
+    app: Any,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It says so itself: the challenge is there, and a payment is refused before it is claimed."""
+    rail = app._calls[PATH]._till._priced[0][1]
+    monkeypatch.setattr(health, "FRESH_S", 0.0)
+    facilitator.says = json.dumps({"kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:1"}]}).encode()
+    assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is False
+    assert not rail.is_up
+    assert (await shop.post(PATH)).json()["accepts"][0]["network"] == "eip155:8453"
+    answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+    assert (answer.status_code, answer.json()["charged"], facilitator.settles) == (503, False, [])
+
+
+async def test_headers_that_cannot_be_read_stop_the_start(settings: Settings, tmp_path: Any) -> None:
+    """With the setting's file named."""
+    settings = Settings(
+        key_file=settings.key_file, evm_pay_to=settings.evm_pay_to, evm_facilitator_headers_file=str(tmp_path / "none")
+    )
+    with pytest.raises(InvalidSetting, match="none': FileNotFoundError"):
+        create_app(settings)

@@ -1,0 +1,47 @@
+"""What is kept in mind of payments is bounded, and what was let go is found on the chain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+
+from facilitator.rails.evm import EvmRail
+from shared.x402.networks import EVM_USDC
+from shared.x402.wire import FacilitatorCall
+from tests.facilitator.bench import Bench, MoodyNode
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def rail(impatient: None, bench: Bench, node: MoodyNode) -> AsyncIterator[EvmRail]:
+    key = bytes.fromhex(bench.sandbox.settler_key[2:])
+    rail = EvmRail(EVM_USDC["eip155:8453"], node.url, key, most_for_gas=10**11, low_balance=0)
+    await rail.start()
+    yield rail
+    await rail.stop()
+
+
+async def test_receipts_that_nobody_sees(
+    rail: EvmRail, bench: Bench, node: MoodyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given twenty payments whose receipts do not come, then few of them are kept, and all are found when asked for again."""
+    monkeypatch.setattr("facilitator.rails.evm.MOST_REMEMBERED", 6)
+    monkeypatch.setattr("facilitator.rails.evm.SETTLE_TIMEOUT_S", 0.1)
+    payer = bench.payer()
+    calls = [msgspec.convert(payer.call(pay_to), FacilitatorCall) for _ in range(20)]
+    node.moods["eth_getTransactionReceipt"] = "null"
+    pending = [await rail.settle(call) for call in calls]
+    kept = len(rail._sent)
+    node.moods.clear()
+    monkeypatch.setattr("facilitator.rails.evm.SETTLE_TIMEOUT_S", 5.0)
+
+    settlements = [await rail.settle(call) for call in calls]
+
+    assert {one.error_reason for one in pending} == {"settlement_pending"}
+    assert kept <= 6
+    assert [one.transaction for one in settlements] == [one.transaction for one in pending]
+    assert bench.transfers(pay_to) == [one.transaction for one in pending]
+    assert rail._sent == {}

@@ -1,0 +1,308 @@
+"""A transaction that offers too little is replaced, and whichever form gets into a block, the payment is settled once."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from eth_account import Account
+
+from shared.settings import Settings
+from tests.facilitator.bench import MoodyNode
+from tests.facilitator.conftest import Build, running
+from tests.facilitator.still import GWEI, StillChain
+
+pytestmark = pytest.mark.anyio
+
+DEAR = 40 * GWEI
+"""A base fee far above what was offered before it rose."""
+
+
+@pytest.fixture
+def node(still: StillChain) -> Iterator[MoodyNode]:
+    """In front of the chain that waits. What it says of prices is ours to choose; its pool is real."""
+    node = MoodyNode(still.sandbox.rpc_url)
+    node.start()
+    yield node
+    still.flow()
+    node.stop()
+
+
+@pytest.fixture
+def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
+    """A facilitator that pays nearly any price."""
+    key = tmp_path / "settler.key"
+    key.write_text(still.sandbox.settler_key)
+    return Settings(evm_rpc_url=node.url, evm_settler_key_file=key, evm_max_fee_gwei=1_000)
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A facilitator to which a moment is long."""
+    for name, seconds in {
+        "account.STUCK_AFTER_S": 0.1,
+        "account.INHERITED_AFTER_S": 0.4,
+        "evm.WATCH_EVERY_S": 0.05,
+        "evm.SETTLE_TIMEOUT_S": 2.0,
+        "prices.PRICE_AGE_S": 0.0,
+        "purse.READ_SOON_S": 0.1,
+    }.items():
+        monkeypatch.setattr(f"facilitator.rails.{name}", seconds)
+
+
+@pytest.fixture
+async def cashier(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with running(build(settings)) as client:
+        yield client
+
+
+async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
+    answer = await cashier.post("/settle", json=call)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline, "it does not become true"
+        await asyncio.sleep(0.02)
+
+
+def costs(node: MoodyNode, base_fee: int) -> None:
+    """What the newest block is said to have cost."""
+    node.edits["eth_getBlockByNumber"] = lambda block: {**block, "baseFeePerGas": hex(base_fee)}
+
+
+def fees(transaction: Any) -> tuple[int, int]:
+    return int(transaction["maxFeePerGas"], 16), int(transaction["maxPriorityFeePerGas"], 16)
+
+
+async def test_stuck_transactions_are_replaced(
+    cashier: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
+) -> None:
+    """Given three that the price has left behind, then each is replaced under its number by the same call for more."""
+    payer, before = still.payer(), still.confirmed
+    still.hold()
+    settling = [asyncio.create_task(settle(cashier, payer.call(pay_to))) for _ in range(3)]
+    await until(lambda: len(still.waiting) == 3)
+    old = still.waiting
+
+    costs(node, DEAR)
+    await until(lambda: all(fees(one)[0] >= DEAR for one in still.waiting.values()))
+    new = still.waiting
+    still.flow()
+    settlements = await asyncio.gather(*settling)
+
+    assert sorted(new) == sorted(old) == [before, before + 1, before + 2]
+    for number, replaced in old.items():
+        assert new[number]["input"] == replaced["input"]
+        assert new[number]["hash"] != replaced["hash"]
+        max_fee, tip = fees(new[number])
+        assert max_fee >= 2 * DEAR + tip
+        assert all(now * 8 >= then * 9 for now, then in zip((max_fee, tip), fees(replaced), strict=True))
+    assert {one["transaction"] for one in settlements} == {one["hash"] for one in new.values()}
+    assert all(one["success"] for one in settlements)
+    assert len(still.transfers(pay_to)) == 3
+
+
+async def test_the_first_form_may_win(
+    cashier: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
+) -> None:
+    """Given a replacement that never reaches a block, then the receipt of what was sent first settles the payment."""
+    call = still.payer().call(pay_to)
+    still.hold()
+    settling = asyncio.create_task(settle(cashier, call))
+    await until(lambda: still.waiting)
+    (sent,) = still.waiting.values()
+    node.moods["eth_sendRawTransaction"] = "forget"
+    node.seen.clear()
+
+    costs(node, DEAR)
+    await until(lambda: "eth_sendRawTransaction" in node.seen)
+    still.flow()
+    settlement = await settling
+
+    assert (settlement["success"], settlement["transaction"]) == (True, sent["hash"])
+    assert still.transfers(pay_to) == [sent["hash"]]
+
+
+@pytest.mark.parametrize("mood", ["reset", "lost", "error", "http429"])
+async def test_a_replacement_that_fails_is_tried_again(
+    cashier: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str, mood: str
+) -> None:
+    """However the node answers, the payment is not given up and is settled once."""
+    call = still.payer().call(pay_to)
+    still.hold()
+    settling = asyncio.create_task(settle(cashier, call))
+    await until(lambda: still.waiting)
+    node.moods["eth_sendRawTransaction"] = mood
+    node.seen.clear()
+    costs(node, DEAR)
+    await until(lambda: node.seen.count("eth_sendRawTransaction") > 1)
+
+    node.moods.clear()
+    await until(lambda: all(fees(one)[0] >= DEAR for one in still.waiting.values()))
+    await settling
+    still.flow()
+    settlement = await settle(cashier, call)
+
+    assert settlement["success"]
+    assert still.transfers(pay_to) == [settlement["transaction"]]
+
+
+async def test_a_node_that_drops_what_offers_too_little(
+    cashier: httpx.AsyncClient, still: StillChain, pay_to: str
+) -> None:
+    """The price rises for real and the node forgets the transaction: its number is filled again, at the new price."""
+    payer, before = still.payer(), still.confirmed
+    call = payer.call(pay_to)
+    still.hold()
+    settling = asyncio.create_task(settle(cashier, call))
+    await until(lambda: still.waiting)
+    sent = still.waiting[before]["hash"]
+
+    still.rpc("anvil_setNextBlockBaseFeePerGas", hex(DEAR))
+    still.mine()
+    await until(lambda: still.waiting)
+    still.flow()
+    settlement = await settling
+
+    assert settlement["success"]
+    assert settlement["transaction"] != sent
+    assert still.number_of(settlement["transaction"]) == before
+    assert still.transfers(pay_to) == [settlement["transaction"]]
+    assert (await settle(cashier, payer.call(pay_to)))["success"]
+    still.rpc("anvil_setNextBlockBaseFeePerGas", hex(GWEI))
+    still.mine()
+
+
+async def test_an_expired_one_is_cancelled(
+    cashier: httpx.AsyncClient,
+    node: MoodyNode,
+    still: StillChain,
+    pay_to: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its number is freed without paying, and those after it settle; until that is in a block the payment is not refused."""
+    payer, before = still.payer(), still.confirmed
+    call, good = payer.call(pay_to), payer.call(pay_to, validBefore=str(int(time.time()) + 300))
+    still.hold()
+    settling = asyncio.create_task(settle(cashier, call))
+    await until(lambda: still.waiting)
+    pending = await settling
+    later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
+    for module in ("transaction", "evm"):
+        monkeypatch.setattr(f"facilitator.rails.{module}.time", later)
+
+    costs(node, DEAR)
+    await until(lambda: [one["input"] for one in still.waiting.values()] == ["0x"])
+    meanwhile = await settle(cashier, call)
+    behind = asyncio.create_task(settle(cashier, good))
+    await until(lambda: len(still.waiting) == 2)
+    (cancelled, _) = (still.waiting[number] for number in (before, before + 1))
+    still.flow()
+
+    assert pending["errorReason"] == meanwhile["errorReason"] == "settlement_pending"
+    assert (cancelled["to"].lower(), int(cancelled["value"], 16)) == (still.sandbox.settler.lower(), 0)
+    assert (await behind)["success"]
+    ended = await settle(cashier, call)
+    assert (ended["success"], ended["errorReason"]) == (
+        False,
+        "invalid_exact_evm_payload_authorization_valid_before",
+    )
+    assert (still.balance(pay_to), still.confirmed) == (1_000, before + 2)
+
+
+async def test_above_the_ceiling_nothing_is_sent(
+    build: Build,
+    settings: Settings,
+    node: MoodyNode,
+    still: StillChain,
+    pay_to: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What was sent stays pending and the rest unsettled, the log and /healthz say why, and below the ceiling all settle."""
+    payer = still.payer()
+    first, second = payer.call(pay_to), payer.call(pay_to)
+    still.hold()
+    async with running(build(dataclasses.replace(settings, evm_max_fee_gwei=10))) as cashier:
+        settling = asyncio.create_task(settle(cashier, first))
+        await until(lambda: still.waiting)
+        (sent,) = still.waiting.values()
+        costs(node, DEAR)
+        node.seen.clear()
+
+        pending, unsent = await settling, await settle(cashier, second)
+        health = await cashier.get("/healthz")
+
+        assert (pending["errorReason"], pending["transaction"]) == ("settlement_pending", sent["hash"])
+        assert (unsent["errorReason"], unsent["transaction"]) == ("unexpected_settle_error", "")
+        assert "COINSLOT_EVM_MAX_FEE_GWEI is 10" in unsent["errorMessage"]
+        assert "eth_sendRawTransaction" not in node.seen
+        assert (health.status_code, health.json()["ok"]) == (503, False)
+        assert "COINSLOT_EVM_MAX_FEE_GWEI" in health.json()["reason"]
+        crossings = [one for one in caplog.records if "nothing is settled: gas costs" in one.getMessage()]
+        assert [one.levelno for one in crossings] == [logging.ERROR]
+
+        node.edits.clear()
+        still.flow()
+        assert (await settle(cashier, first))["transaction"] == sent["hash"]
+        assert (await settle(cashier, second))["success"]
+        assert (await cashier.get("/healthz")).status_code == 200
+    assert len(still.transfers(pay_to)) == 2
+
+
+@pytest.mark.parametrize("offered", [3 * GWEI, 200 * GWEI], ids=["less", "more than we would at first"])
+async def test_what_an_earlier_run_left_stuck_is_cancelled(
+    build: Build, settings: Settings, node: MoodyNode, still: StillChain, pay_to: str, offered: int
+) -> None:
+    """Given a stuck transaction of which nothing is known, then its number is freed and settling goes on behind it."""
+    call, before = still.payer().call(pay_to), still.confirmed
+    still.hold()
+    account = Account.from_key(still.sandbox.settler_key)
+    transaction = {"type": 2, "chainId": 8453, "nonce": before, "to": account.address, "value": 1, "data": b""}
+    limits = {"gas": 21_000, "maxFeePerGas": offered, "maxPriorityFeePerGas": GWEI}
+    still.rpc("eth_sendRawTransaction", account.sign_transaction(transaction | limits).raw_transaction.to_0x_hex())
+    costs(node, DEAR)
+
+    async with running(build(settings)) as cashier:
+        waiting = await settle(cashier, call)
+        await until(lambda: int(still.waiting[before]["value"], 16) == 0)
+        still.flow()
+        settlement = await settle(cashier, call)
+
+    assert waiting["errorReason"] == "unexpected_settle_error"
+    assert still.number_of(settlement["transaction"]) == before + 1
+    assert still.transfers(pay_to) == [settlement["transaction"]]
+
+
+async def test_many_that_wait_are_a_bound(
+    cashier: httpx.AsyncClient, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a chain that stands still no more is sent than is kept in mind; afterwards all settle."""
+    monkeypatch.setattr("facilitator.rails.account.MOST_UNCONFIRMED", 2)
+    payer = still.payer()
+    calls = [payer.call(pay_to) for _ in range(3)]
+    still.hold()
+
+    settlements = await asyncio.gather(*(settle(cashier, call) for call in calls))
+    sent = still.waiting
+    still.flow()
+
+    assert len(sent) == 2
+    assert sorted(one["errorReason"] for one in settlements) == [
+        "settlement_pending",
+        "settlement_pending",
+        "unexpected_settle_error",
+    ]
+    assert all([(await settle(cashier, call))["success"] for call in calls])
+    assert len(still.transfers(pay_to)) == 3
