@@ -134,7 +134,7 @@ class Stand:
                 ]
             except redis.RedisError:  # no worker has been there yet
                 return 0
-        return min(int(sum(consumer["idle"] < 1_000 for consumer in those) for those in consumers)
+        return min(sum(int(consumer["idle"] < 1_000) for consumer in those) for those in consumers)
 
     def _arguments(self, name: str) -> list[str]:
         if name != "facilitator":
