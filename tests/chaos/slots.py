@@ -18,7 +18,6 @@ from typing import Any
 
 import redis.asyncio
 
-from compose.sandbox.child import claim_port
 from shared import failpoints
 from shared.endpoint import Pool
 from shared.streams import FIELD, GROUP, stream_key
@@ -27,7 +26,7 @@ from tests.chaos.checker import check
 from tests.chaos.forks import READY_WITHIN_S, Zygote, ended, zygote
 from tests.chaos.history import Event, History, read_history
 from tests.chaos.probe import FOLDER
-from tests.chaos.stand import Stand
+from tests.chaos.stand import Stand, own_port
 from tests.chaos.zygote import Birth, Patch
 
 SLOTS = 15
@@ -108,7 +107,7 @@ class Slot:
         self._folder.mkdir()
         for name in ("key", "transfers.jsonl", "settles.jsonl"):
             (self._folder / name).symlink_to(stand.folder / name)
-        self._port = claim_port(0)
+        self._port = own_port()
         self._ledger_url, self._queue_url = (
             url.removesuffix("/0") + f"/{number}" for url in (stand.ledger_url, stand.queue_url)
         )

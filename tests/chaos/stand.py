@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import secrets
 import signal
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 import redis
 
-from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.redis_server import Role, start_redis
 from shared.endpoint import Pool
 from shared.streams import GROUP, stream_key
@@ -28,6 +29,8 @@ from tests.chaos.probe import FOLDER
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue")
 SETTLE_TIMEOUT_S = 1.0
 READY_WITHIN_S = 30.0
+_PORTS = range(20_000, 32_768)
+_owned: set[int] = set()
 
 
 class Stand:
@@ -42,7 +45,7 @@ class Stand:
         self.folder = folder
         self.names = names
         self._faults, self._seed = faults, seed
-        self._ports = {name: claim_port(0) for name in NAMES}
+        self._ports = {name: own_port() for name in NAMES}
         self._children: dict[str, Child] = {}
         self._starts = 0
         (folder / "key").write_text(secrets.token_hex(32))
@@ -166,6 +169,17 @@ def stand(**options: Any) -> Iterator[Stand]:
             yield made
         finally:
             made.stop()
+
+
+def own_port() -> int:
+    """A port that stays free while its process is dead: none that the kernel gives to outgoing connections."""
+    for port in random.sample(_PORTS, 100):
+        if port not in _owned:
+            with contextlib.suppress(StartFailed):
+                claim_port(port)
+                _owned.add(port)
+                return port
+    raise AssertionError("no port is free")
 
 
 def _answers(url: str) -> bool:
