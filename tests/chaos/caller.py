@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import aiohttp
 import msgspec
@@ -147,7 +147,7 @@ async def calling(folder: Path, origins: Sequence[str]) -> AsyncIterator[Caller]
             yield Caller(session, origins, key=read_key(folder / "key"), answers=answers)
 
 
-def _problem(content: bytes) -> dict[str, object]:
+def _problem(content: bytes) -> dict[str, Any]:
     try:
         problem = json.loads(content)
     except ValueError:

@@ -11,30 +11,27 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-import aiohttp
-import msgspec
 import redis.asyncio
 
-from compose.sandbox.child import ROOT, claim_port, tethered
 from shared import failpoints
 from shared.endpoint import Pool
 from shared.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
+from tests.chaos.forks import READY_WITHIN_S, Zygote, ended, zygote
 from tests.chaos.history import Event, History, read_history
 from tests.chaos.probe import FOLDER
-from tests.chaos.stand import Stand
+from tests.chaos.stand import Stand, own_port
 from tests.chaos.zygote import Birth, Patch
 
 SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
 END_WITHIN_S = 60.0
-READY_WITHIN_S = 60.0
 DEATH_WITHIN_S = 3.0
 STREAM = stream_key(Pool.MICRO)
 
@@ -100,17 +97,17 @@ class Slot:
     """A place where one case after the other is run.
 
     Args:
-        zygote: forks processes; one request at a time.
+        forks: what starts its processes.
     """
 
-    def __init__(self, number: int, stand: Stand, zygote: Zygote) -> None:
+    def __init__(self, number: int, stand: Stand, forks: Zygote) -> None:
         self._stand = stand
-        self._zygote = zygote
+        self._zygote = forks
         self._folder = stand.folder / f"slot-{number}"
         self._folder.mkdir()
         for name in ("key", "transfers.jsonl", "settles.jsonl"):
             (self._folder / name).symlink_to(stand.folder / name)
-        self._port = claim_port(0)
+        self._port = own_port()
         self._ledger_url, self._queue_url = (
             url.removesuffix("/0") + f"/{number}" for url in (stand.ledger_url, stand.queue_url)
         )
@@ -180,8 +177,8 @@ class Slot:
         ledger: redis.asyncio.Redis,
         seen: list[Event],
     ) -> None:
-        await _ended(self._pids[role])
-        state = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
+        await ended(self._pids[role])
+        state: Any = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
         seen.append(Event(payment=bought.payment, event=state or "", at=time.time()))
         await self._start(role, case, "")
 
@@ -211,7 +208,8 @@ class Slot:
     async def _redeliver(self, queue: redis.asyncio.Redis) -> None:
         """Listen beside the worker, and repeat what was heard."""
         self._answered.clear()
-        [(_, [(_, fields)])] = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
+        heard: Any = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
+        [(_, [(_, fields)])] = heard
         await self._answered.wait()
         await queue.xadd(STREAM, {FIELD: fields[FIELD.encode()]})
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -234,36 +232,6 @@ class Slot:
         return "\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log"))
 
 
-class Zygote:
-    """tests/chaos/zygote.py, and the facilitator's control, for all slots."""
-
-    def __init__(self, process: asyncio.subprocess.Process, stand: Stand, session: aiohttp.ClientSession) -> None:
-        self._process = process
-        self._stand = stand
-        self._session = session
-        self._turn = asyncio.Lock()
-
-    async def fork(self, birth: Birth) -> int:
-        """Start a process; its pid."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        async with self._turn:
-            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
-            return int(await self._process.stdout.readline())
-
-    async def control(self, **told: object) -> None:
-        """Tell the facilitator how calls are to go."""
-        async with self._session.post(self._stand.url("facilitator") + "/control", json=told) as answer:
-            assert answer.status == 200
-
-    async def transfer_of(self, payment: str) -> None:
-        """Return when the payment has been made."""
-        give_up_at = time.monotonic() + READY_WITHIN_S
-        while payment not in (self._stand.folder / "transfers.jsonl").read_text():
-            assert time.monotonic() < give_up_at, "it was never made"
-            await asyncio.sleep(0.05)
-
-
 async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
     """All cases, in their order, as many at once as there are slots."""
     results: dict[int, Result] = {}
@@ -274,46 +242,10 @@ async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
             index, case = waiting.pop()
             results[index] = await slot.run(case)
 
-    async with _zygote(stand) as zygote, asyncio.TaskGroup() as tasks:
+    async with zygote(stand) as forks, asyncio.TaskGroup() as tasks:
         for number in range(min(SLOTS, len(cases))):
-            tasks.create_task(work(Slot(number, stand, zygote)))
+            tasks.create_task(work(Slot(number, stand, forks)))
     return [results[index] for index in range(len(cases))]
-
-
-@contextlib.asynccontextmanager
-async def _zygote(stand: Stand) -> AsyncIterator[Zygote]:
-    process = await asyncio.create_subprocess_exec(
-        *tethered(),
-        *(sys.executable, "-m", "tests.chaos.zygote"),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        assert await process.stdout.readline() == b"ready\n"
-        async with aiohttp.ClientSession() as session:
-            yield Zygote(process, stand, session)
-    finally:
-        process.stdin.close()
-        await process.wait()
-
-
-async def _ended(pid: int) -> None:
-    """Return when a process that is not our child has ended."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    loop.add_reader(descriptor, ended.set)
-    try:
-        await ended.wait()
-    finally:
-        loop.remove_reader(descriptor)
-        os.close(descriptor)
 
 
 async def _listens(port: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import secrets
 import signal
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 import redis
 
-from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.redis_server import Role, start_redis
 from shared.endpoint import Pool
 from shared.streams import GROUP, stream_key
@@ -28,6 +29,8 @@ from tests.chaos.probe import FOLDER
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue")
 SETTLE_TIMEOUT_S = 1.0
 READY_WITHIN_S = 30.0
+_PORTS = range(20_000, 32_768)
+_owned: set[int] = set()
 
 
 class Stand:
@@ -42,7 +45,7 @@ class Stand:
         self.folder = folder
         self.names = names
         self._faults, self._seed = faults, seed
-        self._ports = {name: claim_port(0) for name in NAMES}
+        self._ports = {name: own_port() for name in NAMES}
         self._children: dict[str, Child] = {}
         self._starts = 0
         (folder / "key").write_text(secrets.token_hex(32))
@@ -129,10 +132,12 @@ class Stand:
     def _living_workers(self) -> int:
         with redis.Redis.from_url(self.queue_url) as queue:
             try:
-                consumers = [queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)]
+                consumers: list[Any] = [
+                    queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)
+                ]
             except redis.RedisError:  # no worker has been there yet
                 return 0
-        return min(sum(consumer["idle"] < 1_000 for consumer in those) for those in consumers)
+        return min(sum(int(consumer["idle"] < 1_000) for consumer in those) for those in consumers)
 
     def _arguments(self, name: str) -> list[str]:
         if name != "facilitator":
@@ -164,6 +169,17 @@ def stand(**options: Any) -> Iterator[Stand]:
             yield made
         finally:
             made.stop()
+
+
+def own_port() -> int:
+    """A port that stays free while its process is dead: none that the kernel gives to outgoing connections."""
+    for port in random.sample(_PORTS, 100):
+        if port not in _owned:
+            with contextlib.suppress(StartFailed):
+                claim_port(port)
+                _owned.add(port)
+                return port
+    raise AssertionError("no port is free")
 
 
 def _answers(url: str) -> bool:

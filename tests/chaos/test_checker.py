@@ -64,7 +64,7 @@ def recorded(state: str, **fields: str) -> dict[str, dict[str, str]]:
     return {P: {"state": state, "fingerprint": "f", "offer": OFFER, **fields}}
 
 
-UNPAID = {"transfers": [], "executions": [], "journal": [], "baselines": []}
+UNPAID: dict[str, Any] = {"transfers": [], "executions": [], "journal": [], "baselines": []}
 
 WRONG: list[tuple[int, str, History]] = [
     (1, "settled 2 times", changed(journal=[*CLEAN.journal, Event(payment=P, event="SETTLED", at=12.0)])),
