@@ -24,7 +24,7 @@ from shared.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.forks import READY_WITHIN_S, Zygote, ended, zygote
-from tests.chaos.history import Event, History, read_history
+from tests.chaos.history import MONEY_STATES, Event, History, read_history
 from tests.chaos.probe import FOLDER
 from tests.chaos.stand import Stand, own_port
 from tests.chaos.zygote import Birth, Patch
@@ -73,12 +73,14 @@ class Case:
         failpoint: where its process dies; empty: nowhere.
         copies: of the request, at the same time.
         is_redelivered: the job's message is put on the queue a second time when the call has been answered.
+        is_left: the caller asks once, and comes back only when the ledger knows that the payment was made.
     """
 
     outcome: Outcome = OUTCOMES["paid"]
     failpoint: str = ""
     copies: int = 1
     is_redelivered: bool = False
+    is_left: bool = False
     patches: tuple[Patch, ...] = ()
 
 
@@ -136,6 +138,9 @@ class Slot:
                 seen: list[Event] = []
                 dying = asyncio.create_task(self._await_death(victim, case, bought, ledger, seen))
                 listening = asyncio.create_task(self._redeliver(queue)) if case.is_redelivered else None
+                if case.is_left:
+                    await caller.ask(bought)
+                    seen.append(await self._settled(ledger, bought))
                 was_reached = await self._call(case, caller, bought, dying)
                 if listening is not None:
                     self._answered.set()
@@ -181,6 +186,15 @@ class Slot:
         state: Any = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
         seen.append(Event(payment=bought.payment, event=state or "", at=time.time()))
         await self._start(role, case, "")
+
+    async def _settled(self, ledger: redis.asyncio.Redis, bought: Purchase) -> Event:
+        give_up_at = time.monotonic() + END_WITHIN_S
+        while True:
+            state: Any = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
+            if state in MONEY_STATES:
+                return Event(payment=bought.payment, event=state, at=time.time())
+            assert time.monotonic() < give_up_at, f"still {state}\n{self.logs()}"
+            await asyncio.sleep(0.1)
 
     async def _start(self, role: str, case: Case, failpoint: str) -> None:
         environment = {

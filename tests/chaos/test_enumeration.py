@@ -67,3 +67,23 @@ def test_every_call_has_its_end(results: dict[str, Result]) -> None:
     unpaid = {name for name, result in results.items() if result.end == 402}
     assert {name.partition(" | ")[2] for name in unpaid} == UNPAID
     assert {result.end for name, result in results.items() if name not in unpaid} == {200}
+
+
+LEFT = {
+    "": ("failed but paid", "silent and paid late", "pending and paid"),
+    "facilitator-answered": ("paid", "silent but paid"),
+    "undecided": ("silent but paid", "silent and paid late"),
+    "unknown": ("failed but paid", "pending and paid"),
+}
+
+
+@pytest.mark.timeout(300)
+def test_a_payment_is_found_without_its_caller() -> None:
+    """Given a caller who never comes back, when the payment was made and nobody recorded it, then the API finds it by itself,
+    settles nothing for that, and the call is there to be had later."""
+    cases = [Case(OUTCOMES[outcome], place, is_left=True) for place, outcomes in LEFT.items() for outcome in outcomes]
+    with stand(names=("ledger", "queue", "facilitator")) as made:
+        results = asyncio.run(run_cases(cases, made))
+    assert [text for result in results for text in result.violations] == []
+    assert {result.end for result in results} == {200}
+    assert {len(result.history.settles) for result in results} == {1}
