@@ -25,6 +25,7 @@ from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
+from api.payment.losses import LossWatch
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.till import Till
@@ -125,6 +126,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     reconciler = Reconciler(
         services.ledger, rails, services.payments, probe_s=max(settings.settle_timeout_s, EVIDENCE_TIMEOUT_S)
     )
+    losses = LossWatch(services.ledger, rails)
     readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
@@ -134,9 +136,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         replies.start()
         pools.start()
         reconciler.start()
+        losses.start()
         try:
             yield
         finally:
+            await losses.stop()
             await reconciler.stop()
             await pools.stop()
             await replies.stop()

@@ -18,15 +18,16 @@ import redis
 from redis.exceptions import RedisError
 
 from shared.connections import connect
-from shared.ledger import OPEN, REFUNDABLE, RERUN_MS, record_key
+from shared.ledger import LOST, OPEN, REFUNDABLE, RERUN_MS, record_key
 from shared.settings import InvalidSetting, Settings
 
 PAGE = 500
 
-UNKNOWN, REFUND = "unknown", "refundable"
+UNKNOWN, REFUND, GONE = "unknown", "refundable", "lost"
 _REASONS = {
     UNKNOWN: "Nobody knows whether it was settled. It is looked into for as long as the facilitator can tell.",
     REFUND: "It was charged and not answered within a day.",
+    GONE: "It was settled, and the chain does not show it any more. Nothing is owed to the payer.",
     "waiting": "It was charged and is not answered yet. The same request runs it again.",
 }
 
@@ -60,11 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def attention(ledger: redis.Redis, *, now_ms: int) -> Iterator[dict[str, Any]]:
-    """Payments that are charged and unanswered, or of which nobody knows whether they are charged, oldest first.
+    """Payments that are charged and unanswered, of which nobody knows whether they are charged, or that were lost.
 
     A payment whose call is being answered right now is not among them.
     """
-    for key in (REFUNDABLE, OPEN):
+    for key in (LOST, REFUNDABLE, OPEN):
         start = 0
         while page := cast(list[bytes], ledger.zrange(key, start, start + PAGE - 1)):
             start += PAGE
@@ -72,7 +73,7 @@ def attention(ledger: redis.Redis, *, now_ms: int) -> Iterator[dict[str, Any]]:
                 fields = cast(dict[bytes, bytes], ledger.hgetall(record_key(payment_id)))
                 # A payment itself is sealed, and an answer may be any bytes.
                 record = {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}
-                if record and (kind := _kind(record, now_ms)):
+                if record and (kind := GONE if key == LOST else _kind(record, now_ms)):
                     yield _told(payment_id, kind, record)
 
 

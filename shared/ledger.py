@@ -11,8 +11,12 @@ OPEN = "coinslot:open"
 """ZSET of the payments that are not at their end. Score: when to look at them next, in Unix milliseconds."""
 REFUNDABLE = "coinslot:refundable"
 """ZSET of the payments that were charged and never answered. Score: when that was given up, in Unix milliseconds."""
+RECHECK = "coinslot:recheck"
+"""ZSET of the payments whose settlement is looked at once more. Score: when, in Unix milliseconds."""
+LOST = "coinslot:lost"
+"""ZSET of the payments that the chain took back after they were settled. Score: when that was found, in Unix milliseconds."""
 JOURNAL = "coinslot:journal"
-"""Stream with one entry per transition: `payment`, `event` (the new state, FORGOTTEN, or FAILURE of a job), `attempts`."""
+"""Stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, or FAILURE of a job), `attempts`."""
 JOURNAL_LENGTH = 1_000_000
 """About 150 MB. Older entries are dropped."""
 RERUN_WINDOW_MS = 10 * 60 * 1000

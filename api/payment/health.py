@@ -46,6 +46,7 @@ class Health:
         self._circuit = facilitator.circuit
         self._circuit.on_change = self._circuit_changed
         self._is_listed = True
+        self._is_held = False
         self._answers = False
         self._asked_at = self._next_at = 0.0
         self._is_sooner = asyncio.Event()
@@ -61,6 +62,12 @@ class Health:
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call `listener` whenever `is_up` has changed."""
         self._listeners.append(listener)
+
+    def hold(self, *, is_held: bool) -> None:
+        """Take no new payments, or take them again, for what became of earlier ones (api/payment/losses.py)."""
+        if is_held != self._is_held:
+            self._is_held = is_held
+            self._update("too many settled payments are no longer on its chain")
 
     def start(self) -> None:
         """Begin asking, on the running event loop."""
@@ -134,7 +141,7 @@ class Health:
         self._update("its facilitator failed too often in a row, and is left alone until it answers /supported again")
 
     def _update(self, why_not: str) -> None:
-        is_up = self._is_listed and not self._circuit.is_open
+        is_up = self._is_listed and not self._circuit.is_open and not self._is_held
         if is_up == self.is_up:
             return
         self.is_up = is_up

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from api.payment import transitions
 from api.payment.limits import NO_LIMIT, Limit, Quota
 from api.resp import Redis, Script
-from shared.ledger import JOURNAL, OPEN, REFUNDABLE, answer_key, record_key
+from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, REFUNDABLE, answer_key, record_key
 
 
 class Verdict(enum.StrEnum):
@@ -108,6 +108,20 @@ class Doubtful:
     endpoint: str
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A payment that was settled a while ago.
+
+    Attributes:
+        at_ms: when, in Unix milliseconds.
+    """
+
+    payment_id: str
+    offer: bytes
+    payer: str
+    at_ms: int
+
+
 class Ledger:
     """The API's side of the ledger. Every method is one round trip and one script; all raise RedisLost and RedisRefused."""
 
@@ -123,6 +137,9 @@ class Ledger:
         self._attempt = Script(redis, transitions.ATTEMPT)
         self._take = Script(redis, transitions.TAKE)
         self._closed = Script(redis, transitions.CLOSED)
+        self._take_settled = Script(redis, transitions.TAKE_SETTLED)
+        self._taken_back = Script(redis, transitions.TAKEN_BACK)
+        self._lost_lately = Script(redis, transitions.LOST_LATELY)
 
     async def offer(self, payment_id: str) -> bytes | None:
         """What a payment was claimed for, as it is in the claim; None of one that nobody has presented."""
@@ -153,7 +170,7 @@ class Ledger:
             receipt: the settlement as JSON.
             run_lease_ms: how long the caller drives it; 0 when it will not run the job.
         """
-        return bool(await self._settled(_keys(payment_id), payment_id, receipt, run_lease_ms))
+        return bool(await self._settled((*_keys(payment_id), RECHECK), payment_id, receipt, run_lease_ms))
 
     # The next ones are for the driver of one attempt: a later driver's record is not theirs to change.
 
@@ -199,6 +216,29 @@ class Ledger:
         """A refused payment was looked for once more, and is refused."""
         await self._closed((OPEN,), payment_id)
 
+    async def take_settled(self, count: int) -> list[Settled]:
+        """Payments to look for on the chain once more. Each comes again after a while until it is `kept` or `taken_back`."""
+        taken: Sequence[Sequence[bytes]] = await self._take_settled((RECHECK,), count)
+        return [Settled(named.decode(), offer, payer.decode(), int(at)) for named, offer, payer, at in taken]
+
+    async def kept(self, payment_id: str) -> None:
+        """It is where it was, or nobody can tell."""
+        await self._closed((RECHECK,), payment_id)
+
+    async def taken_back(self, payment_id: str, asset: tuple[str, str], window_ms: int) -> bool:
+        """The chain does not show it any more. False when another process said so before.
+
+        Args:
+            asset: network and asset of its offer, whose losses are counted.
+            window_ms: for how long.
+        """
+        keys = (record_key(payment_id), RECHECK, JOURNAL, LOST, _lost_key(asset))
+        return bool(await self._taken_back(keys, payment_id, window_ms))
+
+    async def lost_lately(self, asset: tuple[str, str], window_ms: int) -> int:
+        """How many payments of one rail the chain took back in the last `window_ms`."""
+        return int(await self._lost_lately((_lost_key(asset),), window_ms))
+
     async def _entry(self, script: Script, claim: Claim, mode: str) -> Entry:
         record = record_key(claim.payment_id)
         fields: tuple[str | bytes, ...] = ("endpoint", claim.endpoint, "payer", claim.payer, "offer", claim.offer)
@@ -240,6 +280,10 @@ class Ledger:
                 return Entry(Verdict.LIMITED, wait_ms=int(rest[0]), quota=Quota(claim.limit, 0, int(rest[1])))
             case other:
                 return Entry(other)
+
+
+def _lost_key(asset: tuple[str, str]) -> str:
+    return f"{LOST}:{asset[0]}:{asset[1]}"
 
 
 def _keys(payment_id: str) -> tuple[str, ...]:

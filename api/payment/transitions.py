@@ -15,6 +15,12 @@ REJECTED_CHECK_S = 60
 FIRST_PROBE_MS = 1_500
 """When an unknown settlement is asked about first. Each time it waits twice as long, up to LONGEST_PROBE_MS."""
 LONGEST_PROBE_MS = 30_000
+RECHECK_MS = 10 * 60 * 1000
+"""How long after its settlement a payment is looked for on the chain once more. No chain of ours goes back that far."""
+RECHECK_PAUSE_MS = 60_000
+"""And how long after that again, when the chain did not say."""
+RECHECKS = 60
+"""So often at most."""
 OLD_S, OLD_PROBE_MS = 600, 300_000
 """What is unknown so long after it expired is asked about that rarely."""
 
@@ -94,7 +100,7 @@ return {{'settle', tostring(attempts), '', ''}}
 CLAIM = "#!lua\n" + _LOOK_UP
 FIND = _OOM_TOO + _LOOK_UP
 
-# ARGV: 2 receipt, 3 run lease.
+# KEYS: 5 RECHECK. ARGV: 2 receipt, 3 run lease.
 SETTLED = (
     _OOM_TOO
     + _PRELUDE
@@ -103,7 +109,7 @@ local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
 if not record[1] or record[1] == 'DONE' or record[1] == 'FAILED' then return 0 end
 if record[1] ~= 'SETTLED' then note(id, 'SETTLED', record[2]) end
 redis.call('HSET', KEYS[1], 'state', 'SETTLED', 'receipt', ARGV[2], 'lease', now + ARGV[3])
-redis.call('HSETNX', KEYS[1], 'settled', now)
+if redis.call('HSETNX', KEYS[1], 'settled', now) == 1 then redis.call('ZADD', KEYS[5], now + {RECHECK_MS}, id) end
 redis.call('HDEL', KEYS[1], 'payment', 'reason')
 due(redis.call('HGET', KEYS[1], 'settled') + {RERUN_MS})
 return 1
@@ -225,3 +231,42 @@ return taken
 
 # KEYS: OPEN. What was refused was looked for once more.
 CLOSED = _OOM_TOO + "return redis.call('ZREM', KEYS[1], ARGV[1])\n"
+
+# KEYS: RECHECK. ARGV: how many at most.
+TAKE_SETTLED = (
+    _OOM_TOO
+    + NOW
+    + f"""
+local taken = {{}}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])) do
+  local key = 'coinslot:payment:' .. id
+  local record = redis.call('HMGET', key, 'offer', 'payer', 'settled')
+  if record[1] and redis.call('HINCRBY', key, 'rechecks', 1) <= {RECHECKS} then
+    redis.call('ZADD', KEYS[1], now + {RECHECK_PAUSE_MS}, id)
+    taken[#taken + 1] = {{id, record[1], record[2], record[3]}}
+  else
+    redis.call('ZREM', KEYS[1], id)
+  end
+end
+return taken
+"""
+)
+
+# KEYS: 1 record, 2 RECHECK, 3 JOURNAL, 4 LOST, 5 the rail's own LOST. ARGV: 1 payment id, 2 how long 5 is to remember.
+TAKEN_BACK = (
+    _OOM_TOO
+    + NOW
+    + NOTE
+    + """
+if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'lost', now)
+redis.call('ZADD', KEYS[4], now, ARGV[1])
+redis.call('ZADD', KEYS[5], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[5], ARGV[2])
+note(ARGV[1], 'LOST', redis.call('HGET', KEYS[1], 'attempts'))
+return 1
+"""
+)
+
+# KEYS: a rail's own LOST. ARGV: how far back, in ms.
+LOST_LATELY = "#!lua flags=no-writes\n" + NOW + "return redis.call('ZCOUNT', KEYS[1], now - ARGV[1], '+inf')\n"

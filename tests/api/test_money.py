@@ -20,12 +20,13 @@ from api import ops
 from api.app import create_app
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
+from api.payment.losses import LossWatch
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.resp import Redis
 from jobs.ports import Context
 from shared.endpoint import Endpoint
-from shared.ledger import JOURNAL, OPEN, RERUN_MS, record_key
+from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, record_key
 from shared.outcome import Outcome, UpstreamFailed, failed
 from shared.sealing import Sealer
 from shared.settings import Settings, read_key
@@ -457,6 +458,110 @@ async def test_a_job_that_keeps_failing_rests(
     fails = False
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert events(ledger) == ["SETTLING", "SETTLED", *["FAILURE"] * 4, "DONE"]
+
+
+@pytest.fixture
+async def losses(settings: Settings) -> AsyncIterator[LossWatch]:
+    """One that is turned by hand."""
+    client = Redis(settings.ledger_url)
+    rails = configured_rails(settings)
+    for rail in rails:
+        await rail.facilitator.start()
+    yield LossWatch(Ledger(client), rails)
+    for rail in rails:
+        await rail.facilitator.stop()
+    client.close()
+
+
+def settled_long_ago(ledger: redis.Redis) -> None:
+    for name in ledger.zrange(RECHECK, 0, -1):
+        ledger.zadd(RECHECK, {name: 0})
+        ledger.hincrby(record_key(name.decode()), "settled", -600_000)
+
+
+async def test_a_payment_that_the_chain_takes_back_is_told(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    losses: LossWatch,
+) -> None:
+    """Ten minutes later, once; what is still there is not asked about again, and a chain that does not say is."""
+    kept, gone = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(2))
+    assert (await shop.post(PATH, headers=kept)).status_code == 200
+    assert await losses.turn() == 0
+    settled_long_ago(ledger)
+    assert (await losses.turn(), ledger.zcard(RECHECK)) == (1, 0)
+
+    answered = await shop.post(PATH, headers=gone)
+    settled_long_ago(ledger)
+    facilitator.evidence = "unknown"
+    assert (await losses.turn(), ledger.zcard(RECHECK)) == (1, 1)
+    facilitator.evidence, facilitator.clock_s = "unused", -3600  # a node that is an hour behind
+    settled_long_ago(ledger)
+    assert (await losses.turn(), ledger.zcard(RECHECK)) == (1, 1)
+    facilitator.clock_s = 0
+    settled_long_ago(ledger)
+    assert (await losses.turn(), ledger.zcard(RECHECK), events(ledger)[-1]) == (1, 0, "LOST")
+    (told,) = ops.attention(ledger, now_ms=int(time.time() * 1000))
+    assert (told["kind"], told["payer"], told["state"]) == ("lost", payer.address, "DONE")
+    assert (await shop.post(PATH, headers=gone)).content == answered.content
+
+
+async def test_a_facilitator_without_evidence_is_not_asked_twice(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    losses: LossWatch,
+) -> None:
+    """It cannot tell."""
+    assert (await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).status_code == 200
+    settled_long_ago(ledger)
+    facilitator.evidence = "none"
+    assert (await losses.turn(), ledger.zcard(RECHECK), ledger.zcard(LOST)) == (1, 0, 0)
+
+
+async def test_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
+    settings: Settings,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    losses: LossWatch,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its price is still told, what is paid is still given; then it is offered again."""
+    monkeypatch.setattr("api.payment.losses.BUDGET", 2)
+    monkeypatch.setattr("api.payment.losses.EVERY_S", 0.05)
+    async with opened(settings) as shop:
+        paid = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3)]
+        for header in paid[:2]:
+            assert (await shop.post(PATH, headers=header)).status_code == 200
+        facilitator.evidence = "unused"
+        settled_long_ago(ledger)
+        for _ in range(100):
+            refused = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
+            if refused.status_code == 503:
+                break
+            await asyncio.sleep(0.05)
+        assert (refused.status_code, refused.json()["charged"]) == (503, False)
+        assert (await shop.post(PATH, headers=paid[0])).status_code == 200
+        assert (await shop.post(PATH)).status_code == 402
+        (of_rail,) = (key for key in ledger.scan_iter(f"{LOST}:*"))
+        for name in ledger.zrange(of_rail, 0, -1):
+            ledger.zincrby(of_rail, -3_600_001, name)
+        for _ in range(100):
+            served = await shop.post(PATH, headers=paid[2])
+            if served.status_code == 200:
+                break
+            await asyncio.sleep(0.05)
+        assert served.status_code == 200
 
 
 def test_the_ledger_remembers_longer_than_a_payment_is_valid() -> None:

@@ -1,9 +1,4 @@
-"""Attacks and accidents behind the settlement: caches, lost jobs, lost answers (P26, P36).
-
-P25, a chain that takes a settled payment back after it was served, is not defended against: a receipt counts when the
-transaction is in a block, nothing is read again later, and no rail is closed by what was lost. At most the price of a call
-is at stake.
-"""
+"""Attacks and accidents behind the settlement: caches, lost jobs, lost answers (P26, P36)."""
 
 from __future__ import annotations
 
