@@ -1,7 +1,7 @@
 """Whether what was settled is still on the chain ten minutes later.
 
-An answer is given as soon as a transaction is in a block, and a chain may take its last blocks back. What is lost so is the price
-of a call, and nothing is asked of the caller; but a rail that loses many takes no new payments for as long as it does.
+An answer is given as soon as a transaction is in a block, and a chain may take its last blocks back. What is lost so is the
+price of a call, and nothing is asked of the caller; but a rail that loses many takes no new payments for as long as it does.
 """
 
 from __future__ import annotations
