@@ -150,11 +150,11 @@ def facilitator() -> Iterator[FacilitatorDouble]:
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         double.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        started.set()
         return runner
 
     def run() -> None:
         runner = loop.run_until_complete(serve())
+        loop.call_soon(started.set)  # not before: to stop what does not run yet would be in vain
         loop.run_forever()
         loop.run_until_complete(runner.cleanup())
         loop.close()

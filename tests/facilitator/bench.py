@@ -223,6 +223,7 @@ class MoodyNode:
 
     def _run(self) -> None:
         runner = self._loop.run_until_complete(self._serve())
+        self._loop.call_soon(self._started.set)  # not before: to stop what does not run yet would be in vain
         self._loop.run_forever()
         self._loop.run_until_complete(runner.cleanup())
         self._loop.run_until_complete(self._session.close())
@@ -236,7 +237,6 @@ class MoodyNode:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        self._started.set()
         return runner
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
