@@ -479,7 +479,7 @@ def settled_long_ago(ledger: redis.Redis) -> None:
         ledger.hincrby(record_key(name.decode()), "settled", -600_000)
 
 
-async def test_a_payment_that_the_chain_takes_back_is_told(
+async def test_p25_a_payment_that_the_chain_takes_back_is_told(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
     payer: Any,
@@ -510,7 +510,7 @@ async def test_a_payment_that_the_chain_takes_back_is_told(
     assert (await shop.post(PATH, headers=gone)).content == answered.content
 
 
-async def test_a_facilitator_without_evidence_is_not_asked_twice(
+async def test_p25_a_facilitator_without_evidence_is_not_asked_twice(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
     payer: Any,
@@ -526,7 +526,7 @@ async def test_a_facilitator_without_evidence_is_not_asked_twice(
     assert (await losses.turn(), ledger.zcard(RECHECK), ledger.zcard(LOST)) == (1, 0, 0)
 
 
-async def test_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
+async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     settings: Settings,
     worker: dramatiq.Worker,
     payer: Any,

@@ -87,9 +87,9 @@ P24  Unsigned payments in another's name.
      api/attacks/test_floods.py::test_p24_nobody_is_burdened_with_what_others_say_in_his_name
      api/attacks/test_limits.py::test_p24_only_a_payment_that_is_good_counts_against_its_payer
 P25  A chain that takes a payment back after it was served. A receipt counts when its transaction is in a block.
-     api/test_money.py::test_a_payment_that_the_chain_takes_back_is_told
-     api/test_money.py::test_a_facilitator_without_evidence_is_not_asked_twice
-     api/test_money.py::test_a_rail_that_loses_much_takes_nothing_new_for_an_hour
+     api/test_money.py::test_p25_a_payment_that_the_chain_takes_back_is_told
+     api/test_money.py::test_p25_a_facilitator_without_evidence_is_not_asked_twice
+     api/test_money.py::test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour
 P26  A cache that gives a paid answer, a price or a payment to somebody else.
      api/attacks/test_answers.py::test_p26_no_answer_may_be_cached_and_none_shows_the_payment
 P27  to P34 are attacks on rails that are not built (Solana, XRPL, Stellar).
