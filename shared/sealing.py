@@ -27,21 +27,18 @@ class _Nonces:
 
     def __init__(self) -> None:
         self._drawn: list[bytes] = []
-        self._drawn_by = 0
+        # A forked process draws its own: the same nonce twice would give the key away.
+        os.register_at_fork(after_in_child=self._drawn.clear)
 
     def one(self) -> bytes:
-        # Drawn in bulk: os.urandom lets other threads in, and under load the way back costs 5 us a call. A forked process
-        # draws its own: the same nonce twice would give the key away.
-        if self._drawn_by == os.getpid():
-            try:
-                return self._drawn.pop()
-            except IndexError:
-                pass
-        random = os.urandom(_NONCE_BYTES * _NONCES_DRAWN)
-        drawn = [random[at : at + _NONCE_BYTES] for at in range(0, len(random), _NONCE_BYTES)]
-        one = drawn.pop()
-        self._drawn, self._drawn_by = drawn, os.getpid()
-        return one
+        # Drawn in bulk: os.urandom lets other threads in, and under load the way back costs 5 us a call.
+        try:
+            return self._drawn.pop()
+        except IndexError:
+            random = os.urandom(_NONCE_BYTES * _NONCES_DRAWN)
+            one, *more = (random[at : at + _NONCE_BYTES] for at in range(0, len(random), _NONCE_BYTES))
+            self._drawn += more
+            return one
 
 
 _nonces = _Nonces()
