@@ -34,7 +34,7 @@ from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Sealer, Unsealable
-from shared.x402.evm import Authorization
+from shared.x402.authorization import Authorization
 from shared.x402.refusal import Refused
 from shared.x402.wire import Offer, Payment
 
@@ -182,7 +182,7 @@ class PaidCall:
             offer=msgspec.json.encode(offer),
             settle_lease_ms=int(settle_s * 1000),
             run_lease_ms=int((self._endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
-            valid_before=authorization.valid_before,
+            valid_before=authorization.expires(int(time.time())),
             payment=self._services.payments.seal(_bare(payment), authorization.payment_id.encode()),
             # What somebody else may have signed for the payer names none of the payer's calls.
             identifier=identifier.of(payment) if authorization.signature_checked else "",

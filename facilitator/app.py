@@ -10,17 +10,15 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException, NotFoundException
 
-from facilitator.rails.evm import EvmRail
-from facilitator.rails.payment_id import parse_evm
-from shared.settings import InvalidSetting, Settings, read_key
-from shared.x402 import evm
+from facilitator.cashier import Cashier
+from facilitator.configured import configured_rails
+from shared.settings import Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
 log = logging.getLogger(__name__)
@@ -29,12 +27,18 @@ MAX_BODY_BYTES = 64 * 1024
 RECURSION_LIMIT = 1_000
 
 
-class Health(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """Answer of /healthz: whether settlements can be paid for, and if not, why."""
+class RailHealth(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One rail: what it has for settling, and why it cannot, when it cannot."""
+
+    balance: str = ""
+    reason: str = ""
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Answer of /healthz, by network."""
 
     ok: bool
-    balance_eth: str
-    reason: str = ""
+    rails: dict[str, RailHealth]
 
 
 def create_app(settings: Settings | None = None) -> Litestar:
@@ -45,53 +49,41 @@ def create_app(settings: Settings | None = None) -> Litestar:
     """
     # web3's libraries raise Python's limit to 100,000 calls, at which deeply nested JSON overflows the C stack.
     sys.setrecursionlimit(RECURSION_LIMIT)
-    settings = settings or Settings.from_env(os.environ)
-    if not settings.evm_rpc_url:
-        raise InvalidSetting("COINSLOT_EVM_RPC_URL must name a JSON-RPC node to settle through")
-    try:
-        token = evm.token_on(settings.evm_network)
-    except KeyError:
-        raise InvalidSetting(f"COINSLOT_EVM_NETWORK: no USDC contract is known on {settings.evm_network}") from None
-    rail = EvmRail(
-        token,
-        settings.evm_rpc_url,
-        read_key(settings.evm_settler_key_file),
-        most_for_gas=_atomic(settings.evm_max_fee_gwei, 9),
-        low_balance=_atomic(settings.evm_low_balance_eth, 18),
-    )
+    rails = configured_rails(settings or Settings.from_env(os.environ))
+    cashier = Cashier(rails)
 
     @post("/verify", status_code=200)
     async def verify(data: FacilitatorCall) -> Verification:
-        return await rail.verify(data)
+        return await cashier.verify(data)
 
     @post("/settle", status_code=200)
     async def settle(data: FacilitatorCall) -> Settlement:
-        return await rail.settle(data)
+        return await cashier.settle(data)
 
     @get("/supported", sync_to_thread=False)
     def supported() -> Supported:
-        return Supported(kinds=(rail.kind,), signers={"eip155:*": rail.signers})
+        return cashier.supported
 
     @get("/settlements/{payment_id:str}")
     async def settlement(payment_id: str) -> Response[Evidence]:
-        named = parse_evm(payment_id)
-        if named is None or (named.network, named.asset) != (token.network, token.address.lower()):
+        evidence = await cashier.evidence(payment_id)
+        if evidence is None:
             raise NotFoundException("no rail here knows this payment id")
-        evidence = await rail.evidence(named.payer, named.nonce)
         return Response(evidence, status_code=503 if evidence.status == "unknown" else 200)
 
     @get("/healthz", sync_to_thread=False)
     def healthz() -> Response[Health]:
-        health = Health(ok=not rail.complaint, balance_eth=rail.balance_eth, reason=rail.complaint)
-        return Response(health, status_code=200 if health.ok else 503)
+        complaints = cashier.complaints
+        told = {rail.network: RailHealth(rail.balance, complaints.get(rail.network, "")) for rail in rails}
+        return Response(Health(ok=not complaints, rails=told), status_code=503 if complaints else 200)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         try:
-            await rail.start()
+            await cashier.start()
             yield
         finally:
-            await rail.stop()
+            await cashier.stop()
 
     return Litestar(
         route_handlers=[verify, settle, supported, settlement, healthz],
@@ -101,11 +93,6 @@ def create_app(settings: Settings | None = None) -> Litestar:
         request_max_body_size=MAX_BODY_BYTES,
         logging_config=None,
     )
-
-
-def _atomic(amount: float, decimals: int) -> int:
-    """In the smallest unit, of the figure as it is written."""
-    return int(Decimal(repr(amount)).scaleb(decimals))
 
 
 def _unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:

@@ -12,6 +12,7 @@ from api.payment.health import Health
 from shared.money import Price
 from shared.settings import InvalidSetting, Settings, read_headers
 from shared.x402 import evm
+from shared.x402.authorization import Authorization
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer
 
@@ -33,7 +34,7 @@ class ConfiguredRail:
     offers: Callable[[Price], tuple[Offer, ...]]
     matches: Callable[[Offer, Offer], bool]
     is_payable: Callable[[Offer], bool]
-    check: Callable[[Offer, dict[str, Any]], evm.Authorization]
+    check: Callable[[Offer, dict[str, Any]], Authorization]
     facilitator: Facilitator
     health: Health
 

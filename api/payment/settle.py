@@ -17,7 +17,7 @@ from api.payment.rails import ConfiguredRail
 from api.payment.till import Till
 from api.resp import RedisLost, RedisRefused
 from shared.failpoints import reach
-from shared.x402.evm import Authorization
+from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
 log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, 
     proven = proven_by(evidence, checked.offer, authorization.payer)
     if proven is not None:
         return await _settled(checked, proven, ledger, till)
-    is_refuted = refuted_by(evidence, authorization.valid_before)
+    is_refuted = refuted_by(evidence, checked.claim.valid_before)
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
         return till.refuse(FAILED)
     await ledger.unknown(payment_id, attempts)

@@ -18,7 +18,7 @@ from api.payment import identifier
 from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
-from shared.x402.evm import Authorization
+from shared.x402.authorization import Authorization
 from shared.x402.refusal import Refused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
 

@@ -1,14 +1,13 @@
-"""The sandbox's keys: random, made once per machine, kept in var/sandbox/wallets.json for this user's eyes only."""
+"""The accounts of the sandbox's EVM chain."""
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from compose.sandbox.keys import load_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,31 +28,14 @@ class Wallets:
     pay_to: str
 
 
+_ROLES = ("payer", "settler", "pay_to")
+
+
 def load_wallets(var: Path) -> Wallets:
     """Read this machine's keys, making them the first time."""
-    path = var.resolve() / "sandbox" / "wallets.json"
-    if not path.exists():
-        _create(path)
-    path.chmod(0o600)
-    keys: dict[str, str] = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
-    accounts = {role: _address_of(keys[f"{role}_key"]) for role in ("payer", "settler", "pay_to")}
+    keys = load_keys(var, "wallets", lambda: {f"{role}_key": "0x" + secrets.token_hex(32) for role in _ROLES})
+    accounts = {role: _address_of(keys[f"{role}_key"]) for role in _ROLES}
     return Wallets(keys["payer_key"], keys["settler_key"], keys["pay_to_key"], **accounts)
-
-
-def _create(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    keys = {f"{role}_key": "0x" + secrets.token_hex(32) for role in ("payer", "settler", "pay_to")}
-    # Whole and private before it has its name, and the first of two starts wins.
-    draft = path.with_name(f"wallets.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
 
 
 def _address_of(key: str) -> str:

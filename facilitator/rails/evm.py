@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from eth_account import Account
@@ -13,6 +14,7 @@ from web3 import AsyncHTTPProvider, AsyncWeb3
 
 from facilitator.rails.account import MaybeSent, SettlerAccount
 from facilitator.rails.calldata import transfer_with_authorization
+from facilitator.rails.payment_id import parse_evm
 from facilitator.rails.prices import CannotSend, Prices
 from facilitator.rails.purse import Purse
 from facilitator.rails.token import NODE_ERRORS, TokenOnChain, proves_payment
@@ -70,14 +72,19 @@ class EvmRail:
         self._stopping = asyncio.Event()
 
     @property
-    def kind(self) -> Kind:
-        """What /supported says of it."""
-        return Kind(x402_version=X402_VERSION, scheme=evm.SCHEME, network=self.token.network)
+    def network(self) -> str:
+        """CAIP-2."""
+        return self.token.network
 
     @property
-    def signers(self) -> tuple[str, ...]:
-        """The accounts that send settlements."""
-        return (self._account.address,)
+    def kinds(self) -> Sequence[Kind]:
+        """What /supported says of it: nothing while no settlement can be paid for."""
+        return () if self.complaint else (Kind(x402_version=X402_VERSION, scheme=evm.SCHEME, network=self.network),)
+
+    @property
+    def signers(self) -> Mapping[str, tuple[str, ...]]:
+        """The account that sends settlements."""
+        return {"eip155:*": (self._account.address,)}
 
     @property
     def complaint(self) -> str:
@@ -85,9 +92,9 @@ class EvmRail:
         return self._purse.complaint or self._prices.complaint
 
     @property
-    def balance_eth(self) -> str:
+    def balance(self) -> str:
         """What the settler account has for gas, as it was read last."""
-        return self._purse.balance_eth
+        return f"{self._purse.balance_eth} ETH"
 
     async def start(self) -> None:
         """Raises InvalidSetting when the node serves another chain: settling there would be settling nothing."""
@@ -135,9 +142,12 @@ class EvmRail:
             running.add_done_callback(lambda _: self._settling.pop(key, None))
         return await asyncio.shield(running)
 
-    async def evidence(self, payer: str, nonce: bytes) -> Evidence:
+    async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization."""
-        return await self._chain.evidence(payer, nonce)
+        named = parse_evm(payment_id)
+        if named is None or (named.network, named.asset) != (self.network, self.token.address.lower()):
+            return None
+        return await self._chain.evidence(named.payer, named.nonce)
 
     def _check(self, call: FacilitatorCall) -> Authorization:
         offer, accepted = call.payment_requirements, call.payment_payload.accepted
@@ -145,7 +155,7 @@ class EvmRail:
             raise Refused("invalid_x402_version")
         if offer.scheme != evm.SCHEME or accepted.scheme != evm.SCHEME:
             raise Refused("unsupported_scheme")
-        if offer.network != self.token.network or accepted.network != offer.network:
+        if offer.network != self.network or accepted.network != offer.network:
             raise Refused("invalid_network")
         if offer.asset.lower() != self.token.address.lower():
             raise Refused("invalid_payment_requirements")
@@ -249,7 +259,7 @@ class EvmRail:
         Raises:
             TimeoutError: the chain shows neither.
         """
-        evidence = await self.evidence(authorization.payer, authorization.nonce)
+        evidence = await self._chain.evidence(authorization.payer, authorization.nonce)
         if evidence.status == "unknown":
             raise TimeoutError("the chain does not say what became of it")
         is_ours = (evidence.status, evidence.pay_to, evidence.amount) == (
@@ -263,20 +273,20 @@ class EvmRail:
         return Settlement(
             success=True,
             transaction=transaction,
-            network=self.token.network,
+            network=self.network,
             payer=authorization.payer,
             amount=str(authorization.value),
         )
 
     def _failed(self, reason: str, payer: str | None) -> Settlement:
-        return Settlement(success=False, transaction="", network=self.token.network, payer=payer, error_reason=reason)
+        return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
 
     def _open(self, authorization: Authorization) -> Settlement:
         sent = self._sent.get(_key(authorization))
         return Settlement(
             success=False,
             transaction=sent.newest.hash.to_0x_hex() if sent else "",
-            network=self.token.network,
+            network=self.network,
             payer=authorization.payer,
             error_reason="settlement_pending" if sent else "unexpected_settle_error",
         )

@@ -18,6 +18,7 @@ from coincurve import PublicKey
 from Crypto.Hash import keccak
 
 from shared.money import Price
+from shared.x402 import authorization
 from shared.x402.networks import EVM_USDC, EvmToken
 from shared.x402.refusal import Refused
 from shared.x402.wire import Offer
@@ -52,38 +53,35 @@ TRANSFER_TYPEHASH = keccak256(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Authorization:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorization(authorization.Authorization):
     """A payment that passed the static check.
 
     Attributes:
-        payment_id: the replay key, ``eip155:8453:<asset>:<from>:<nonce>`` in lower case: what the chain makes single-use,
-            never the header's text or the signature, which have endless aliases.
+        payment_id: ``eip155:8453:<asset>:<from>:<nonce>`` in lower case.
         payer: `from`, in lower case. Lower case is canonical for EVM only.
+        value: atomic units.
         valid_after, valid_before: Unix seconds, both exclusive on the chain.
         signature: with v of 27 or 28, where it is an account's.
         signature_checked: False for a contract wallet's signature, which only the chain can check (ERC-1271).
     """
 
-    payment_id: str
-    network: str
-    asset: str
-    payer: str
-    pay_to: str
     value: int
     valid_after: int
     valid_before: int
     nonce: bytes
-    signature: bytes
-    signature_checked: bool
 
-    def window_refusal(self, now: int) -> str | None:
-        """Why it cannot be settled at `now` (Unix seconds), or None. Kept apart: an expired payment may be redelivered."""
+    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
+        """By the clock alone."""
         if self.valid_after >= now:
             return "invalid_exact_evm_payload_authorization_valid_after"
         if not now + SETTLE_MARGIN_S <= self.valid_before <= now + LATEST_EXPIRY_S:
             return "invalid_exact_evm_payload_authorization_valid_before"
         return None
+
+    def expires(self, now: int) -> int:
+        """As its payer has signed it."""
+        return self.valid_before
 
 
 def offers(token: EvmToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
@@ -223,16 +221,16 @@ def transfer_digest(
     return keccak256(b"\x19\x01" + separator + struct_hash)
 
 
-def authorization_digest(offer: Offer, authorization: Authorization) -> bytes:
+def authorization_digest(offer: Offer, checked: Authorization) -> bytes:
     """The same 32 bytes, of a payment that was checked."""
     return transfer_digest(
         offer,
-        authorization.payer,
-        authorization.pay_to,
-        authorization.value,
-        authorization.valid_after,
-        authorization.valid_before,
-        authorization.nonce,
+        checked.payer,
+        checked.pay_to,
+        checked.value,
+        checked.valid_after,
+        checked.valid_before,
+        checked.nonce,
     )
 
 

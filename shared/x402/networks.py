@@ -49,5 +49,104 @@ EVM_USDC: dict[str, EvmToken] = {
     )
 }
 
+
+@dataclass(frozen=True, slots=True)
+class SolanaToken:
+    """An SPL token.
+
+    Attributes:
+        network: CAIP-2 ``solana:<first 32 characters of the genesis hash>``.
+        mint: base58.
+        decimals: of the atomic unit.
+    """
+
+    network: str
+    mint: str
+    decimals: int
+
+
+# Circle's list of USDC mints; networks: CAIP-2's Solana namespace.
+SOLANA_USDC: dict[str, SolanaToken] = {
+    token.network: token
+    for token in (
+        SolanaToken("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", 6),
+        SolanaToken("solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU", 6),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StellarToken:
+    """A classic asset's contract (SEP-41).
+
+    Attributes:
+        network: CAIP-2.
+        contract: ``C...``.
+        decimals: of the atomic unit: 7, and not the 6 of other networks.
+        passphrase: what signatures on this network cover.
+    """
+
+    network: str
+    contract: str
+    decimals: int
+    passphrase: str
+
+
+# The contract follows from asset, issuer and passphrase; these are the constants of npm @x402/stellar 2.27.0.
+STELLAR_USDC: dict[str, StellarToken] = {
+    token.network: token
+    for token in (
+        StellarToken(
+            "stellar:pubnet",
+            "CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75",
+            7,
+            "Public Global Stellar Network ; September 2015",
+        ),
+        StellarToken(
+            "stellar:testnet",
+            "CBIELTK6YBZJU5UP2WWQEUCYKLPU6AUNZ2BQ4WWFEIE3USCIHMXQDAMA",
+            7,
+            "Test SDF Network ; September 2015",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class XrplToken:
+    """A token that an account issues. Amounts are decimal values, not atomic units.
+
+    Attributes:
+        network: CAIP-2 ``xrpl:<network id>``.
+        currency: 40 hex digits, upper case.
+        issuer: classic address. The same code of another issuer is another token.
+        symbol: for people.
+    """
+
+    network: str
+    currency: str
+    issuer: str
+    symbol: str
+
+
+_USDC_CODE = "5553444300000000000000000000000000000000"
+_RLUSD_CODE = "524C555344000000000000000000000000000000"
+
+# Issuers: Circle's and Ripple's own announcements of their tokens on the XRP Ledger.
+XRPL_USDC: dict[str, XrplToken] = {
+    token.network: token
+    for token in (
+        XrplToken("xrpl:0", _USDC_CODE, "rGm7WCVp9gb4jZHWTEtGUr4dd74z2XuWhE", "USDC"),
+        XrplToken("xrpl:1", _USDC_CODE, "rHuGNhqTG32mfmAvWA8hUyWRLV3tCSwKQt", "USDC"),
+    )
+}
+XRPL_RLUSD: dict[str, XrplToken] = {
+    token.network: token
+    for token in (
+        XrplToken("xrpl:0", _RLUSD_CODE, "rMxCKbEDwqr76QuheSUMdEGf4B9xJ8m5De", "RLUSD"),
+        XrplToken("xrpl:1", _RLUSD_CODE, "rQhWct2fv4Vc4KRjRgMrxa8xPN9Zx9iLKV", "RLUSD"),
+    )
+}
+
 # x402 v1 called networks by name. Only those that we can be configured to settle are understood.
 V1_NAMES: dict[str, str] = {"base": "eip155:8453", "base-sepolia": "eip155:84532", "ethereum": "eip155:1"}

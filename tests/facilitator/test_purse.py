@@ -22,6 +22,7 @@ pytestmark = pytest.mark.anyio
 
 ETHER = 10**18
 PENNILESS = 10**9
+BASE = "eip155:8453"
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ async def health_becomes(cashier: httpx.AsyncClient, status: int, balance: str =
     deadline = time.monotonic() + 10
     while True:
         answer = await cashier.get("/healthz")
-        if answer.status_code == status and answer.json()["balanceEth"].startswith(balance):
+        if answer.status_code == status and answer.json()["rails"][BASE]["balance"].startswith(balance):
             return answer.json()
         assert time.monotonic() < deadline, answer.text
         await asyncio.sleep(0.02)
@@ -107,13 +108,10 @@ async def test_an_empty_purse_settles_nothing_until_it_is_filled(
     assert all("not enough for the gas" in one["errorMessage"] for one in answers)
     assert again == first
     assert "eth_sendRawTransaction" not in node.seen
-    assert health == {
-        "ok": False,
-        "balanceEth": "0.000000001000000000",
-        "reason": f"the settler account {still.sandbox.settler} has 0.000000001000000000 ETH: "
-        "not enough for the gas of a settlement",
-    }
-    assert supported.json()["signers"] == {"eip155:*": [still.sandbox.settler]}
+    why = f"the settler account {still.sandbox.settler} has 0.000000001000000000 ETH: "
+    why += "not enough for the gas of a settlement"
+    assert health == {"ok": False, "rails": {BASE: {"balance": "0.000000001000000000 ETH", "reason": why}}}
+    assert supported.json()["kinds"] == []
 
     funds(5 * ETHER)
     await health_becomes(cashier, 200, balance="5.0")

@@ -63,7 +63,7 @@ async def test_a_node_of_another_chain_is_refused(start: Callable[..., Awaitable
 
 @pytest.mark.anyio
 async def test_a_node_that_is_down_is_an_error_at_start(start: Callable[..., Awaitable[None]]) -> None:
-    """Nothing is served before the node has been heard once."""
+    """Nothing is settled before the node has been heard once."""
     with pytest.raises(OSError, match=r"127\.0\.0\.1"):
         await start("eip155:8453", "http://127.0.0.1:1")
 

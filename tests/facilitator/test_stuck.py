@@ -249,7 +249,7 @@ async def test_above_the_ceiling_nothing_is_sent(
         assert "COINSLOT_EVM_MAX_FEE_GWEI is 10" in unsent["errorMessage"]
         assert "eth_sendRawTransaction" not in node.seen
         assert (health.status_code, health.json()["ok"]) == (503, False)
-        assert "COINSLOT_EVM_MAX_FEE_GWEI" in health.json()["reason"]
+        assert "COINSLOT_EVM_MAX_FEE_GWEI" in health.json()["rails"]["eip155:8453"]["reason"]
         crossings = [one for one in caplog.records if "nothing is settled: gas costs" in one.getMessage()]
         assert [one.levelno for one in crossings] == [logging.ERROR]
 
