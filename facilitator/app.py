@@ -47,9 +47,9 @@ def create_app(settings: Settings | None = None) -> Litestar:
     Raises:
         InvalidSetting: a setting is missing or has the wrong form.
     """
-    # web3's libraries raise Python's limit to 100,000 calls, at which deeply nested JSON overflows the C stack.
-    sys.setrecursionlimit(RECURSION_LIMIT)
     rails = configured_rails(settings or Settings.from_env(os.environ))
+    # What it imports raises Python's limit to 100,000 calls, at which deeply nested JSON overflows the C stack.
+    sys.setrecursionlimit(RECURSION_LIMIT)
     cashier = Cashier(rails)
 
     @post("/verify", status_code=200)
