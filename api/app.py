@@ -40,7 +40,8 @@ from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
-from shared.settings import Settings, read_key
+from shared.secret_files import read_key
+from shared.settings import Settings
 
 log = logging.getLogger(__name__)
 

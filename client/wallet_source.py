@@ -11,7 +11,8 @@ from client import sandbox_file
 from client.errors import WalletUnusable
 from client.evm_signer import EvmSigner
 from client.signer import Signer
-from shared.settings import InvalidSetting, read_key
+from shared.secret_files import read_key
+from shared.settings import InvalidSetting
 from shared.x402.networks import EVM_USDC, Rail
 
 ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from facilitator.rail import Rail
-from shared.settings import InvalidSetting, Settings, read_key
+from shared.secret_files import read_key
+from shared.settings import InvalidSetting, Settings
 from shared.x402 import evm
 
 

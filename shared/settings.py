@@ -15,13 +15,28 @@ from urllib.parse import urlsplit
 from shared import failpoints
 
 PREFIX = "COINSLOT_"
-SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-"""Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
-_HEADER_VALUE = re.compile(r"[\x20-\x7e]+", re.ASCII)
-_OUR_HEADERS = {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
-"""A call's own: another value would make it another call."""
-_MAX_HEADERS_BYTES = 8 * 1024
+
+
+_EVM_ADDRESS = ("0x[0-9a-fA-F]{40}", "a 0x address of 40 hex digits")
+_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
+_FORMS = (
+    ("evm_network", "eip155:[1-9][0-9]{0,17}", "eip155:<chain id>"),
+    ("evm_pay_to", *_EVM_ADDRESS),
+    ("ethereum_pay_to", *_EVM_ADDRESS),
+    ("solana_network", f"solana:{_BASE58}{{32}}", "solana:<first 32 characters of the genesis hash>"),
+    ("solana_pay_to", f"{_BASE58}{{32,44}}", "a base58 address"),
+    ("stellar_network", "stellar:(pubnet|testnet)", "stellar:pubnet or stellar:testnet"),
+    ("stellar_pay_to", "[GMC][A-Z2-7]{55,68}", "a G..., M... or C... address"),
+    ("xrpl_network", "xrpl:(0|[1-9][0-9]{0,9})", "xrpl:<network id>"),
+    ("xrpl_pay_to", "r[1-9A-HJ-NP-Za-km-z]{24,34}", "a classic r... address"),
+    ("xrpl_tokens", "usdc|rlusd|usdc,rlusd|rlusd,usdc", "usdc, rlusd or usdc,rlusd"),
+)
+"""What a setting looks like. Checksums are for its rail to look at (api/payment/rails.py)."""
+_RAIL_ADDRESSES = tuple(
+    f"{rail}_{what}"
+    for rail in ("evm", "ethereum", "solana", "stellar", "xrpl")
+    for what in ("facilitator_url", "rpc_url")
+)
 
 
 class InvalidSetting(ValueError):
@@ -74,6 +89,60 @@ class Settings:
     evm_low_balance_eth: float = 0.001
     """Balance of that account below which the log warns."""
 
+    ethereum_pay_to: str = ""
+    """Recipient of USDC on Ethereum itself, beside the EVM rail. Empty: it is not offered."""
+    ethereum_facilitator_url: str = "http://127.0.0.1:4021"
+    """Facilitator of this rail."""
+    ethereum_facilitator_headers_file: str = ""
+    """Its headers."""
+    ethereum_rpc_url: str = ""
+    """Node that our facilitator settles through."""
+    ethereum_settler_key_file: Path = Path("var/settler.key")
+    """The account that pays the gas. One key may be used on both networks."""
+    ethereum_max_fee_gwei: float = 20.0
+    """Highest fee for one unit of gas."""
+    ethereum_low_balance_eth: float = 0.05
+    """Balance below which the log warns."""
+
+    solana_network: str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+    """CAIP-2 network of the Solana rail."""
+    solana_pay_to: str = ""
+    """Recipient of USDC on Solana: a wallet's address, whose token account for USDC exists. Empty: it is not offered."""
+    solana_facilitator_url: str = "http://127.0.0.1:4021"
+    """Facilitator of this rail."""
+    solana_facilitator_headers_file: str = ""
+    """Its headers."""
+    solana_rpc_url: str = ""
+    """Node that our facilitator settles through."""
+    solana_settler_key_file: Path = Path("var/solana-settler.key")
+    """Key of the fee payer: a 32-byte seed in hex."""
+
+    stellar_network: str = "stellar:pubnet"
+    """CAIP-2 network of the Stellar rail."""
+    stellar_pay_to: str = ""
+    """Recipient of USDC on Stellar, with a trust line for it. Empty: it is not offered."""
+    stellar_facilitator_url: str = "http://127.0.0.1:4021"
+    """Facilitator of this rail."""
+    stellar_facilitator_headers_file: str = ""
+    """Its headers."""
+    stellar_rpc_url: str = ""
+    """Stellar RPC that our facilitator settles through. There is no public one for everybody."""
+    stellar_settler_key_file: Path = Path("var/stellar-settler.key")
+    """Key of the account that sends settlements and pays their fees: a 32-byte seed in hex."""
+
+    xrpl_network: str = "xrpl:0"
+    """CAIP-2 network of the XRPL rails."""
+    xrpl_pay_to: str = ""
+    """Recipient of USDC and RLUSD on the XRP Ledger, with a trust line for each. Empty: neither is offered."""
+    xrpl_tokens: str = "usdc,rlusd"
+    """Which of the two."""
+    xrpl_facilitator_url: str = "http://127.0.0.1:4021"
+    """Facilitator of these rails."""
+    xrpl_facilitator_headers_file: str = ""
+    """Its headers."""
+    xrpl_rpc_url: str = ""
+    """JSON-RPC of a server that our facilitator submits to. Payers pay the ledger's fee, so there is no key."""
+
     production: bool = False
     """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
     dns_server: str = ""
@@ -100,13 +169,14 @@ class Settings:
     """A fixed time, ``2026-11-20T15:04:05Z``, for answers that depend on the date. Not in production."""
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"eip155:[1-9][0-9]{0,17}", self.evm_network):
-            raise InvalidSetting(f"{PREFIX}EVM_NETWORK must be eip155:<chain id>, not {self.evm_network!r}")
-        if self.evm_pay_to and not re.fullmatch(r"0x[0-9a-fA-F]{40}", self.evm_pay_to):
-            raise InvalidSetting(f"{PREFIX}EVM_PAY_TO must be a 0x address of 40 hex digits")
-        if self.evm_pay_to and int(self.evm_pay_to, 16) == 0:
-            raise InvalidSetting(f"{PREFIX}EVM_PAY_TO is the zero address: what it is paid is lost")
-        for name in ("base_url", "evm_facilitator_url", "evm_rpc_url", "youtube_url"):
+        for name, form, like in _FORMS:
+            text = getattr(self, name)
+            if text and not re.fullmatch(form, text, re.ASCII):
+                raise InvalidSetting(f"{PREFIX}{name.upper()} must be {like}")
+        for name in ("evm_pay_to", "ethereum_pay_to"):
+            if (text := getattr(self, name)) and int(text, 16) == 0:
+                raise InvalidSetting(f"{PREFIX}{name.upper()} is the zero address: what it is paid is lost")
+        for name in ("base_url", "youtube_url", *_RAIL_ADDRESSES):
             text = getattr(self, name)
             if text and not _is_address(text, ("http", "https")):
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be an http(s) address without query or fragment")
@@ -118,10 +188,11 @@ class Settings:
         for name in ("port", "facilitator_port", "whois_port"):
             if not 0 < getattr(self, name) < 65536:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
-        if not 0 < self.evm_max_fee_gwei <= 1_000_000:
-            raise InvalidSetting(f"{PREFIX}EVM_MAX_FEE_GWEI must be within (0, 1000000] gwei")
-        if not 0 <= self.evm_low_balance_eth <= 1_000_000:
-            raise InvalidSetting(f"{PREFIX}EVM_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
+        for chain in ("evm", "ethereum"):
+            if not 0 < getattr(self, f"{chain}_max_fee_gwei") <= 1_000_000:
+                raise InvalidSetting(f"{PREFIX}{chain.upper()}_MAX_FEE_GWEI must be within (0, 1000000] gwei")
+            if not 0 <= getattr(self, f"{chain}_low_balance_eth") <= 1_000_000:
+                raise InvalidSetting(f"{PREFIX}{chain.upper()}_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
         if self.failpoint:
             try:
                 failpoints.parse(self.failpoint)
@@ -183,54 +254,3 @@ def _read(name: str, kind: str, text: str) -> object:
         raise InvalidSetting(f"{PREFIX}{name.upper()} must be 1 or 0, not {text!r}") from None
     except ValueError:
         raise InvalidSetting(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None
-
-
-def read_key(path: Path) -> bytes:
-    """A 32-byte key from a file of 64 hex digits, with or without 0x.
-
-    Raises:
-        InvalidSetting: the file is missing or has another form. Its content is never shown.
-    """
-    try:
-        text = path.read_text("ascii").strip().removeprefix("0x")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
-        raise InvalidSetting(f"the key file {path} must hold 64 hex digits")
-    key = bytes.fromhex(text)
-    if not 0 < int.from_bytes(key, "big") < SECP256K1_ORDER:
-        raise InvalidSetting(f"the key file {path} does not hold a usable key")
-    return key
-
-
-def read_headers(path: str) -> dict[str, str]:
-    """Headers from a file of lines ``Name: value``; empty lines and lines that begin with ``#`` do not count.
-
-    Args:
-        path: empty: there are none.
-
-    Raises:
-        InvalidSetting: the file is missing or has another form. Its content is never shown.
-    """
-    if not path:
-        return {}
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(_MAX_HEADERS_BYTES + 1)
-        text = content.decode("ascii")
-    except (OSError, ValueError) as error:  # a path may hold a NUL, the file another encoding
-        raise InvalidSetting(f"cannot read the headers file {path!r}: {type(error).__name__}") from None
-    if len(content) > _MAX_HEADERS_BYTES:
-        raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
-    headers: dict[str, str] = {}
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        name, _, value = line.partition(":")
-        name, value = name.lower(), value.strip(" \t")
-        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-            raise InvalidSetting(f"line {number} of the headers file {path} is not of the form `Name: value`")
-        if name in _OUR_HEADERS or name in headers:
-            raise InvalidSetting(f"line {number} of the headers file {path} names a header that is set already")
-        headers[name] = value
-    return headers

@@ -24,7 +24,8 @@ from shared.discretion import be_discreet
 from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.handover import QuickHandover
 from shared.sealing import Sealer
-from shared.settings import Settings, read_key
+from shared.secret_files import read_key
+from shared.settings import Settings
 from shared.streams import closed_key
 from workers.actors import Kitchen, declare_actors
 from workers.answers import AnswerStore

@@ -10,7 +10,8 @@ from typing import Any
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from shared.money import Price
-from shared.settings import InvalidSetting, Settings, read_headers
+from shared.secret_files import read_headers
+from shared.settings import InvalidSetting, Settings
 from shared.x402 import evm
 from shared.x402.authorization import Authorization
 from shared.x402.networks import Rail

@@ -27,7 +27,7 @@ from shared.endpoint import Pool
 from shared.message import Arguments
 from shared.outcome import Ok
 from shared.sealing import Sealer
-from shared.settings import read_key
+from shared.secret_files import read_key
 from tests.api.sleepy import ENDPOINT, SLEEP_S
 
 pytestmark = pytest.mark.anyio

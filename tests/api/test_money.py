@@ -29,7 +29,8 @@ from shared.endpoint import Endpoint
 from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, record_key
 from shared.outcome import Outcome, UpstreamFailed, failed
 from shared.sealing import Sealer
-from shared.settings import Settings, read_key
+from shared.secret_files import read_key
+from shared.settings import Settings
 from workers.execute import execute
 
 PATH = "/v1/cdp/echo"

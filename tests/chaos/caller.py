@@ -21,7 +21,7 @@ from coincurve import PrivateKey
 
 from api.payment.fingerprint import Fingerprinter
 from shared.money import Price
-from shared.settings import read_key
+from shared.secret_files import read_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing

@@ -8,10 +8,16 @@ from typing import Any
 
 import pytest
 
-from shared.settings import PREFIX, InvalidSetting, Settings, read_headers, read_key
+from shared.secret_files import read_headers, read_key
+from shared.settings import PREFIX, InvalidSetting, Settings
 
 ADDRESS = "0x" + "1a" * 20
 KEY = "0f" * 32
+SOLANA_DEVNET = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"
+# Addresses that everybody knows: a mint, an issuer, and the example of SEP-23.
+SOLANA_ADDRESS = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+STELLAR_ADDRESS = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"
+XRPL_ADDRESS = "rMxCKbEDwqr76QuheSUMdEGf4B9xJ8m5De"
 
 READ: dict[str, tuple[str, Any]] = {
     "host": ("0.0.0.0", "0.0.0.0"),
@@ -34,6 +40,31 @@ READ: dict[str, tuple[str, Any]] = {
     "evm_settler_key_file": ("/run/secrets/settler", Path("/run/secrets/settler")),
     "evm_max_fee_gwei": ("0.2", 0.2),
     "evm_low_balance_eth": ("0.05", 0.05),
+    "ethereum_pay_to": (ADDRESS, ADDRESS),
+    "ethereum_facilitator_url": ("https://facilitator.test/1", "https://facilitator.test/1"),
+    "ethereum_facilitator_headers_file": ("/run/secrets/1", "/run/secrets/1"),
+    "ethereum_rpc_url": ("https://node.test/1", "https://node.test/1"),
+    "ethereum_settler_key_file": ("/run/secrets/settler-1", Path("/run/secrets/settler-1")),
+    "ethereum_max_fee_gwei": ("60", 60.0),
+    "ethereum_low_balance_eth": ("0.5", 0.5),
+    "solana_network": (SOLANA_DEVNET, SOLANA_DEVNET),
+    "solana_pay_to": (SOLANA_ADDRESS, SOLANA_ADDRESS),
+    "solana_facilitator_url": ("https://facilitator.test/2", "https://facilitator.test/2"),
+    "solana_facilitator_headers_file": ("/run/secrets/2", "/run/secrets/2"),
+    "solana_rpc_url": ("https://node.test/2", "https://node.test/2"),
+    "solana_settler_key_file": ("/run/secrets/settler-2", Path("/run/secrets/settler-2")),
+    "stellar_network": ("stellar:testnet", "stellar:testnet"),
+    "stellar_pay_to": (STELLAR_ADDRESS, STELLAR_ADDRESS),
+    "stellar_facilitator_url": ("https://facilitator.test/3", "https://facilitator.test/3"),
+    "stellar_facilitator_headers_file": ("/run/secrets/3", "/run/secrets/3"),
+    "stellar_rpc_url": ("https://node.test/3", "https://node.test/3"),
+    "stellar_settler_key_file": ("/run/secrets/settler-3", Path("/run/secrets/settler-3")),
+    "xrpl_network": ("xrpl:1", "xrpl:1"),
+    "xrpl_pay_to": (XRPL_ADDRESS, XRPL_ADDRESS),
+    "xrpl_tokens": ("rlusd", "rlusd"),
+    "xrpl_facilitator_url": ("https://facilitator.test/4", "https://facilitator.test/4"),
+    "xrpl_facilitator_headers_file": ("/run/secrets/4", "/run/secrets/4"),
+    "xrpl_rpc_url": ("https://node.test/4", "https://node.test/4"),
     "production": ("1", True),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
@@ -129,6 +160,16 @@ WRONG = {
         "0x" + "g" * 40,
         "shop.eth",
     ],
+    "solana_network": ["solana", "solana:mainnet", SOLANA_DEVNET + "1", SOLANA_DEVNET.upper()],
+    "solana_pay_to": ["x", ADDRESS, SOLANA_ADDRESS + "1", "0" + SOLANA_ADDRESS[1:]],
+    "stellar_network": ["stellar", "stellar:mainnet", "stellar:pubnet:1"],
+    "stellar_pay_to": ["x", STELLAR_ADDRESS.lower(), "S" + STELLAR_ADDRESS[1:], STELLAR_ADDRESS[:-1]],
+    "xrpl_network": ["xrpl", "xrpl:main", "xrpl:00"],
+    "xrpl_pay_to": ["x", "X" + XRPL_ADDRESS[1:], XRPL_ADDRESS + "0", ADDRESS],
+    "xrpl_tokens": ["xrp", "usdc,usdc", "usdc,xrp", "USDC"],
+    "xrpl_rpc_url": ["x", "wss://h"],
+    "ethereum_max_fee_gwei": ["0", "nan"],
+    "ethereum_low_balance_eth": ["-1", "inf"],
 }
 
 

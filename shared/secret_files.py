@@ -1,0 +1,67 @@
+"""Secrets, which are files: a key, and the headers of a facilitator. What is in them is never shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from shared.settings import InvalidSetting
+
+SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+"""Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]+", re.ASCII)
+_OUR_HEADERS = {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
+"""A call's own: another value would make it another call."""
+_MAX_HEADERS_BYTES = 8 * 1024
+
+
+def read_key(path: Path) -> bytes:
+    """A 32-byte key from a file of 64 hex digits, with or without 0x.
+
+    Raises:
+        InvalidSetting: the file is missing or has another form. Its content is never shown.
+    """
+    try:
+        text = path.read_text("ascii").strip().removeprefix("0x")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        raise InvalidSetting(f"the key file {path} must hold 64 hex digits")
+    key = bytes.fromhex(text)
+    if not 0 < int.from_bytes(key, "big") < SECP256K1_ORDER:
+        raise InvalidSetting(f"the key file {path} does not hold a usable key")
+    return key
+
+
+def read_headers(path: str) -> dict[str, str]:
+    """Headers from a file of lines ``Name: value``; empty lines and lines that begin with ``#`` do not count.
+
+    Args:
+        path: empty: there are none.
+
+    Raises:
+        InvalidSetting: the file is missing or has another form. Its content is never shown.
+    """
+    if not path:
+        return {}
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_MAX_HEADERS_BYTES + 1)
+        text = content.decode("ascii")
+    except (OSError, ValueError) as error:  # a path may hold a NUL, the file another encoding
+        raise InvalidSetting(f"cannot read the headers file {path!r}: {type(error).__name__}") from None
+    if len(content) > _MAX_HEADERS_BYTES:
+        raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
+    headers: dict[str, str] = {}
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, _, value = line.partition(":")
+        name, value = name.lower(), value.strip(" \t")
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise InvalidSetting(f"line {number} of the headers file {path} is not of the form `Name: value`")
+        if name in _OUR_HEADERS or name in headers:
+            raise InvalidSetting(f"line {number} of the headers file {path} names a header that is set already")
+        headers[name] = value
+    return headers
