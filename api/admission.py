@@ -8,6 +8,7 @@ import msgspec
 
 from api.disk import Disk
 from api.errors import Problem, again
+from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
 from shared.endpoint import Endpoint, InvalidField
@@ -25,17 +26,22 @@ class Admission:
         disk: the ledger's.
     """
 
-    def __init__(self, endpoint: Endpoint, disk: Disk) -> None:
+    def __init__(self, endpoint: Endpoint, disk: Disk, binder: Binder) -> None:
         self._endpoint = endpoint
         self._disk = disk
+        self._binder = binder
         self._decoder = msgspec.json.Decoder(endpoint.request)
 
     async def refusal(self, checked: Checked, no_seat: str | None, *, is_within: bool) -> Refused | Problem | None:
         """Why a new payment would be refused, uncharged, in the order of the checks."""
         if problem := self.invalid(checked.body):
             return problem
-        if reason := checked.authorization.window_refusal(int(time.time())):
+        now = int(time.time())
+        if reason := checked.authorization.window_refusal(now, checked.rail.health.ledger()):
             return Refused(reason)
+        token = checked.claim.token
+        if token and not self._binder.binds(token, self._endpoint.name, checked.body, now):
+            return Refused(checked.rail.token_reason)
         if no_seat == "pool_full":
             return again(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
         if no_seat == "upstream_closed":

@@ -21,6 +21,7 @@ from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import KINDS, Problem
 from api.http import problem_answer, request_id
+from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
@@ -29,11 +30,12 @@ from api.payment.losses import LossWatch
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.till import Till
-from api.pipeline import PaidCall, Services
+from api.pipeline import PaidCall
 from api.pools import Pools
 from api.readiness import Readiness
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
+from api.services import Services
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
 from shared.answers import AnswerSealer
@@ -104,8 +106,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     hosts.configure(hosts.Local(outgoing.ports, outgoing.hosts, {outgoing.own_host}))
     rails = configured_rails(settings)
     configured = {rail.rail for rail in rails}
+    binder = Binder(master)
     tills = tuple(
-        Till(endpoint, rails, settings.base_url) for endpoint in catalogue if configured.intersection(endpoint.rails)
+        Till(endpoint, rails, settings.base_url, binder)
+        for endpoint in catalogue
+        if configured.intersection(endpoint.rails)
     )
 
     ledger_redis = Redis(settings.ledger_url)
@@ -121,6 +126,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         limits=Limits(settings.rate_limits),
         payments=Sealer(master, "payments"),
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
+        binder=binder,
         answers=AnswerSealer(master),
         settle_timeout_s=settings.settle_timeout_s,
     )

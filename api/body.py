@@ -14,6 +14,8 @@ from api.errors import Problem
 READ_TIMEOUT_S = 10.0
 DISCARD_TIMEOUT_S = 2.0
 DISCARD_BYTES = 16 * 1024 * 1024
+GLIMPSE_BYTES = 64 * 1024
+"""A body up to this is looked at before it is paid for."""
 
 _LATE = "the body is late"
 
@@ -25,6 +27,20 @@ class RequestBody:
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
         self._receive = receive
         self._is_over = b"content-length" not in self._headers and b"transfer-encoding" not in self._headers
+        self._content: bytes | None = b"" if self._is_over else None
+
+    async def glimpse(self) -> bytes | None:
+        """The body as it is, or None when it is long, of no declared length, or not there within 2 s. Never raises.
+
+        Nothing is said of its type or its content: this is for a request that has not paid.
+        """
+        declared = self._headers.get(b"content-length", b"")
+        if self._content is None and not self._is_over and declared.isdigit() and int(declared[:20]) <= GLIMPSE_BYTES:
+            try:
+                self._content = await _in_time(self._joined(GLIMPSE_BYTES), DISCARD_TIMEOUT_S)
+            except (Problem, TimeoutError):
+                self._is_over = True
+        return self._content
 
     async def read(self, *, limit: int) -> bytes:
         """The whole body.
@@ -41,7 +57,7 @@ class RequestBody:
         if self._is_over:
             return b""
         try:
-            body = await _in_time(self._joined(limit))
+            self._content = body = await _in_time(self._joined(limit), READ_TIMEOUT_S)
         except TimeoutError:
             self._is_over = True
             raise Problem(code="invalid_body", detail="The body did not arrive in time.") from None
@@ -83,11 +99,11 @@ class RequestBody:
         return chunk
 
 
-async def _in_time(reading: Coroutine[Any, Any, bytes]) -> bytes:
-    """What is read within READ_TIMEOUT_S. As asyncio.timeout does it, at a third of its 3 us. Raises TimeoutError."""
+async def _in_time(reading: Coroutine[Any, Any, bytes], seconds: float) -> bytes:
+    """What is read within so long. As asyncio.timeout does it, at a third of its 3 us. Raises TimeoutError."""
     task = asyncio.current_task()
     assert task is not None
-    timer = task.get_loop().call_later(READ_TIMEOUT_S, task.cancel, _LATE)
+    timer = task.get_loop().call_later(seconds, task.cancel, _LATE)
     try:
         return await reading
     except asyncio.CancelledError as cancelled:

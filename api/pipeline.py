@@ -8,58 +8,34 @@ import dataclasses
 import logging
 import math
 import time
-from dataclasses import dataclass
 
-import msgspec
 from litestar.types import Receive, Scope, Send
 
 from api.admission import Admission, RailDown
 from api.body import RequestBody
-from api.disk import Disk
-from api.dispatch import Dispatcher, Late
+from api.claims import build_claim
+from api.dispatch import Late
 from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
-from api.payment import identifier
-from api.payment.facilitator import EVIDENCE_TIMEOUT_S
-from api.payment.fingerprint import Fingerprinter
 from api.payment.headers import decode_payment, find_payment
-from api.payment.ledger import Claim, Entry, Ledger, Verdict
-from api.payment.limits import Limits
+from api.payment.ledger import Entry, Verdict
 from api.payment.settle import Checked, settle, with_receipt
-from api.payment.till import Till
+from api.payment.till import UNPAID, Till
 from api.resp import RedisLost, RedisRefused
-from shared.answers import AnswerSealer
+from api.services import Services
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
-from shared.sealing import Sealer, Unsealable
-from shared.x402.authorization import Authorization
+from shared.sealing import Unsealable
 from shared.x402.refusal import Refused
-from shared.x402.wire import Offer, Payment
 
 log = logging.getLogger(__name__)
 
-LEASE_MARGIN_S = 3.0
-"""A driver's lease outlives all that it may wait for by this much."""
 DUPLICATE_WAIT_S = 25.0
 """How long a copy of a call waits for the one that drives it. Common HTTP clients give up after 30 s."""
 FIRST_POLL_S = 0.02
 LONGEST_POLL_S = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What a paid call needs from this process."""
-
-    ledger: Ledger
-    dispatcher: Dispatcher
-    fingerprint: Fingerprinter
-    limits: Limits
-    payments: Sealer
-    disk: Disk
-    answers: AnswerSealer
-    settle_timeout_s: float
 
 
 class PaidCall:
@@ -68,7 +44,7 @@ class PaidCall:
     def __init__(self, till: Till, services: Services) -> None:
         self._till = till
         self._endpoint: Endpoint = till.endpoint
-        self._admission = Admission(till.endpoint, services.disk)
+        self._admission = Admission(till.endpoint, services.disk, services.binder)
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,7 +54,7 @@ class PaidCall:
         try:
             answer = await self._answer(scope, body)
         except Refused as refused:
-            answer = self._till.refuse(refused.reason)
+            answer = await self._challenge(refused.reason, body)
         except Problem as problem:
             answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
         except (RedisLost, RedisRefused) as error:
@@ -101,7 +77,7 @@ class PaidCall:
         # 1. Unpaid: the price, whatever the body. No parsing, no Redis.
         presented = find_payment(scope["headers"])
         if presented is None:
-            return self._till.unpaid
+            return await self._challenge(UNPAID, request_body)
         if method != "POST":
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
@@ -110,7 +86,7 @@ class PaidCall:
         authorization = paid.check()
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
-        claim = self._claim(authorization, paid.offer, paid.payment, scope, body)
+        claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
         checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body)
         another_offer = None if paid.is_current else Refused("no_matching_offer")
         if another_offer and await self._services.ledger.offer(claim.payment_id) != claim.offer:
@@ -169,25 +145,8 @@ class PaidCall:
             raise Problem(code="identifier_used", detail="Take another identifier for another call.")
         return dataclasses.replace(checked, claim=earlier), entry
 
-    def _claim(self, authorization: Authorization, offer: Offer, payment: Payment, scope: Scope, body: bytes) -> Claim:
-        # Everything in a payment id is public on the chain. What proves that the caller is the payer is the signature: where
-        # we could not check it, only the very same one belongs to the same request.
-        proof = b"" if authorization.signature_checked else authorization.signature
-        settle_s = self._services.settle_timeout_s + EVIDENCE_TIMEOUT_S + LEASE_MARGIN_S
-        return Claim(
-            payment_id=authorization.payment_id,
-            fingerprint=self._services.fingerprint(self._endpoint.name, scope["query_string"], body, proof),
-            endpoint=self._endpoint.name,
-            payer=authorization.payer,
-            offer=msgspec.json.encode(offer),
-            settle_lease_ms=int(settle_s * 1000),
-            run_lease_ms=int((self._endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
-            valid_before=authorization.expires(int(time.time())),
-            payment=self._services.payments.seal(_bare(payment), authorization.payment_id.encode()),
-            # What somebody else may have signed for the payer names none of the payer's calls.
-            identifier=identifier.of(payment) if authorization.signature_checked else "",
-            limit=self._services.limits.of(self._endpoint.pool),
-        )
+    async def _challenge(self, reason: str, request_body: RequestBody) -> Answer:
+        return self._till.refuse(reason, await request_body.glimpse() if self._till.binds_bodies else None)
 
     async def _drive(self, checked: Checked, entry: Entry) -> Answer:
         """From the ledger's verdict to the answer; a copy of a running call comes back here until it is answered."""
@@ -287,11 +246,6 @@ class PaidCall:
             raise with_receipt(problem, checked, receipt, self._till)
         headers = ((b"content-type", b"application/json"),)
         return Answer(200, headers + self._till.receipt(receipt, older=checked.presented.older), result.body)
-
-
-def _bare(payment: Payment) -> bytes:
-    """What a facilitator has to be asked with: without what the client echoes, which may be long."""
-    return msgspec.json.encode(msgspec.structs.replace(payment, resource=None, extensions=None))
 
 
 def _limited(entry: Entry) -> Problem:

@@ -12,6 +12,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 from api.payment.facilitator import Facilitator, Failing, NotSent, Unsettled
 from shared.x402.networks import Rail
@@ -23,6 +24,10 @@ FINE_S = 60.0
 """How long an answer that names our kind is believed."""
 SOON_S = 10.0
 """How soon it is asked again otherwise."""
+LEDGER_S = 10.0
+"""And one that says at which ledger its network is."""
+CURRENT_S = 30.0
+"""How long that is near enough."""
 FRESH_S = 2.0
 """An answer this young is not asked for again by /readyz."""
 
@@ -37,8 +42,9 @@ class Health:
     def __init__(self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str) -> None:
         self.is_up = True
         """Whether a new payment may be made on it."""
-        self.kind: Kind | None = None
-        """What the facilitator last said of our scheme and network. Its `extra` is for rails whose offers carry some of it."""
+        self.terms: dict[str, Any] = {}
+        """What the facilitator last said of our scheme and network, for rails whose offers carry some of it."""
+        self._ledger: tuple[int, float] | None = None
         self._rail = rail
         self._facilitator = facilitator
         self._scheme = scheme
@@ -59,8 +65,14 @@ class Health:
         """When it is looked at again, in whole seconds."""
         return max(1, math.ceil(self._next_at - time.monotonic()))
 
+    def ledger(self) -> int | None:
+        """At which ledger the network was some seconds ago, where it counts them and the facilitator says so."""
+        if self._ledger is None or time.monotonic() - self._ledger[1] > CURRENT_S:
+            return None
+        return self._ledger[0]
+
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever `is_up` has changed."""
+        """Call `listener` whenever `is_up` or `terms` have changed."""
         self._listeners.append(listener)
 
     def hold(self, *, is_held: bool) -> None:
@@ -120,14 +132,25 @@ class Health:
             ours = (X402_VERSION, self._scheme, self._network)
             kinds = [kind for kind in supported.kinds if (kind.x402_version, kind.scheme, kind.network) == ours]
             is_named = bool(kinds)
-            self.kind = kinds[0] if kinds else None
+            if kinds:
+                self._heed(kinds[0])
             self._listed(is_named)
         self._asked_at = time.monotonic()
         # One that opened meanwhile has its pause before it.
         if openings == self._circuit.openings:
             self._circuit.tried(passed=self._answers)
-        pause_s = self._circuit.pause_s if self._circuit.is_open else FINE_S if is_named else SOON_S
+        fine_s = FINE_S if self._ledger is None else LEDGER_S
+        pause_s = self._circuit.pause_s if self._circuit.is_open else fine_s if is_named else SOON_S
         self._next_at = self._asked_at + pause_s
+
+    def _heed(self, kind: Kind) -> None:
+        terms = dict(kind.extra or {})
+        ledger = terms.pop("ledger", None)
+        if isinstance(ledger, int) and ledger > 0:
+            self._ledger = ledger, time.monotonic()
+        if terms != self.terms:
+            self.terms = terms
+            self._tell()
 
     def _listed(self, is_listed: bool) -> None:
         if is_listed != self._is_listed:
@@ -149,5 +172,8 @@ class Health:
             log.warning("%s takes new payments again", self._rail)
         else:
             log.warning("%s takes no new payments: %s", self._rail, why_not)
+        self._tell()
+
+    def _tell(self) -> None:
         for listener in self._listeners:
             listener()

@@ -79,6 +79,7 @@ class Claim:
         valid_before: Unix seconds, from when on it can no longer be settled.
         payment: the payment itself, sealed, for a facilitator that has to be asked with it again.
         identifier: what the client calls this call, or "".
+        token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
     """
 
     payment_id: str
@@ -91,6 +92,7 @@ class Claim:
     valid_before: int = 0
     payment: bytes = b""
     identifier: str = ""
+    token: str = ""
     limit: Limit = NO_LIMIT
 
 
@@ -249,6 +251,7 @@ class Ledger:
                 f"coinslot:identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
                 if claim.identifier
                 else record,
+                f"coinslot:token:{claim.token}" if claim.token else record,
             ),
             claim.payment_id,
             mode,

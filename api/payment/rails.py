@@ -24,7 +24,12 @@ class ConfiguredRail:
 
     Attributes:
         asset: network and asset of its offers.
-        offers: what a price costs on this rail.
+        offers: what a price costs on this rail, as the catalogue says it.
+        completed: an offer with what only its facilitator knows, as it is in a challenge; None while that is not known.
+        terms: the keys of `extra` that this concerns.
+        token_key: the key of `extra` that carries the token which binds a payment to its request; "" on a network whose
+            payments can carry none.
+        token_reason: why a payment with another token is refused.
         matches: whether the client's `accepted` is our offer.
         is_payable: whether an offer has the form that `check` relies on. Ours do.
         check: the static verifier; raises Refused.
@@ -38,6 +43,10 @@ class ConfiguredRail:
     check: Callable[[Offer, dict[str, Any]], Authorization]
     facilitator: Facilitator
     health: Health
+    completed: Callable[[Offer, dict[str, Any]], Offer | None] = lambda offer, _: offer
+    terms: tuple[str, ...] = ()
+    token_key: str = ""
+    token_reason: str = ""
 
     @property
     def is_up(self) -> bool:

@@ -1,9 +1,8 @@
-"""The till of one endpoint: its offers, its 402 answers (built at start-up, and when a rail goes down or comes back), and
-which offer a payment pays."""
+"""The till of one endpoint: its offers, its 402 answers, and which offer a payment pays."""
 
 from __future__ import annotations
 
-import itertools
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +14,8 @@ from api.discovery.listing import Listing
 from api.discovery.resource import resource
 from api.http import Answer
 from api.payment import identifier
+from api.payment.binding import Binder
+from api.payment.challenge import OPEN, ChallengeForm
 from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
@@ -24,8 +25,7 @@ from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Paymen
 
 MAX_CHALLENGE_HEADER_BYTES = 8 * 1024
 """Node refuses more than 16 KB of headers altogether, some proxies 8 KB."""
-
-_UNPAID = "payment_required"
+UNPAID = "payment_required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,9 @@ class Match:
     """A payment beside the offer that it pays.
 
     Attributes:
-        offer: ours, never the client's copy of it.
+        offer: ours, never the client's copy of it; with the client's token, where the rail has tokens.
         payment: in v2 shape, around our offer.
+        token: what binds it to a request. Whether to this one, the admission judges.
         is_current: False when amount or recipient are another than today's. Whether they were ours is for the ledger to say,
             and even then the payment buys nothing new: it only brings what was begun to its end.
     """
@@ -42,6 +43,7 @@ class Match:
     offer: Offer
     rail: ConfiguredRail
     payment: Payment
+    token: str = ""
     is_current: bool = True
 
     def check(self) -> Authorization:
@@ -64,8 +66,9 @@ class Till:
         ValueError: no rail is left to sell it on, or its challenge does not fit into a header.
     """
 
-    def __init__(self, endpoint: Endpoint, rails: Sequence[ConfiguredRail], base_url: str) -> None:
+    def __init__(self, endpoint: Endpoint, rails: Sequence[ConfiguredRail], base_url: str, binder: Binder) -> None:
         self.endpoint = endpoint
+        self._binder = binder
         self._priced = tuple(
             (offer, rail)
             for name in endpoint.rails
@@ -81,22 +84,32 @@ class Till:
         if endpoint.listed:
             self._extensions[bazaar.KEY] = bazaar.extension(endpoint)
         # A till lives as long as the process. Reasons may come from a facilitator, hence the bound.
-        self._built = lru_cache(maxsize=64)(self._challenge)
-        self._is_offered = (True,) * len(self._priced)
-        self.unpaid = self.refuse(_UNPAID)
-        size = max(len(value) for _, value in self.unpaid.headers)
+        self._form = lru_cache(maxsize=64)(self._build)
+        self._offered = tuple(_open(offer, rail) for offer, rail in self._priced)
+        size = max(len(value) for _, value in self.refuse(UNPAID).headers)
         if size > MAX_CHALLENGE_HEADER_BYTES:
             raise ValueError(
                 f"{endpoint.name}: a challenge header of {size} bytes is over {MAX_CHALLENGE_HEADER_BYTES}"
             )
-
         for health in {rail.rail: rail.health for _, rail in self._priced}.values():
             health.on_change(self._offer_what_is_up)
         self._offer_what_is_up()
 
-    def refuse(self, reason: str) -> Answer:
-        """402: a fresh challenge with a reason."""
-        return self._built(reason, self._is_offered)
+    @property
+    def binds_bodies(self) -> bool:
+        """Whether a challenge is for one body: then it is worth a look at the unpaid one."""
+        return self._form(UNPAID).has_token
+
+    def refuse(self, reason: str, body: bytes | None = None) -> Answer:
+        """402: a fresh challenge with a reason.
+
+        Args:
+            body: of the refused request, which the next payment is bound to. None or empty binds it to none.
+        """
+        form = self._form(reason)
+        if not form.has_token:
+            return form.answer("")
+        return form.answer(self._binder.token(self.endpoint.name, body, int(time.time())))
 
     def match(self, presented: Payment | FlatPayment) -> Match:
         """Find the offer that a payment pays, or may have paid when the price was another one.
@@ -106,21 +119,25 @@ class Till:
         """
         if isinstance(presented, Payment):
             self._require_this_resource(presented)
-            for offer, rail in self._priced:
+            for offer, rail in self._current:
                 if rail.matches(offer, presented.accepted):
-                    return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer))
+                    return _match(offer, rail, presented, is_current=True)
             return self._earlier(presented)
-        for offer, rail in self._priced:
-            if presented.scheme == offer.scheme and presented.network == offer.network:
+        for offer, rail in self._current:
+            # What carries a token says so in `accepted`, which a flat payment has not.
+            if not rail.token_key and (presented.scheme, presented.network) == (offer.scheme, offer.network):
                 return Match(offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload))
         raise Refused("no_matching_offer")
 
     def _earlier(self, presented: Payment) -> Match:
         accepted = presented.accepted
         for offer, rail in self._priced:
-            once = msgspec.structs.replace(offer, amount=accepted.amount, pay_to=accepted.pay_to)
+            terms = {key: accepted.extra[key] for key in rail.terms if key in accepted.extra}
+            once = msgspec.structs.replace(
+                offer, amount=accepted.amount, pay_to=accepted.pay_to, extra={**offer.extra, **terms}
+            )
             if rail.matches(once, accepted) and rail.is_payable(once):
-                return Match(once, rail, msgspec.structs.replace(presented, accepted=once), is_current=False)
+                return _match(once, rail, presented, is_current=False)
         raise Refused("no_matching_offer")
 
     def declined(self, reason: str, settlement: Settlement) -> Answer:
@@ -142,21 +159,15 @@ class Till:
 
     def _offer_what_is_up(self) -> None:
         """From now on: offers on rails that are up. A challenge offers something, so when none is, it offers all."""
-        is_up = tuple(rail.is_up for _, rail in self._priced)
-        self._is_offered = is_up if any(is_up) else (True,) * len(is_up)
-        self.unpaid = self.refuse(_UNPAID)
+        completed = [(rail.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
+        self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
+        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_up]
+        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in self._priced)
+        self._form.cache_clear()
 
-    def _challenge(self, reason: str, is_offered: tuple[bool, ...]) -> Answer:
-        """The challenge, with a reason, in the body and in every header of the flavour."""
-        offers = tuple(itertools.compress(self.listing.offers, is_offered))
-        challenge = Challenge(error=reason, resource=self._resource, accepts=offers, extensions=self._extensions)
-        body = msgspec.json.encode(challenge)
-        headers = [(b"content-type", b"application/json"), (b"payment-required", encode_header(body))]
-        if self.endpoint.flavour is not Flavour.NEWER:
-            # The same challenge without its extensions: twice the whole would be more than some clients read.
-            short = msgspec.json.encode(msgspec.structs.replace(challenge, extensions={}))
-            headers.append((b"www-authenticate", b"X402 " + encode_header(short)))
-        return Answer(402, tuple(headers), body)
+    def _build(self, reason: str) -> ChallengeForm:
+        challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)
+        return ChallengeForm(challenge, self.endpoint.flavour)
 
     def _require_this_resource(self, payment: Payment) -> None:
         # Not signed, so no proof; but a client that means another call is better told than charged.
@@ -166,3 +177,21 @@ class Till:
         path = url.split("?")[0].split("#")[0].rstrip("/") if isinstance(url, str) else ""
         if not path.endswith(self.endpoint.path):
             raise Refused("resource_mismatch")
+
+
+def _open(offer: Offer, rail: ConfiguredRail) -> Offer:
+    """With the place for a token, if the rail has tokens."""
+    if not rail.token_key:
+        return offer
+    return msgspec.structs.replace(offer, extra={**offer.extra, rail.token_key: OPEN})
+
+
+def _match(offer: Offer, rail: ConfiguredRail, presented: Payment, *, is_current: bool) -> Match:
+    token = ""
+    if rail.token_key:
+        said = presented.accepted.extra.get(rail.token_key)
+        if not isinstance(said, str) or not said:
+            raise Refused(rail.token_reason)
+        token = said
+        offer = msgspec.structs.replace(offer, extra={**offer.extra, rail.token_key: token})
+    return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer), token, is_current)

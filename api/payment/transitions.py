@@ -10,6 +10,8 @@ from shared.ledger import FREE_RERUNS, NOTE, NOW, RERUN_MS, RERUN_WINDOW_MS
 
 RECORD_TTL_S = 30 * 24 * 3600
 """How long a used payment is remembered. Far beyond the longest authorization we accept."""
+TOKEN_TTL_S = 3600
+"""How long it is known which payment a token paid. No new payment is taken with one that is older than ten minutes."""
 REJECTED_CHECK_S = 60
 """A refused payment is looked for on the chain once more, so long after it expired."""
 FIRST_PROBE_MS = 1_500
@@ -35,8 +37,8 @@ local function closed() redis.call('ZREM', KEYS[3], id) end
 )
 _OOM_TOO = "#!lua flags=allow-oom\n"
 
-# KEYS: 5 the rate, 6 the identifier (or the record again). ARGV: 2 mode, 3 fingerprint, 4 settle lease, 5 run lease, 6 interval
-# of the rate in ms (0: none), 7 burst, 8 valid before, then the fields of a new record.
+# KEYS: 5 the rate, 6 the identifier and 7 the token (or the record again). ARGV: 2 mode, 3 fingerprint, 4 settle lease,
+# 5 run lease, 6 interval of the rate in ms (0: none), 7 burst, 8 valid before, then the fields of a new record.
 _LOOK_UP = (
     _PRELUDE
     + f"""
@@ -49,6 +51,13 @@ if not record[1] then
     if other and other ~= id then
       local state = redis.call('HGET', 'coinslot:payment:' .. other, 'state')
       if state and state ~= 'REJECTED' then return {{'identified', other}} end
+    end
+  end
+  if KEYS[7] ~= KEYS[1] then
+    local other = redis.call('GET', KEYS[7])
+    if other and other ~= id then
+      local state = redis.call('HGET', 'coinslot:payment:' .. other, 'state')
+      if state and state ~= 'REJECTED' then return {{'conflict'}} end
     end
   end
   local left, reset = '', ''
@@ -66,6 +75,7 @@ if not record[1] then
     'lease', now + ARGV[4], 'valid_before', ARGV[8], unpack(ARGV, 9))
   redis.call('EXPIRE', KEYS[1], {RECORD_TTL_S})
   if KEYS[6] ~= KEYS[1] then redis.call('SET', KEYS[6], id, 'EX', {RECORD_TTL_S}) end
+  if KEYS[7] ~= KEYS[1] then redis.call('SET', KEYS[7], id, 'EX', {TOKEN_TTL_S}) end
   due(now + ARGV[4])
   note(id, 'SETTLING', 1)
   return {{'settle', '1', left, reset}}

@@ -97,7 +97,7 @@ async def test_p36_a_job_that_is_lost_is_run_for_the_same_payment(
     payment = payer.payment()
     headers = {"PAYMENT-SIGNATURE": as_header(payment)}
     hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=0.3)
-    monkeypatch.setattr("api.pipeline.LEASE_MARGIN_S", 0.3)
+    monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     async with open_shop(settings, (hurried,)) as shop:
         with monkeypatch.context() as lossy:
             lossy.setattr("api.dispatch.Dispatcher._send", lambda *_: None)
@@ -126,7 +126,7 @@ async def test_p36_an_answer_that_was_not_stored_is_made_again(
     monkeypatch.setattr("workers.actors.execute", lambda *_: Ok(b'{"n":%d}' % next(numbers)))
     headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     hurried = dataclasses.replace(BY_NAME["echo"], deadline_s=0.3)
-    monkeypatch.setattr("api.pipeline.LEASE_MARGIN_S", 0.3)
+    monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     async with open_shop(settings, (hurried,)) as shop:
         with monkeypatch.context() as broken:
             broken.setattr("workers.answers.AnswerStore._command", lambda *_: ("EVALSHA", "0" * 39, 0))

@@ -67,8 +67,8 @@ async def test_what_is_listed_is_offered_and_its_extra_is_kept(stranger: Any, st
         stranger.supports(status=503)
         await stranger.saw(5)
         assert watched.health.is_up
-        assert watched.health.kind.extra == {"feePayer": "F"}
-    assert watched.told == []
+        assert watched.health.terms == {"feePayer": "F"}
+    assert watched.told == [True]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ async def test_what_is_not_listed_is_not_offered_until_it_is(
             await watched.is_up(False)
             await stranger.saw(5)
             assert watched.told == [False]
-            assert watched.health.kind is None
+            assert watched.health.terms == {}
             stranger.supports(KIND)
             await watched.is_up(True)
     assert [record.getMessage() for record in caplog.records] == [

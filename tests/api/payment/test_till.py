@@ -5,23 +5,28 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import time
 from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 
 from api.http import Answer
+from api.payment.binding import Binder
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from api.payment.rails import ConfiguredRail
-from api.payment.till import Till
+from api.payment.till import UNPAID, Till
 from jobs import echo
 from shared.endpoint import Flavour
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
-from shared.x402.wire import X402_VERSION, Payment
+from shared.x402.refusal import Refused
+from shared.x402.wire import X402_VERSION, FlatPayment, Kind, Offer, Payment
 
 BASE, OTHER = "eip155:8453", "eip155:84532"
+BINDER = Binder(bytes(range(32)))
 
 
 def rail(name: Rail, network: str) -> ConfiguredRail:
@@ -70,48 +75,40 @@ def offered(answer: Answer) -> list[str]:
 def test_a_rail_that_is_down_is_not_offered(rails: Any, flavour: Flavour) -> None:
     """In no challenge, for whatever reason it is given, and in no header; back it is where it was."""
     endpoint = dataclasses.replace(echo.ENDPOINT, flavour=flavour)
-    till = Till(endpoint, rails, "http://shop.test")
+    till = Till(endpoint, rails, "http://shop.test", BINDER)
     base, other = rails
-    assert offered(till.unpaid) == [BASE, OTHER]
+    assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
     for down, left in ((base, OTHER), (other, BASE)):
         take_down(down)
-        assert offered(till.unpaid) == offered(till.refuse("insufficient_funds")) == [left]
+        assert offered(till.refuse(UNPAID)) == offered(till.refuse("insufficient_funds")) == [left]
         bring_back(down)
-        assert offered(till.unpaid) == offered(till.refuse("insufficient_funds")) == [BASE, OTHER]
+        assert offered(till.refuse(UNPAID)) == offered(till.refuse("insufficient_funds")) == [BASE, OTHER]
 
 
 def test_when_no_rail_is_up_all_are_offered(rails: Any) -> None:
     """An unpaid call is 402 with a challenge, always."""
-    till = Till(echo.ENDPOINT, rails, "http://shop.test")
+    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     for one in rails:
         take_down(one)
-    assert offered(till.unpaid) == [BASE, OTHER]
+    assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
     bring_back(rails[1])
-    assert offered(till.unpaid) == [OTHER]
+    assert offered(till.refuse(UNPAID)) == [OTHER]
 
 
-def test_challenges_are_built_when_rails_change_and_not_for_a_call(rails: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And once for each set of rails that are up."""
-    built: list[Any] = []
-    original = Till._challenge
-
-    def counted(till: Till, *args: Any) -> Answer:
-        built.append(args)
-        return original(till, *args)
-
-    monkeypatch.setattr(Till, "_challenge", counted)
-    till = Till(echo.ENDPOINT, rails, "http://shop.test")
-    full = till.unpaid
-    for _ in range(5):
-        take_down(rails[0])
-        bring_back(rails[0])
-    assert till.unpaid is full
-    assert len(built) == 2
+def test_challenges_are_built_when_rails_change_and_not_for_a_call(rails: Any) -> None:
+    """Without tokens, every caller gets the very same bytes."""
+    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    full = till.refuse(UNPAID)
+    assert till.refuse(UNPAID, b"{}") is full
+    assert not till.binds_bodies
+    take_down(rails[0])
+    bring_back(rails[0])
+    assert till.refuse(UNPAID) == full
 
 
 def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> None:
     """It may be one that was made before."""
-    till = Till(echo.ENDPOINT, rails, "http://shop.test")
+    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     for one in rails:
         take_down(one)
         offer = one.offers(echo.ENDPOINT.price)[0]
@@ -122,4 +119,92 @@ def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> Non
 def test_a_rail_that_is_down_from_the_start_is_not_offered(rails: Any) -> None:
     """Tills are made after rails."""
     take_down(rails[0])
-    assert offered(Till(echo.ENDPOINT, rails, "http://shop.test").unpaid) == [OTHER]
+    assert offered(Till(echo.ENDPOINT, rails, "http://shop.test", BINDER).refuse(UNPAID)) == [OTHER]
+
+
+def completed(offer: Offer, terms: dict[str, Any]) -> Offer | None:
+    """As on Solana: nothing can be offered before the facilitator has named its fee payer."""
+    named = terms.get("feePayer")
+    return msgspec.structs.replace(offer, extra={**offer.extra, "feePayer": named}) if named else None
+
+
+@pytest.fixture
+def bound(rails: Any) -> ConfiguredRail:
+    """A rail whose payments carry a token and whose facilitator has terms."""
+    return dataclasses.replace(
+        rails[1], completed=completed, terms=("feePayer",), token_key="memo", token_reason="memo_mismatch"
+    )
+
+
+def says(one: ConfiguredRail, fee_payer: str) -> None:
+    """The facilitator's answer of /supported."""
+    one.health._heed(Kind(x402_version=2, scheme="exact", network=OTHER, extra={"feePayer": fee_payer, "ledger": 7}))
+
+
+def extras(answer: Answer) -> list[dict[str, Any]]:
+    return [offer["extra"] for offer in json.loads(answer.body)["accepts"]]
+
+
+@pytest.mark.parametrize("flavour", Flavour)
+def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRail, flavour: Flavour) -> None:
+    """Good for this request; in body and headers the same; and only where its network can carry one."""
+    till = Till(dataclasses.replace(echo.ENDPOINT, flavour=flavour), (rails[0], bound), "http://shop.test", BINDER)
+    says(bound, "F")
+    body, now = b'{"message":"a"}', int(time.time())
+    tokens = set()
+    for _ in range(3):
+        answer = till.refuse(UNPAID, body)
+        assert offered(answer) == [BASE, OTHER]
+        base, other = extras(answer)
+        assert "memo" not in base
+        tokens.add(other["memo"])
+        for name, value in answer.headers:
+            if name in (b"payment-required", b"www-authenticate"):
+                document = json.loads(base64.b64decode(value.removeprefix(b"X402 ")))
+                assert document["accepts"] == json.loads(answer.body)["accepts"]
+        assert BINDER.binds(other["memo"], "echo", body, now)
+        assert not BINDER.binds(other["memo"], "echo", b'{"message":"b"}', now)
+        assert not BINDER.binds(other["memo"], "faker", body, now)
+    assert len(tokens) == 3
+
+
+def test_what_the_facilitator_has_to_say_is_waited_for(rails: Any, bound: ConfiguredRail) -> None:
+    """Until then the rail is in no challenge; then with the facilitator's terms, as they are now."""
+    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    assert offered(till.refuse(UNPAID)) == [BASE]
+    for fee_payer in ("F", "G"):
+        says(bound, fee_payer)
+        assert extras(till.refuse(UNPAID))[1]["feePayer"] == fee_payer
+        assert bound.health.ledger() == 7
+    assert [offer.extra.get("feePayer") for offer in till.listing.offers] == [None, None]
+
+
+def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
+    """The offer that is checked has it; without one there is nothing to check; a fee payer of yesterday pays nothing new."""
+    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    says(bound, "F")
+    offer = json.loads(till.refuse(UNPAID).body)["accepts"][1]
+
+    def accepts(**extra: Any) -> Payment:
+        accepted = msgspec.convert({**offer, "extra": {**offer["extra"], **extra}}, Offer)
+        return Payment(x402_version=X402_VERSION, accepted=accepted, payload={})
+
+    found = till.match(accepts())
+    assert (found.token, found.offer.extra["memo"], found.is_current) == (offer["extra"]["memo"],) * 2 + (True,)
+    assert found.payment.accepted == found.offer
+    for wrong in (None, "", 7, ["x"]):
+        with pytest.raises(Refused, match="memo_mismatch"):
+            till.match(accepts(memo=wrong))
+    says(bound, "G")
+    earlier = till.match(accepts())
+    assert (earlier.offer.extra["feePayer"], earlier.is_current) == ("F", False)
+
+
+def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) -> None:
+    """It has no `accepted` to say it in."""
+    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    says(bound, "F")
+    flat = FlatPayment(x402_version=1, scheme="exact", network=OTHER, payload={})
+    with pytest.raises(Refused, match="no_matching_offer"):
+        till.match(flat)
+    assert till.match(msgspec.structs.replace(flat, network=BASE)).rail is rails[0]

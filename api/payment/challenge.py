@@ -1,0 +1,40 @@
+"""The 402 answer: built once for each reason, with places left open for the token that is new in every one."""
+
+from __future__ import annotations
+
+import msgspec
+
+from api.http import Answer
+from api.payment.binding import TOKEN_CHARS
+from api.payment.headers import encode_header
+from shared.endpoint import Flavour
+from shared.x402.wire import Challenge
+
+OPEN = "*" * TOKEN_CHARS
+"""Stands where a token belongs, and nowhere else."""
+
+
+class ChallengeForm:
+    """A challenge in the body and in every header of the flavour."""
+
+    def __init__(self, challenge: Challenge, flavour: Flavour) -> None:
+        self._whole = _parts(challenge)
+        # The same challenge without its extensions: twice the whole would be more than some clients read.
+        self._short = None if flavour is Flavour.NEWER else _parts(msgspec.structs.replace(challenge, extensions={}))
+        self.has_token = len(self._whole) > 1
+        self._blank = self._filled(OPEN.encode())
+
+    def answer(self, token: str) -> Answer:
+        """The response. A challenge without a place for a token is always the same one."""
+        return self._filled(token.encode()) if self.has_token else self._blank
+
+    def _filled(self, token: bytes) -> Answer:
+        body = token.join(self._whole)
+        headers = [(b"content-type", b"application/json"), (b"payment-required", encode_header(body))]
+        if self._short is not None:
+            headers.append((b"www-authenticate", b"X402 " + encode_header(token.join(self._short))))
+        return Answer(402, tuple(headers), body)
+
+
+def _parts(challenge: Challenge) -> list[bytes]:
+    return msgspec.json.encode(challenge).split(OPEN.encode())

@@ -1,0 +1,29 @@
+"""What a paid call needs from its process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from api.disk import Disk
+from api.dispatch import Dispatcher
+from api.payment.binding import Binder
+from api.payment.fingerprint import Fingerprinter
+from api.payment.ledger import Ledger
+from api.payment.limits import Limits
+from shared.answers import AnswerSealer
+from shared.sealing import Sealer
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Built once (api/app.py), and shared by all endpoints."""
+
+    ledger: Ledger
+    dispatcher: Dispatcher
+    fingerprint: Fingerprinter
+    limits: Limits
+    payments: Sealer
+    disk: Disk
+    binder: Binder
+    answers: AnswerSealer
+    settle_timeout_s: float
