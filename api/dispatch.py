@@ -6,9 +6,10 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
+from api.deadlines import Deadlines
 from api.pools import Pools
 from api.replies import ReplyReader
 from api.resp import Redis, RedisLost, RedisRefused
@@ -29,13 +30,36 @@ class Late(Exception):
     """The deadline passed without an answer. The job may still finish and leave its answer in the ledger."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Sent:
-    """A job on its way: what is needed to send it again."""
+    """A job on its way: what is needed to send it again.
+
+    Redis tells it that it was added (api/resp.py, Awaiting), and its deadline that it is late (api/deadlines.py, Waiting).
+    """
 
     stream: str
     encoded: bytes
+    reply: asyncio.Future[bytes]
+    send_patiently: Callable[[_Sent], None]
     entry_id: bytes = b""
+
+    def done(self) -> bool:
+        return self.reply.done()
+
+    def set_result(self, entry_id: bytes) -> None:
+        self.entry_id = entry_id
+        reach("enqueued")
+
+    def set_exception(self, error: RedisLost | RedisRefused) -> None:
+        if isinstance(error, RedisLost):
+            # It may have been added all the same. Then it runs twice, and its first result wins.
+            self.send_patiently(self)
+        elif not self.reply.done():
+            self.reply.set_exception(error)
+
+    def expire(self) -> None:
+        if not self.reply.done():
+            self.reply.set_result(b"")  # no outcome is empty
 
 
 class Dispatcher:
@@ -52,7 +76,8 @@ class Dispatcher:
         self._pools = pools
         self._sealer = sealer
         self._taken: Counter[Pool] = Counter()
-        self._sent: dict[str, tuple[_Sent, asyncio.Future[bytes]]] = {}
+        self._sent: dict[str, _Sent] = {}
+        self._deadlines = Deadlines()
         self._sending: set[asyncio.Task[None]] = set()
         replies.on_reconnect = self._send_lost_again
 
@@ -92,71 +117,48 @@ class Dispatcher:
             sealer=self._sealer,
         )
         reply = self._replies.expect(job.id, unhurried=endpoint.pool in UNHURRIED)
-        sent = _Sent(stream_key(endpoint.pool), job.encoded)
-        self._sent[job.id] = sent, reply
-        # A timer costs a third of asyncio.timeout.
-        timer = reply.get_loop().call_later(endpoint.deadline_s, _expire, reply)
+        sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_patiently)
+        self._deadlines.watch(sent, endpoint.deadline_s)
         try:
-            self._send(sent, reply)
+            self._send(sent)
             if answer := await reply:
                 return answer
         finally:
-            timer.cancel()
             del self._sent[job.id]
             self._replies.forget(job.id)
         log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
         raise Late
 
-    def _send(self, sent: _Sent, reply: asyncio.Future[bytes]) -> None:
+    def _send(self, sent: _Sent) -> None:
         """Enqueue without waiting for it: the reply says enough, and a turn of the event loop is saved."""
-        posted = self._queue.post(*_addition(sent))
-        if posted is None:
-            self._send_patiently(sent, reply)
-        else:
-            posted.add_done_callback(partial(self._posted, sent, reply))
+        if not self._queue.post(sent, *_addition(sent)):
+            self._send_patiently(sent)
 
-    def _posted(self, sent: _Sent, reply: asyncio.Future[bytes], posted: asyncio.Future[bytes]) -> None:
-        error = posted.exception()
-        if error is None:
-            sent.entry_id = posted.result()
-            reach("enqueued")
-        elif isinstance(error, RedisLost):
-            # It may have been added all the same. Then it runs twice, and its first result wins.
-            self._send_patiently(sent, reply)
-        elif not reply.done():
-            reply.set_exception(error)
-
-    def _send_patiently(self, sent: _Sent, reply: asyncio.Future[bytes]) -> None:
-        task = asyncio.create_task(self._send_again(sent, reply))
+    def _send_patiently(self, sent: _Sent) -> None:
+        task = asyncio.create_task(self._send_again(sent))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
-    async def _send_again(self, sent: _Sent, reply: asyncio.Future[bytes]) -> None:
+    async def _send_again(self, sent: _Sent) -> None:
         give_up_at = time.monotonic() + PATIENCE_S
-        while not reply.done():
+        while not sent.done():
             try:
-                sent.entry_id = await self._queue.call(*_addition(sent))
-                reach("enqueued")
+                sent.set_result(await self._queue.call(*_addition(sent)))
                 return
             except (RedisLost, RedisRefused) as error:
                 if isinstance(error, RedisRefused) or time.monotonic() >= give_up_at:
-                    if not reply.done():
-                        reply.set_exception(error)
+                    if not sent.reply.done():
+                        sent.reply.set_exception(error)
                     return
             await asyncio.sleep(RETRY_S)
 
     async def _send_lost_again(self) -> None:
         """The connection to the queue was lost, and is there again: what is not in its stream any more was either lost with
         Redis, or its reply was. Running it again gives the answer that the ledger may have already."""
-        for sent, reply in [(sent, reply) for sent, reply in self._sent.values() if sent.entry_id]:
+        for sent in [sent for sent in self._sent.values() if sent.entry_id]:
             if not await self._queue.call("XRANGE", sent.stream, sent.entry_id, sent.entry_id):
-                self._send(sent, reply)
+                self._send(sent)
 
 
 def _addition(sent: _Sent) -> tuple[str | bytes, ...]:
     return ("XADD", sent.stream, "*", FIELD, sent.encoded)
-
-
-def _expire(reply: asyncio.Future[bytes]) -> None:
-    if not reply.done():
-        reply.set_result(b"")  # no outcome is empty
