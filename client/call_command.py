@@ -40,6 +40,7 @@ class CallOptions:
     url: str | None
     key_file: str | None
     rail: Rail
+    rpc_url: str | None
     max_price: Decimal | None
     timeout_s: float
     show_challenge: bool
@@ -85,7 +86,13 @@ class CallCommand:
 
     def _buy(self, body: bytes | None) -> Answer:
         options = self._options
-        source = wallet_source.find(key_file=options.key_file, rail=options.rail, env=self._env, folder=self._folder)
+        source = wallet_source.find(
+            key_file=options.key_file,
+            rail=options.rail,
+            env=self._env,
+            folder=self._folder,
+            rpc_url=options.rpc_url,
+        )
         if source.warning:
             self._output.note(source.warning)
         base_url = shop_address.find(options.url, env=self._env, sandbox=source.sandbox)

@@ -18,6 +18,7 @@ from shared.x402.wire import Offer
 
 MAX_TIMEOUT_SECONDS = 600
 """An authorization is a bearer cheque: nobody gets one that lasts longer than ten minutes."""
+ETHEREUM = "eip155:1"
 VALID_AFTER = 0
 """Valid since ever, as the official clients sign it: a clock that runs ahead does no harm."""
 
@@ -51,7 +52,7 @@ class EvmSigner:
             self._token = token_on(network)
         except KeyError:
             raise WalletUnusable(f"no USDC contract is known on {network}") from None
-        self.rail = Rail.BASE
+        self.rail = Rail.ETHEREUM if network == ETHEREUM else Rail.BASE
         self.network = network
         self.asset = "USDC"
         self.address = address_of(self._key.public_key)

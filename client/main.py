@@ -34,7 +34,7 @@ from client.errors import CoinslotError, InvalidCall
 from client.stopping import Terminated, terminable
 from shared.x402.networks import Rail
 
-RAILS = (Rail.BASE,)
+RAILS = tuple(Rail)
 """What there is a signer for (client/wallet_source.py)."""
 
 _ENVIRONMENT = """environment:
@@ -110,6 +110,7 @@ def _command(options: argparse.Namespace) -> int:
                 url=options.url,
                 key_file=options.key_file,
                 rail=Rail(options.rail),
+                rpc_url=options.rpc_url,
                 max_price=options.max_price,
                 timeout_s=options.timeout,
                 show_challenge=options.show_challenge,
@@ -124,7 +125,12 @@ def _command(options: argparse.Namespace) -> int:
             from client import wallet_command
 
             return wallet_command.run(
-                output, key_file=options.key_file, rail=Rail(options.rail), env=env, folder=folder
+                output,
+                key_file=options.key_file,
+                rail=Rail(options.rail),
+                rpc_url=options.rpc_url,
+                env=env,
+                folder=folder,
             )
 
 
@@ -158,6 +164,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
         command.add_argument("--rail", choices=[str(rail) for rail in RAILS], default=str(RAILS[0]),
                              help="network and asset to pay with (default: base)")  # fmt: skip
+        command.add_argument("--rpc-url", metavar="URL", help="node of that network, which every rail but EVM's needs")
     for command in (call, catalogue, wallet):
         command.add_argument("--json", action="store_true", help="print one JSON object, for errors too")
     return parser

@@ -35,11 +35,26 @@ class Evm(msgspec.Struct, frozen=True, rename="camel"):
         return bytes.fromhex(self.payer_key.removeprefix("0x"))
 
 
+class Ledger(msgspec.Struct, frozen=True, rename="camel"):
+    """Another local ledger. `payer_secret` has the form that the network's wallets use."""
+
+    rpc_url: str
+    network: str
+    payer_secret: str
+    pay_to: str
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.network})"
+
+
 class Sandbox(msgspec.Struct, frozen=True, rename="camel"):
-    """The file. Other ledgers' members are ignored until there is a signer for them."""
+    """The file. A ledger that is not there was configured to be a real one, or was not started."""
 
     base_url: str
     evm: Evm
+    solana: Ledger | None = None
+    stellar: Ledger | None = None
+    xrpl: Ledger | None = None
 
 
 def find(env: Mapping[str, str], folder: Path) -> Path | None:

@@ -10,9 +10,11 @@ from client.output import Output
 from shared.x402.networks import Rail
 
 
-def run(output: Output, *, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Path) -> int:
+def run(
+    output: Output, *, key_file: str | None, rail: Rail, rpc_url: str | None, env: Mapping[str, str], folder: Path
+) -> int:
     """Print the wallet. Returns 0. Raises WalletUnusable, OSError."""
-    source = wallet_source.find(key_file=key_file, rail=rail, env=env, folder=folder)
+    source = wallet_source.find(key_file=key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
     if source.warning:
         output.note(source.warning)
     signer = source.signer

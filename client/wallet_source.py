@@ -6,18 +6,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from client import sandbox_file
 from client.errors import WalletUnusable
 from client.evm_signer import EvmSigner
 from client.signer import Signer
-from shared.secret_files import read_key
+from shared.secret_files import read_key, read_secret
 from shared.settings import InvalidSetting
 from shared.x402.networks import EVM_USDC, Rail
 
 ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"
-# A rail that can be paid on adds its signer in `_signer`, and the sandbox's account on it in `_sandbox_signer`.
-NETWORKS: dict[Rail, str] = {Rail.BASE: "eip155:8453"}
+RPC_ENVIRONMENT = "COINSLOT_WALLET_RPC_URL"
+NETWORKS: dict[Rail, str] = {
+    Rail.BASE: "eip155:8453",
+    Rail.SOLANA: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    Rail.STELLAR: "stellar:pubnet",
+    Rail.XRPL_USDC: "xrpl:0",
+    Rail.XRPL_RLUSD: "xrpl:0",
+    Rail.ETHEREUM: "eip155:1",
+}
 # Hex and base58 keys, and phrases of many words; file names of this length have a dot or a slash.
 _LOOKS_LIKE_A_KEY = re.compile(r"[^./\\]{40,}")
 
@@ -38,18 +46,21 @@ class WalletSource:
     warning: str | None = None
 
 
-def find(*, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Path) -> WalletSource:
+def find(
+    *, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Path, rpc_url: str | None = None
+) -> WalletSource:
     """The first wallet there is.
 
     Args:
         key_file: value of --key-file.
         folder: where the search for a sandbox file starts.
+        rpc_url: value of --rpc-url: a node of the network, which all but EVM wallets need.
 
     Raises:
         WalletUnusable: there is none, or the first one has the wrong form. The others are then not tried.
     """
     if named := key_file or env.get(ENVIRONMENT, "").strip():
-        return _from_key_file(named, rail)
+        return _from_key_file(named, rail, rpc_url or env.get(RPC_ENVIRONMENT, "").strip())
     path = sandbox_file.find(env, folder)
     if path is None:
         raise WalletUnusable(
@@ -57,10 +68,10 @@ def find(*, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Pa
             hint=f"Give --key-file FILE, set {ENVIRONMENT}, or start the sandbox (scripts/run).",
         )
     sandbox = sandbox_file.read(path)
-    return WalletSource(_sandbox_signer(sandbox, rail), path, sandbox=sandbox)
+    return WalletSource(sandbox_signer(sandbox, rail), path, sandbox=sandbox)
 
 
-def _from_key_file(named: str, rail: Rail) -> WalletSource:
+def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:
     if _LOOKS_LIKE_A_KEY.fullmatch(named):
         raise WalletUnusable(
             "the key file's name looks like a key, which other users may have seen by now",
@@ -68,20 +79,51 @@ def _from_key_file(named: str, rail: Rail) -> WalletSource:
         )
     path = Path(named)
     try:
-        key = read_key(path)
+        signer = _signer(rail, path, rpc_url)
         exposed = path.stat().st_mode & 0o044
     except (InvalidSetting, OSError, ValueError) as error:
         raise WalletUnusable(str(error)) from None
     warning = f"others can read the key file {path}; run: chmod 600 {path}" if exposed else None
-    return WalletSource(_signer(rail, key), path, warning=warning)
+    return WalletSource(signer, path, warning=warning)
 
 
-def _signer(rail: Rail, key: bytes) -> Signer:
-    return EvmSigner(key, network=NETWORKS[rail])
+def _signer(rail: Rail, path: Path, rpc_url: str) -> Signer:
+    """Raises InvalidSetting, WalletUnusable."""
+    if rail in (Rail.BASE, Rail.ETHEREUM):
+        return EvmSigner(read_key(path), network=NETWORKS[rail])
+    if urlsplit(rpc_url).scheme not in ("http", "https"):
+        raise WalletUnusable(
+            f"paying on {rail} takes a node of its network",
+            hint=f"Give --rpc-url URL or set {RPC_ENVIRONMENT}.",
+        )
+    return _with_node(rail, read_secret(path), NETWORKS[rail], rpc_url)
 
 
-def _sandbox_signer(sandbox: sandbox_file.Sandbox, rail: Rail) -> Signer:
-    """The sandbox's account, if its ledger is a copy of a network that we know, token included."""
+def _with_node(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
+    """A signer that asks a node what only it knows. Each imports its network's own library when it signs."""
+    match rail:
+        case Rail.SOLANA:
+            from client.solana_signer import SolanaSigner
+
+            return SolanaSigner(secret, network=network, rpc_url=rpc_url)
+        case Rail.STELLAR:
+            from client.stellar_signer import StellarSigner
+
+            return StellarSigner(secret, network=network, rpc_url=rpc_url)
+        case _:
+            from client.xrpl_signer import XrplSigner
+
+            return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
+
+
+def sandbox_signer(sandbox: sandbox_file.Sandbox, rail: Rail) -> Signer:
+    """The sandbox's account on this rail. Raises WalletUnusable when it has none."""
+    if rail is not Rail.BASE:
+        ledgers = {Rail.SOLANA: sandbox.solana, Rail.STELLAR: sandbox.stellar, Rail.ETHEREUM: None}
+        ledger = ledgers.get(rail, sandbox.xrpl)
+        if ledger is None:
+            raise WalletUnusable(f"the sandbox has no account on {rail}")
+        return _with_node(rail, ledger.payer_secret, ledger.network, ledger.rpc_url)
     network = f"eip155:{sandbox.evm.chain_id}"
     token = EVM_USDC.get(network)
     if token is None or token.address.lower() != sandbox.evm.usdc.lower():

@@ -14,6 +14,7 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]+", re.ASCII)
 _OUR_HEADERS = {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
 """A call's own: another value would make it another call."""
 _MAX_HEADERS_BYTES = 8 * 1024
+_MAX_SECRET_BYTES = 1024
 
 
 def read_key(path: Path) -> bytes:
@@ -32,6 +33,23 @@ def read_key(path: Path) -> bytes:
     if not 0 < int.from_bytes(key, "big") < SECP256K1_ORDER:
         raise InvalidSetting(f"the key file {path} does not hold a usable key")
     return key
+
+
+def read_secret(path: Path) -> str:
+    """A key in the text form that its network's wallets use, on one line.
+
+    Raises:
+        InvalidSetting: the file is missing, empty or no short ASCII text. Its content is never shown.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_SECRET_BYTES + 1)
+        text = content.decode("ascii").strip()
+    except (OSError, ValueError) as error:
+        raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
+    if not text or len(content) > _MAX_SECRET_BYTES:
+        raise InvalidSetting(f"the key file {path} does not hold a key")
+    return text
 
 
 def read_headers(path: str) -> dict[str, str]:

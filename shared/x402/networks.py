@@ -10,6 +10,7 @@ class Rail(enum.StrEnum):
     """One network and asset. The value is what `--rail` and the settings call it."""
 
     BASE = "base"
+    ETHEREUM = "ethereum"
     SOLANA = "solana"
     STELLAR = "stellar"
     XRPL_USDC = "xrpl-usdc"

@@ -261,7 +261,7 @@ def sandbox(shop: Shop, tmp_path: Path) -> Path:
         "payerKey": "0x" + KEY.hex(),
         "payTo": PAY_TO,
     }
-    path.write_text(json.dumps({"baseUrl": shop.base_url, "evm": evm, "solana": {"later": True}}))
+    path.write_text(json.dumps({"baseUrl": shop.base_url, "evm": evm, "another": {"later": True}}))
     return path
 
 

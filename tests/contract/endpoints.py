@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-ALL = ("base", "solana", "stellar", "xrpl-usdc", "xrpl-rlusd")
+ALL = ("base", "solana", "stellar", "xrpl-usdc", "xrpl-rlusd", "ethereum")
 RLUSD = ("xrpl-rlusd",)
 
 
