@@ -1,0 +1,147 @@
+"""Which instructions a payment may have, in which order, and what it may cost whoever pays the fee.
+
+The static layout of scheme_exact_svm.md: compute unit limit, compute unit price, transfer, then up to three of the Lighthouse
+assertions that wallets add and of memos. The account that pays the fee appears in none of them, so that its signature
+allows nothing but the fee.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from shared.x402.refusal import Refused
+from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58, may_be_token_account
+from shared.x402.solana_message import Instruction, Message
+
+MAX_COMPUTE_UNITS = 400_000
+"""The specification's default. The official clients ask for 20,000."""
+MAX_COMPUTE_PRICE = 5_000_000
+"""Microlamports for one unit: the specification's cap."""
+MAX_PRIORITY_FEE = 100_000
+"""Lamports: units times price. A tenth of a thousandth of a SOL is what the dearest unit costs the official clients; both caps
+together would allow twenty times that, paid by us for each call of a tenth of a cent."""
+
+COMPUTE_BUDGET_PROGRAM = decode_base58("ComputeBudget111111111111111111111111111111", 32)
+MEMO_PROGRAM = decode_base58("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", 32)
+LIGHTHOUSE_PROGRAM = decode_base58("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95", 32)
+
+_SET_UNIT_LIMIT, _SET_UNIT_PRICE, _TRANSFER_CHECKED = 2, 3, 12
+_FEWEST, _MOST = 3, 6
+_OPTIONAL = ("fourth", "fifth", "sixth")
+_FEE_PAYER, _PAYER = 0, 1
+_PREFIX = "invalid_exact_svm_payload_"
+_BUDGET = _PREFIX + "transaction_instructions_compute_"
+
+
+class Transfer(NamedTuple):
+    """A TransferChecked of the payer."""
+
+    source: bytes
+    mint: bytes
+    destination: bytes
+    amount: int
+    decimals: int
+
+
+def check_layout(message: Message, *, fee_payer: bytes, memo: bytes | None) -> Transfer:
+    """The transfer in a message that has nothing in it but what a payment may have.
+
+    Args:
+        fee_payer: who must pay the fee.
+        memo: what the one memo must say; None when any may be there, or none.
+
+    Raises:
+        Refused: with the reason.
+    """
+    if message.lookups:
+        # What is in a table, only the chain knows: the fee payer, perhaps.
+        raise Refused(_PREFIX + "address_lookup_tables")
+    if message.signers > 2:
+        raise Refused(_PREFIX + "excessive_signers")
+    if message.signers < 2:
+        raise Refused(_PREFIX + "missing_payer_signature")
+    if message.keys[_FEE_PAYER] != fee_payer:
+        raise Refused(_PREFIX + "fee_payer_mismatch")
+    instructions = message.instructions
+    if not _FEWEST <= len(instructions) <= _MOST:
+        raise Refused(_PREFIX + "transaction_instructions_length")
+    _check_fee_payer(instructions)
+    units = _unit_limit(message, instructions[0])
+    price = _unit_price(message, instructions[1])
+    if units * price > MAX_PRIORITY_FEE * 1_000_000:
+        raise Refused(_BUDGET + "price_instruction_too_high")
+    transfer = _transfer(message, instructions[2])
+    _check_optional(message, instructions[3:], memo)
+    return transfer
+
+
+def _check_fee_payer(instructions: tuple[Instruction, ...]) -> None:
+    for number, instruction in enumerate(instructions):
+        if _FEE_PAYER in instruction.accounts:
+            is_transfer = number == 2
+            raise Refused(
+                _PREFIX + "transaction_fee_payer_" + ("transferring_funds" if is_transfer else "in_instruction_accounts")
+            )
+
+
+def _unit_limit(message: Message, instruction: Instruction) -> int:
+    data = instruction.data
+    if (
+        message.keys[instruction.program] != COMPUTE_BUDGET_PROGRAM
+        or instruction.accounts
+        or len(data) != 5
+        or data[0] != _SET_UNIT_LIMIT
+    ):
+        raise Refused(_BUDGET + "limit_instruction")
+    units = int.from_bytes(data[1:], "little")
+    if units > MAX_COMPUTE_UNITS:
+        raise Refused(_BUDGET + "limit_instruction_too_high")
+    return units
+
+
+def _unit_price(message: Message, instruction: Instruction) -> int:
+    data = instruction.data
+    if (
+        message.keys[instruction.program] != COMPUTE_BUDGET_PROGRAM
+        or instruction.accounts
+        or len(data) != 9
+        or data[0] != _SET_UNIT_PRICE
+    ):
+        raise Refused(_BUDGET + "price_instruction")
+    price = int.from_bytes(data[1:], "little")
+    if price > MAX_COMPUTE_PRICE:
+        raise Refused(_BUDGET + "price_instruction_too_high")
+    return price
+
+
+def _transfer(message: Message, instruction: Instruction) -> Transfer:
+    data, accounts, keys = instruction.data, instruction.accounts, message.keys
+    if (
+        keys[instruction.program] != TOKEN_PROGRAM
+        or len(data) != 10
+        or data[0] != _TRANSFER_CHECKED
+        or len(accounts) != 4  # more would be the signers of a shared account
+        or accounts[3] != _PAYER
+    ):
+        raise Refused(_PREFIX + "no_transfer_instruction")
+    source, mint, destination = keys[accounts[0]], keys[accounts[1]], keys[accounts[2]]
+    if not may_be_token_account(source, keys[_PAYER], mint):
+        # The payer may spend from another account that it was allowed to, and would not be whose money it is.
+        raise Refused(_PREFIX + "source_mismatch")
+    return Transfer(source, mint, destination, int.from_bytes(data[1:9], "little"), data[9])
+
+
+def _check_optional(message: Message, instructions: tuple[Instruction, ...], memo: bytes | None) -> None:
+    memos = []
+    for place, instruction in zip(_OPTIONAL, instructions, strict=False):
+        program = message.keys[instruction.program]
+        if program == MEMO_PROGRAM:
+            memos.append(instruction.data)
+        elif program != LIGHTHOUSE_PROGRAM:
+            raise Refused(f"{_PREFIX}unknown_{place}_instruction")
+    if memo is None:
+        return
+    if len(memos) != 1:
+        raise Refused(_PREFIX + "memo_count")
+    if memos[0] != memo:
+        raise Refused(_PREFIX + "memo_mismatch")
