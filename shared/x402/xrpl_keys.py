@@ -1,0 +1,121 @@
+"""The XRP Ledger's hashes, addresses and signatures, offline.
+
+Sources: xrpl.org, "Cryptographic Keys", "Addresses" and "base58 Encodings"; rippled's rule of fully canonical signatures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+
+from coincurve import PublicKey
+from Crypto.Hash import RIPEMD160
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+_ALPHABET = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
+_DIGITS = {character: value for value, character in enumerate(_ALPHABET)}
+_ACCOUNT_ID_BYTES = 20
+_LONGEST_ADDRESS = 35
+_SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+
+ED25519_PREFIX = 0xED
+PUBLIC_KEY_BYTES = 33
+"""Of either kind: compressed secp256k1, or 0xED and an ed25519 key."""
+
+
+def sha512_half(data: bytes) -> bytes:
+    """The ledger's hash: the first half of SHA-512."""
+    return hashlib.sha512(data).digest()[:32]
+
+
+def address_of(public_key: bytes) -> str:
+    """The classic address of a key pair."""
+    return address(RIPEMD160.new(hashlib.sha256(public_key).digest()).digest())
+
+
+def address(account_id: bytes) -> str:
+    """An account id as a classic address. Its version byte is zero, so it starts with ``r``."""
+    payload = b"\0" + account_id
+    payload += _checksum(payload)
+    number, digits = int.from_bytes(payload, "big"), []
+    while number:
+        number, digit = divmod(number, 58)
+        digits.append(_ALPHABET[digit])
+    zeros = len(payload) - len(payload.lstrip(b"\0"))
+    return _ALPHABET[0] * zeros + "".join(reversed(digits))
+
+
+@lru_cache(maxsize=256)
+def account_id(text: str) -> bytes:
+    """The 20 bytes of a classic address. There is one text for each: everything else is a ValueError, an X-address, too."""
+    if len(text) > _LONGEST_ADDRESS:
+        raise ValueError("not a classic address")
+    number = 0
+    for character in text:
+        if character not in _DIGITS:
+            raise ValueError("not a classic address")
+        number = number * 58 + _DIGITS[character]
+    try:
+        payload = number.to_bytes(1 + _ACCOUNT_ID_BYTES + 4, "big")
+    except OverflowError:
+        raise ValueError("not a classic address") from None
+    found = payload[1 : 1 + _ACCOUNT_ID_BYTES]
+    if address(found) != text:
+        raise ValueError("not a classic address")
+    return found
+
+
+def is_address(text: object) -> bool:
+    """Whether it is a classic address."""
+    if not isinstance(text, str):
+        return False
+    try:
+        account_id(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_signed(public_key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether the signature is the key's over the message, in the one form that the network takes."""
+    if len(public_key) != PUBLIC_KEY_BYTES:
+        return False
+    if public_key[0] == ED25519_PREFIX:
+        try:
+            Ed25519PublicKey.from_public_bytes(public_key[1:]).verify(signature, message)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+    if public_key[0] not in (2, 3) or not _is_fully_canonical(signature):
+        return False
+    try:
+        return bool(PublicKey(public_key).verify(signature, sha512_half(message), hasher=None))
+    except Exception:  # coincurve raises a bare one for what it cannot parse
+        return False
+
+
+def _is_fully_canonical(signature: bytes) -> bool:
+    """Strict DER with r and s within the group and s in its lower half: anybody could write another form of any other."""
+    if not 8 <= len(signature) <= 72 or signature[0] != 0x30 or signature[1] != len(signature) - 2:
+        return False
+    r_length = signature[3]
+    if 4 + r_length + 2 > len(signature):
+        return False
+    s_length = signature[5 + r_length]
+    if 6 + r_length + s_length != len(signature):
+        return False
+    r = _integer(signature[2], signature[4 : 4 + r_length])
+    s = _integer(signature[4 + r_length], signature[6 + r_length :])
+    return 0 < r < _SECP256K1_N and 0 < s <= _SECP256K1_N // 2
+
+
+def _integer(tag: int, content: bytes) -> int:
+    """A positive DER integer in its shortest form, else 0."""
+    if tag != 2 or not content or content[0] & 0x80 or (content[0] == 0 and len(content) > 1 and content[1] < 0x80):
+        return 0
+    return int.from_bytes(content, "big")
+
+
+def _checksum(payload: bytes) -> bytes:
+    return hashlib.sha256(hashlib.sha256(payload).digest()).digest()[:4]
