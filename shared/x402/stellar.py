@@ -1,0 +1,273 @@
+"""The Stellar rail, offline: scheme `exact` with a signed authorization of a SEP-41 transfer, whose fees the facilitator pays.
+
+`offers()` says what may be paid, `check()` decides statically whether a payment is what was offered. The payer signs a contract
+call, not a transaction: whoever settles puts it into one of his own. Only the network knows balances and used nonces.
+
+Sources: x402-foundation specs/schemes/exact/scheme_exact_stellar.md, SEP-41, SEP-23, CAP-46-11 and CAP-71 (what is signed).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from shared.money import Price
+from shared.x402 import authorization, stellar_envelope
+from shared.x402 import stellar_xdr as xdr
+from shared.x402.networks import STELLAR_USDC, StellarToken
+from shared.x402.refusal import Refused
+from shared.x402.stellar_address import ACCOUNT, CONTRACT, Address, parse
+from shared.x402.stellar_envelope import BY_ADDRESS, WRONG_INVOCATION, Entry, Envelope
+from shared.x402.wire import Offer
+
+SCHEME = "exact"
+MAX_TIMEOUT_SECONDS = 60
+"""Offered lifetime of an authorization."""
+LONGEST_TIMEOUT_SECONDS = 600
+"""Of anybody's offer that a facilitator is handed."""
+TOKEN_KEY = ""
+"""Nothing that a payer signs here has room for a token of the server's."""
+LEDGER_SECONDS = 5
+"""How long a ledger takes, where nobody has measured it: the specification's figure."""
+LEDGER_TOLERANCE = 2
+"""Nodes are not all at the same ledger: the official verifier's figure."""
+HEARSAY_LEDGERS = 25
+"""How far behind the network a ledger may be that somebody has told us."""
+SLOWEST_LEDGER_SECONDS = 10
+
+_MOST_CHARS = 11_000
+_AMOUNT = re.compile(r"[1-9][0-9]{0,38}", re.ASCII)
+_I128_MAX = (1 << 127) - 1
+_PREFIX = "invalid_exact_stellar_payload_"
+_PREIMAGE_OF_ADDRESS, _PREIMAGE_WITH_ADDRESS = 9, 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorization(authorization.Authorization):
+    """A payment that passed the static check.
+
+    Attributes:
+        payment_id: ``stellar:pubnet:<contract>:<payer>:<nonce>``, the nonce as a decimal number.
+        payer: ``G…``, also where the transfer names a multiplexed account of it.
+        value: atomic units.
+        nonce: which the network takes from this payer once, until it has expired.
+        expiration_ledger: the last ledger in which it can be settled.
+        max_timeout_seconds: as offered.
+        source: the account that the client's transaction names; the one that settles puts its own there.
+        fee: stroops that the client's transaction declares.
+        signature: 64 bytes.
+    """
+
+    value: int
+    nonce: int
+    expiration_ledger: int
+    max_timeout_seconds: int
+    source: str
+    fee: int
+
+    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
+        """By the ledger alone, which may be some ledgers old."""
+        if ledger is None:
+            return None
+        return self.ledger_refusal(ledger, LEDGER_SECONDS, tolerance=LEDGER_TOLERANCE + HEARSAY_LEDGERS)
+
+    def ledger_refusal(self, ledger: int, ledger_s: float, *, tolerance: int = LEDGER_TOLERANCE) -> str | None:
+        """Why it cannot be settled in the ledger after `ledger`, or None.
+
+        Args:
+            ledger_s: how long a ledger takes, in seconds.
+            tolerance: by how many ledgers it may be valid for longer than was offered.
+        """
+        if self.expiration_ledger <= ledger:
+            return "invalid_exact_stellar_signature_expired"
+        if self.expiration_ledger > ledger + lifetime(self.max_timeout_seconds, ledger_s) + tolerance:
+            return "invalid_exact_stellar_signature_expiration_too_far"
+        return None
+
+    def expires(self, now: int) -> int:
+        """Generous: as many slow ledgers as any authorization that is not refused has left."""
+        ledgers = lifetime(self.max_timeout_seconds, LEDGER_SECONDS) + LEDGER_TOLERANCE + HEARSAY_LEDGERS
+        return now + ledgers * SLOWEST_LEDGER_SECONDS
+
+
+def lifetime(seconds: int, ledger_s: float) -> int:
+    """How many ledgers a time is, rounded up."""
+    return int(-(-seconds // ledger_s))
+
+
+def offers(token: StellarToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
+    """What a call costs on this rail. Raises ExcessPrecision when the token cannot express the price."""
+    return (
+        Offer(
+            scheme=SCHEME,
+            network=token.network,
+            amount=str(price.atomic(token.decimals)),
+            asset=token.contract,
+            pay_to=pay_to,
+            max_timeout_seconds=MAX_TIMEOUT_SECONDS,
+            extra={"areFeesSponsored": True, "paymentFlow": "upfront"},
+        ),
+    )
+
+
+def matches(offer: Offer, accepted: Offer) -> bool:
+    """Whether the client accepted this very offer. Clients may add keys to `extra`; addresses have one spelling."""
+    return (
+        accepted.scheme == offer.scheme
+        and accepted.network == offer.network
+        and accepted.amount == offer.amount
+        and accepted.asset == offer.asset
+        and accepted.pay_to == offer.pay_to
+        and accepted.max_timeout_seconds == offer.max_timeout_seconds
+        and all(accepted.extra.get(key) == value for key, value in offer.extra.items())
+    )
+
+
+def is_payable(offer: Offer) -> bool:
+    """Whether the offer has the form that `check` relies on. Ours do; a facilitator is handed anybody's."""
+    asset = parse(offer.asset)
+    return bool(
+        offer.network in STELLAR_USDC
+        and _AMOUNT.fullmatch(offer.amount)
+        and int(offer.amount) <= _I128_MAX
+        and asset is not None
+        and asset.kind == CONTRACT
+        and parse(offer.pay_to) is not None
+        and 0 < offer.max_timeout_seconds <= LONGEST_TIMEOUT_SECONDS
+        and offer.extra.get("areFeesSponsored") is True
+    )
+
+
+def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
+    """Decide offline whether `payload` pays `offer`: one transfer, by its payer's own signature, but not the time window.
+
+    Args:
+        offer: our own offer, never the client's copy of it.
+        payload: the `payload` member of the payment: ``{"transaction": "<base64 of a TransactionEnvelope>"}``.
+
+    Raises:
+        Refused: with the specification's reason.
+    """
+    envelope = _envelope(payload.get("transaction"))
+    if envelope.operation_source is not None:
+        # Nobody could sign for it: the settler signs as the source of the transaction.
+        raise Refused(_PREFIX + "unsafe_tx_or_op_source")
+    call = envelope.call
+    if call.contract != parse(offer.asset):
+        raise Refused(_PREFIX + "wrong_asset")
+    if call.function != b"transfer" or len(call.args) != 3:
+        raise Refused(_PREFIX + "wrong_function_name")
+    sender, recipient, amount = call.args
+    if sender[0] != xdr.ADDRESS:
+        raise Refused(_PREFIX + "malformed")
+    if recipient != (xdr.ADDRESS, parse(offer.pay_to)):
+        raise Refused(_PREFIX + "wrong_recipient")
+    if amount != (xdr.I128, int(offer.amount)):
+        raise Refused(_PREFIX + "wrong_amount")
+    payer: Address = sender[1].account
+    if payer.kind != ACCOUNT:
+        # Only a contract's own code can check its signature, at the settler's expense.
+        raise Refused(_PREFIX + "unsupported_payer")
+    entry = _entry(envelope, payer)
+    signature = _signature(entry, payer)
+    if not _is_signed(entry, payer, signature, STELLAR_USDC[offer.network].passphrase):
+        raise Refused(_PREFIX + "signature")
+    return Authorization(
+        payment_id=f"{offer.network}:{offer.asset}:{payer.text}:{entry.nonce}",
+        network=offer.network,
+        asset=offer.asset,
+        payer=payer.text,
+        pay_to=offer.pay_to,
+        signature=signature,
+        value=int(offer.amount),
+        nonce=entry.nonce,
+        expiration_ledger=entry.expiration_ledger,
+        max_timeout_seconds=offer.max_timeout_seconds,
+        source=envelope.source.account.text,
+        fee=envelope.fee,
+    )
+
+
+def token_on(network: str) -> StellarToken:
+    """The USDC contract of a network. Raises KeyError when there is none that we know."""
+    return STELLAR_USDC[network]
+
+
+def _envelope(transaction: object) -> Envelope:
+    if not isinstance(transaction, str) or len(transaction) > _MOST_CHARS:
+        raise Refused(_PREFIX + "malformed")
+    try:
+        data = base64.b64decode(transaction, validate=True)
+        if base64.b64encode(data).decode() != transaction:  # other bits behind the last byte
+            raise xdr.Malformed("base64 in another spelling")
+        return stellar_envelope.read(data)
+    except (xdr.Malformed, binascii.Error, ValueError):
+        raise Refused(_PREFIX + "malformed") from None
+
+
+def _entry(envelope: Envelope, payer: Address) -> Entry:
+    """The one entry that there must be: the payer's, for this very call."""
+    if not envelope.entries:
+        raise Refused(_PREFIX + "no_auth_entries")
+    for entry in envelope.entries:
+        if entry.call.raw != envelope.call.raw:
+            raise Refused(WRONG_INVOCATION)
+    ours = [entry for entry in envelope.entries if entry.address == payer]
+    if not ours or any(entry.signature[0] == xdr.VOID for entry in ours):
+        raise Refused(_PREFIX + "missing_payer_signature")
+    if any(entry.signature[0] == xdr.VOID for entry in envelope.entries):
+        raise Refused(_PREFIX + "unexpected_pending_signatures")
+    if len(envelope.entries) > 1:
+        raise Refused(_PREFIX + "unexpected_auth_entries")
+    return ours[0]
+
+
+def _signature(entry: Entry, payer: Address) -> bytes:
+    """Of the account's own key: ``[{public_key, signature}]``. Whether others may sign for it only the network knows."""
+    match entry.signature:
+        case (
+            xdr.VEC,
+            (
+                (
+                    xdr.MAP,
+                    (
+                        ((xdr.SYMBOL, b"public_key"), (xdr.BYTES, payer.key)),
+                        ((xdr.SYMBOL, b"signature"), (xdr.BYTES, bytes(signature))),
+                    ),
+                ),
+            ),
+        ) if len(signature) == 64:
+            return signature
+    raise Refused(_PREFIX + "signature")
+
+
+def _is_signed(entry: Entry, payer: Address, signature: bytes, passphrase: str) -> bool:
+    with_address = entry.credentials != BY_ADDRESS
+    preimage = b"".join(
+        (
+            (_PREIMAGE_WITH_ADDRESS if with_address else _PREIMAGE_OF_ADDRESS).to_bytes(4, "big"),
+            _network_id(passphrase),
+            entry.nonce.to_bytes(8, "big", signed=True),
+            entry.expiration_ledger.to_bytes(4, "big"),
+            entry.address_raw if with_address else b"",
+            entry.invocation_raw,
+        )
+    )
+    try:
+        Ed25519PublicKey.from_public_bytes(payer.key).verify(signature, hashlib.sha256(preimage).digest())
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def _network_id(passphrase: str) -> bytes:
+    return hashlib.sha256(passphrase.encode()).digest()
