@@ -16,8 +16,8 @@ from compose.sandbox.upstreams.authority import Authority
 
 
 @contextlib.contextmanager
-def secured(rpc_url: str, folder: Path) -> Iterator[tuple[str, Path]]:
-    """An https URL that answers as `rpc_url` does, and the file with the authority that is to be trusted for it."""
+def secured(rpc_url: str, folder: Path) -> Iterator[dict[str, str]]:
+    """As variables for Node: an https URL that answers as `rpc_url` does, and whose certificates to trust for it."""
 
     class Passing(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -40,6 +40,11 @@ def secured(rpc_url: str, folder: Path) -> Iterator[tuple[str, Path]]:
         server.socket = identity.server_context().wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield f"https://127.0.0.1:{server.server_port}", authority.write_root(folder / "authority.pem")
-        server.shutdown()
-        thread.join()
+        try:
+            yield {
+                "RPC_URL": f"https://127.0.0.1:{server.server_port}",
+                "NODE_EXTRA_CA_CERTS": str(authority.write_root(folder / "authority.pem")),
+            }
+        finally:
+            server.shutdown()
+            thread.join()
