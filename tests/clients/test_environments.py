@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import venv
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -49,19 +50,27 @@ def test_what_a_registry_does_not_have_is_a_failure(tmp_path: Path, monkeypatch:
         environments.python("odd", var=tmp_path)
 
 
-def test_two_at_once_make_it_once_and_a_new_lock_makes_it_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The content of the lock decides, and the second waits for the first."""
+def test_an_environment_is_made_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of two waits for the first; another lock makes it anew, and so does a making that was cut short."""
     monkeypatch.setattr(environments, "LOCKS", tmp_path)
-    made: list[Any] = []
-    create = environments.venv.create
-    monkeypatch.setattr(environments.venv, "create", lambda *a, **k: (made.append(a), create(*a, **k)))
-    lock = tmp_path / "empty.lock"
+    made: list[Path] = []
+    create = venv.create
+
+    def count(folder: Path, **options: Any) -> None:
+        made.append(folder)
+        create(folder, **options)
+
+    monkeypatch.setattr(venv, "create", count)
+    lock, folder = tmp_path / "empty.lock", tmp_path / "clients-empty"
     lock.write_text("# nothing\n")
     with ThreadPoolExecutor(2) as both:
-        first, second = both.map(lambda _: environments.python("empty", var=tmp_path / "var"), range(2))
+        first, second = both.map(lambda _: environments.python("empty", var=tmp_path), range(2))
     assert first == second
     assert first.exists()
-    assert len(made) == 1
+    assert made == [folder]
     lock.write_text("# nothing else\n")
-    environments.python("empty", var=tmp_path / "var")
-    assert len(made) == 2
+    environments.python("empty", var=tmp_path)
+    assert made == [folder] * 2
+    (folder / "installed.lock").unlink()
+    environments.python("empty", var=tmp_path)
+    assert made == [folder] * 3
