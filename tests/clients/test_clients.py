@@ -1,0 +1,154 @@
+"""Clients that others wrote, unchanged, buy one echo each from the whole service, on every rail.
+
+The official Python client on EVM is in tests/e2e/test_official_client.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
+from tests.clients import environments
+from tests.clients.ledgers import LEDGERS
+from tests.clients.secured import secured
+from tests.contract.endpoints import ENDPOINTS
+from tests.e2e.running import Running
+
+pytestmark = pytest.mark.timeout(300)  # the first run fetches the clients
+
+HERE = Path(__file__).parent
+ECHO = next(row for row in ENDPOINTS if row.name == "echo")
+
+
+class Client(NamedTuple):
+    """One client library on one rail.
+
+    Attributes:
+        script: what buys with it.
+        rail: member of var/sandbox.json, which names the ledger too.
+        network: CAIP-2.
+        asset: what it pays with, as offers name it.
+        decimals: of the unit of the offers.
+        wants_tls: the library refuses a node without it on this network.
+        phones: hosts that the library turns to uninvited.
+    """
+
+    script: str
+    rail: str
+    network: str
+    asset: str
+    decimals: int
+    wants_tls: bool = False
+    phones: tuple[str, ...] = ()
+
+
+BASE, SOLANA, STELLAR, XRPL = "eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "stellar:pubnet", "xrpl:0"
+CLIENTS = {
+    "npm-evm": Client("pay_evm.mjs", "evm", BASE, EVM_USDC[BASE].address, 6),
+    "npm-solana": Client("pay_svm.mjs", "solana", SOLANA, SOLANA_USDC[SOLANA].mint, 6),
+    "pypi-solana": Client("pay_svm.py", "solana", SOLANA, SOLANA_USDC[SOLANA].mint, 6),
+    "npm-stellar": Client(
+        *("pay_stellar.mjs", "stellar", STELLAR, STELLAR_USDC[STELLAR].contract, 7),
+        wants_tls=True,
+        # It asks this fixed address how long ledgers take, and reckons with five seconds when nobody answers.
+        phones=("horizon.stellar.org:443",),
+    ),
+    "pypi-xrpl-usdc": Client("pay_xrpl.py", "xrpl", XRPL, XRPL_USDC[XRPL].currency, 0),
+    "pypi-xrpl-rlusd": Client("pay_xrpl.py", "xrpl", XRPL, XRPL_RLUSD[XRPL].currency, 0),
+}
+
+Paying = Callable[[str, dict[str, str]], dict[str, Any]]
+
+
+class Shop(NamedTuple):
+    """The service and what is in its var/sandbox.json."""
+
+    base_url: str
+    sandbox: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The whole service, started as scripts/run starts it; at the end Ctrl-C, which must end it well."""
+    running = Running(tmp_path_factory.mktemp("var"))
+    running.wait_until_serving()
+    yield Shop(running.base_url, json.loads((running.var / "sandbox.json").read_text()))
+    status, said = running.end(signal.SIGINT)
+    assert status == 0, said + running.log()
+
+
+@pytest.fixture
+def pay(tmp_path: Path) -> Paying:
+    """Runs a script that buys once, with an environment of exactly these variables; what it prints."""
+
+    def pay(script: str, variables: dict[str, str]) -> dict[str, Any]:
+        try:
+            command, folder = _command(script)
+        except environments.Unavailable as error:
+            pytest.skip(str(error))
+        done = subprocess.run(
+            command,
+            input=(HERE / script).read_text(),
+            cwd=folder,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        told: dict[str, Any] = json.loads(done.stdout)
+        return told
+
+    return pay
+
+
+def _command(script: str) -> tuple[list[str], Path]:
+    """What runs a script with its libraries, and in which folder."""
+    if script.endswith(".mjs"):
+        # A program from stdin finds its packages from where it runs, wherever its file is.
+        node = shutil.which("node") or "node"
+        return [node, "--import", (HERE / "loopback.mjs").as_uri(), "--input-type=module", "-"], environments.node()
+    library = script.removeprefix("pay_").removesuffix(".py")
+    return [str(environments.python(library)), str(HERE / script)], HERE
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+def test_an_independent_client_pays_and_is_served(shop: Shop, pay: Paying, tmp_path: Path, client: Client) -> None:
+    """200, the message, a receipt of this network for the exact price, final on the ledger, and nothing moved beside it."""
+    assert client.rail in set(shop.sandbox)
+    sandbox, ledger = shop.sandbox[client.rail], LEDGERS[client.rail]
+    price = Decimal(ECHO.price).scaleb(client.decimals)
+    variables = {
+        "URL": shop.base_url + ECHO.path,
+        "KEY": sandbox["payerKey" if client.rail == "evm" else "payerSecret"],
+        "RPC_URL": sandbox["rpcUrl"],
+        "NETWORK": client.network,
+        "ASSET": client.asset,
+        "MESSAGE": f"from {client.script}",
+    }
+    before = ledger.held(sandbox, client.asset)
+    with contextlib.ExitStack() as stack:
+        if client.wants_tls:
+            variables |= stack.enter_context(secured(sandbox["rpcUrl"], tmp_path))
+        told = pay(client.script, variables)
+    assert told["status"] == 200, told
+    assert json.loads(told["body"]) == {"ok": True, "service": "coinslot", "youSent": f"from {client.script}"}
+    assert set(told["elsewhere"]) <= set(client.phones)
+    receipt = json.loads(base64.b64decode(told["receipt"]))
+    assert (receipt["success"], receipt["network"]) == (True, client.network)
+    assert Decimal(receipt["amount"]) == price
+    assert ledger.is_final(sandbox, receipt["transaction"])
+    assert ledger.held(sandbox, client.asset) - before == price
