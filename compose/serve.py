@@ -1,8 +1,8 @@
 """The whole service on one machine: `python -m compose.serve [--check] [--scale worker-render=2]`.
 
-What the settings do not name is embedded (compose/sandbox): the two Redis servers and a local chain with a funded wallet.
-The processes are those of the Procfile, kept running by compose/processes.py. Then one paid echo proves that the way from
-price to answer works.
+What the settings do not name is embedded (compose/sandbox): the two Redis servers and local ledgers with funded wallets.
+The processes are those of the Procfile, kept running by compose/processes.py. Then one paid echo on every rail proves that the
+way from price to answer works.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 
+from client import sandbox_file, wallet_source
 from client.answer import Answer
 from client.buyer import Buyer
-from client.errors import CoinslotError
+from client.errors import CoinslotError, WalletUnusable
 from client.wallet import Wallet
 from compose.processes import HURRY, STOP_WITHIN_S
 from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.sandbox.child import StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from shared.settings import InvalidSetting, Settings
+from shared.x402.networks import Rail
 
 READY_TIMEOUT_S = 60.0
+RAILS = tuple(Rail)
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a supervisor, a terminal that is closed."""
@@ -57,8 +60,8 @@ def main(argv: list[str] | None = None) -> int:
         scale = parse_scale(arguments.scale)
         scaled(read_procfile(), scale)  # a mistake is told before anything is started
         with embed(os.environ, var) as embedded, _services(embedded, var, scale) as services:
-            answer = _prove(embedded) if embedded.payer_key else None
-            _tell(embedded, answer, serving=not arguments.check)
+            answers = _prove(embedded) if embedded.sandbox_file else {}
+            _tell(embedded, answers, serving=not arguments.check)
             if not arguments.check:
                 code = _wait(services)
                 raise CannotServe(f"the keeper of the processes ended, so they were stopped ({code})\n{_log_tail(var)}")
@@ -73,7 +76,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="scripts/run", description="Start the whole service and prove it with one paid call."
+        prog="scripts/run", description="Start the whole service and prove it with paid calls."
     )
     parser.add_argument("--check", action="store_true", help="stop after the proof and leave nothing running")
     parser.add_argument(
@@ -168,28 +171,38 @@ def _wait(services: subprocess.Popen[bytes]) -> int:
     return services.wait()
 
 
-def _prove(embedded: Embedded) -> Answer:
-    """One paid echo, as any buyer would make it."""
-    assert embedded.payer_key is not None
-    try:
-        with Buyer(embedded.settings.base_url, Wallet.evm(embedded.payer_key), max_price=None) as buyer:
-            return buyer.call("echo", {"message": "hello"})
-    except CoinslotError as error:
-        raise CannotServe(f"the paid echo failed: {error}") from None
+def _prove(embedded: Embedded) -> dict[Rail, Answer]:
+    """One paid echo on every rail that the sandbox has an account on, as any buyer would make it."""
+    assert embedded.sandbox_file is not None
+    sandbox = sandbox_file.read(embedded.sandbox_file)
+    answers: dict[Rail, Answer] = {}
+    for rail in RAILS:
+        try:
+            signer = wallet_source.sandbox_signer(sandbox, rail)
+        except WalletUnusable:
+            continue  # it has none
+        try:
+            with Buyer(embedded.settings.base_url, Wallet((signer,)), max_price=None) as buyer:
+                answers[rail] = buyer.call("echo", {"message": "hello"})
+        except CoinslotError as error:
+            raise CannotServe(f"the echo that was to be paid on {rail} failed: {error}") from None
+    return answers
 
 
-def _tell(embedded: Embedded, answer: Answer | None, *, serving: bool) -> None:
+def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], *, serving: bool) -> None:
     base_url = embedded.settings.base_url
-    if answer is not None and answer.receipt is not None:
-        print(f"paid echo      {answer.raw.decode()}")
-        print(f"  settled in   {answer.receipt.transaction} on {answer.receipt.network}")
+    for number, (rail, answer) in enumerate(answers.items()):
+        if number == 0:
+            print(f"paid echo      {answer.raw.decode()}")
+        if answer.receipt is not None:
+            print(f"  {rail:<12} {answer.receipt.transaction} on {answer.receipt.network}")
     if not serving:
         return
-    if embedded.chain:
-        print(f"chain          {embedded.chain}")
+    if embedded.ledgers:
+        print(f"ledgers        {embedded.ledgers}")
     print(f"catalogue      {base_url}/bazaar.json")
     print(f"OpenAPI        {base_url}/openapi.json")
-    if embedded.payer_key:
+    if embedded.sandbox_file:
         print('first call     .venv/bin/coinslot call echo \'{"message": "hello"}\'')
     print(f"unpaid call    curl -i -X POST {base_url}/v1/cdp/echo")
     print("stop           Ctrl-C", flush=True)

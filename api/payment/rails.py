@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from shared.money import Price
 from shared.secret_files import read_headers
-from shared.settings import InvalidSetting, Settings
-from shared.x402 import evm
+from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.x402 import evm, solana, stellar, xrpl
 from shared.x402.authorization import Authorization
-from shared.x402.networks import Rail
+from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC, Rail
 from shared.x402.wire import Offer
+
+T = TypeVar("T")
+
+ETHEREUM = "eip155:1"
+_SOME_PRICE = Price.of("0.001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +73,114 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
     """The rails that have a recipient. One that is not configured is simply not offered.
 
     Raises:
-        InvalidSetting: none is configured, one names a network that we know no token on, or its headers cannot be read.
+        InvalidSetting: none is configured, one names a network that we know no token on, its recipient is no address there,
+            or its headers cannot be read.
     """
-    if not settings.evm_pay_to:
+    rails = (*_evm(settings), *_ethereum(settings), *_solana(settings), *_stellar(settings), *_xrpl(settings))
+    if not rails:
         raise InvalidSetting("no rail is configured: set COINSLOT_EVM_PAY_TO to the address that is to be paid")
-    try:
-        token = evm.token_on(settings.evm_network)
-    except KeyError:
-        raise InvalidSetting(f"COINSLOT_EVM_NETWORK: no USDC contract is known on {settings.evm_network}") from None
+    return rails
+
+
+def _evm(settings: Settings) -> Iterator[ConfiguredRail]:
+    if settings.evm_pay_to:
+        yield _evm_rail(Rail.BASE, "evm", settings.evm_network, settings)
+
+
+def _ethereum(settings: Settings) -> Iterator[ConfiguredRail]:
+    if not settings.ethereum_pay_to:
+        return
+    if settings.evm_pay_to and settings.evm_network == ETHEREUM:
+        raise InvalidSetting("COINSLOT_EVM_NETWORK is Ethereum already: leave out COINSLOT_ETHEREUM_PAY_TO")
+    yield _evm_rail(Rail.ETHEREUM, "ethereum", ETHEREUM, settings)
+
+
+def _evm_rail(rail: Rail, prefix: str, network: str, settings: Settings) -> ConfiguredRail:
+    token = _known(EVM_USDC, network, prefix)
+    return ConfiguredRail(
+        asset=(token.network, token.address),
+        offers=partial(evm.offers, token, pay_to=getattr(settings, f"{prefix}_pay_to")),
+        matches=evm.matches,
+        is_payable=evm.is_payable,
+        check=evm.check,
+        **_settled_by(rail, prefix, network, settings),
+    )
+
+
+def _solana(settings: Settings) -> Iterator[ConfiguredRail]:
+    if not settings.solana_pay_to:
+        return
+    token = _known(SOLANA_USDC, settings.solana_network, "solana")
+    offers = partial(solana.offers, token, pay_to=settings.solana_pay_to)
+    completed = (solana.with_fee_payer(offer, {"feePayer": token.mint}) for offer in offers(_SOME_PRICE))
+    _require(all(offer is not None and solana.is_payable(offer) for offer in completed), "solana")
+    yield ConfiguredRail(
+        asset=(token.network, token.mint),
+        offers=offers,
+        matches=solana.matches,
+        is_payable=solana.is_payable,
+        check=solana.check,
+        completed=solana.with_fee_payer,
+        terms=("feePayer",),
+        token_key=solana.TOKEN_KEY,
+        token_reason="invalid_exact_svm_payload_memo_mismatch",  # noqa: S106  # a reason
+        **_settled_by(Rail.SOLANA, "solana", token.network, settings),
+    )
+
+
+def _stellar(settings: Settings) -> Iterator[ConfiguredRail]:
+    if not settings.stellar_pay_to:
+        return
+    token = _known(STELLAR_USDC, settings.stellar_network, "stellar")
+    offers = partial(stellar.offers, token, pay_to=settings.stellar_pay_to)
+    _require(all(stellar.is_payable(offer) for offer in offers(_SOME_PRICE)), "stellar")
+    yield ConfiguredRail(
+        asset=(token.network, token.contract),
+        offers=offers,
+        matches=stellar.matches,
+        is_payable=stellar.is_payable,
+        check=stellar.check,
+        **_settled_by(Rail.STELLAR, "stellar", token.network, settings),
+    )
+
+
+def _xrpl(settings: Settings) -> Iterator[ConfiguredRail]:
+    for rail, name, tokens in ((Rail.XRPL_USDC, "usdc", XRPL_USDC), (Rail.XRPL_RLUSD, "rlusd", XRPL_RLUSD)):
+        if not settings.xrpl_pay_to or name not in settings.xrpl_tokens.split(","):
+            continue
+        token = _known(tokens, settings.xrpl_network, "xrpl")
+        offers = partial(xrpl.offers, token, pay_to=settings.xrpl_pay_to)
+        _require(all(xrpl.is_payable(offer) for offer in offers(_SOME_PRICE)), "xrpl")
+        yield ConfiguredRail(
+            asset=(token.network, token.currency),
+            offers=offers,
+            matches=xrpl.matches,
+            is_payable=xrpl.is_payable,
+            check=xrpl.check,
+            token_key=xrpl.TOKEN_KEY,
+            token_reason="invalid_exact_xrpl_payload_invoice_id_mismatch",  # noqa: S106  # a reason
+            **_settled_by(rail, "xrpl", token.network, settings),
+        )
+
+
+def _settled_by(rail: Rail, prefix: str, network: str, settings: Settings) -> dict[str, Any]:
+    """A facilitator client of its own, even where two rails name one facilitator: a rail's troubles are not another's."""
     facilitator = Facilitator(
-        settings.evm_facilitator_url,
+        getattr(settings, f"{prefix}_facilitator_url"),
         settle_timeout_s=settings.settle_timeout_s,
-        headers=read_headers(settings.evm_facilitator_headers_file),
+        headers=read_headers(getattr(settings, f"{prefix}_facilitator_headers_file")),
     )
-    return (
-        ConfiguredRail(
-            rail=Rail.BASE,
-            asset=(token.network, token.address),
-            offers=partial(evm.offers, token, pay_to=settings.evm_pay_to),
-            matches=evm.matches,
-            is_payable=evm.is_payable,
-            check=evm.check,
-            facilitator=facilitator,
-            health=Health(Rail.BASE, facilitator, scheme=evm.SCHEME, network=token.network),
-        ),
-    )
+    health = Health(rail, facilitator, scheme=evm.SCHEME, network=network)
+    return {"rail": rail, "facilitator": facilitator, "health": health}
+
+
+def _known(tokens: Mapping[str, T], network: str, prefix: str) -> T:
+    try:
+        return tokens[network]
+    except KeyError:
+        raise InvalidSetting(f"{PREFIX}{prefix.upper()}_NETWORK: no token is known on {network}") from None
+
+
+def _require(is_address: bool, prefix: str) -> None:
+    if not is_address:
+        raise InvalidSetting(f"{PREFIX}{prefix.upper()}_PAY_TO is not an address: its checksum is wrong")

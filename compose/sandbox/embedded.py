@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import os
 import secrets
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compose.sandbox.child import ROOT
-from compose.sandbox.evm import EvmSandbox, provision, start_chain
+from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import start_redis
 from compose.sandbox.upstream_server import start_upstreams
 from shared.egress import egress
@@ -33,15 +31,15 @@ class Embedded:
     Attributes:
         settings: as the processes will read them.
         environment: the variables that make them so, for every process.
-        payer_key: of the sandbox wallet; None when calls are paid on a real chain.
-        chain: which local chain it is, in words; empty when there is none.
+        sandbox_file: names the sandbox's wallets; None when calls are paid on real networks.
+        ledgers: which local ledgers there are, in words; empty when there is none.
         has_remote_facilitator: another than ours settles, so ours is not started.
     """
 
     settings: Settings
     environment: dict[str, str]
-    payer_key: bytes | None
-    chain: str
+    sandbox_file: Path | None
+    ledgers: str
     has_remote_facilitator: bool
 
 
@@ -75,35 +73,30 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
                     made[PREFIX + "LEDGER_DIR"] = str(var)
         if is_missing("KEY_FILE"):
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
-        sandbox: EvmSandbox | None = None
-        chain_name = ""
+        local: Ledgers | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
-            chain = start_chain(var, node_folders=[ROOT / "var" / "node"])  # where scripts/setup puts anvil
-            stack.callback(chain.stop)
-            sandbox = provision(chain, var)
-            chain_name = "anvil" if chain.kind == "anvil" else "py-evm (slower: with npm, scripts/setup fetches anvil)"
+            # Another network is a sandbox's as well, unless somebody else is paid there.
+            others = [name for name in OTHERS if is_missing(f"{name.upper()}_PAY_TO")]
+            local = stack.enter_context(ledgers(var, others))
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(_free_port())
-            made |= {
-                PREFIX + "EVM_RPC_URL": sandbox.rpc_url,
-                PREFIX + "EVM_PAY_TO": sandbox.pay_to,
-                PREFIX + "EVM_SETTLER_KEY_FILE": str(_private_file(var / "settler.key", sandbox.settler_key)),
-                PREFIX + "FACILITATOR_PORT": port,
-                PREFIX + "EVM_FACILITATOR_URL": f"http://127.0.0.1:{port}",
-            }
-        if sandbox is not None and not any(PREFIX + setting in given for setting in OUTGOING):
+            made[PREFIX + "FACILITATOR_PORT"] = port
+            for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
+                made[PREFIX + name] = value
+        if local is not None and not any(PREFIX + setting in given for setting in OUTGOING):
             upstreams = start_upstreams(var)
             stack.callback(upstreams.child.stop)
             made |= {PREFIX + name: value for name, value in upstreams.settings.items()}
         settings = Settings.from_env({**given, **made})
-        if sandbox is not None:
-            _write_sandbox_file(var / "sandbox.json", settings, sandbox)
+        if local is not None:
+            told = {"baseUrl": settings.base_url, **local.told()}
+            private_file(var / "sandbox.json", json.dumps(told, indent=2))
         # For one process by hand: `set -a; . var/sandbox.env; python -m api`.
-        _private_file(var / "sandbox.env", "\n".join(f"{name}={value}" for name, value in sorted(made.items())))
+        private_file(var / "sandbox.env", "\n".join(f"{name}={value}" for name, value in sorted(made.items())))
         yield Embedded(
             settings=settings,
             environment=made,
-            payer_key=bytes.fromhex(sandbox.payer_key.removeprefix("0x")) if sandbox else None,
-            chain=chain_name,
+            sandbox_file=var / "sandbox.json" if local else None,
+            ledgers=local.words if local else "",
             has_remote_facilitator=not is_missing("EVM_FACILITATOR_URL"),
         )
 
@@ -123,29 +116,7 @@ def _alone_in(var: Path) -> Iterator[None]:
 
 def _key_file(path: Path) -> Path:
     """Kept from run to run: stored fingerprints are made with it."""
-    return path if path.exists() else _private_file(path, secrets.token_hex(32))
-
-
-def _private_file(path: Path, content: str) -> Path:
-    """Written anew, readable by its owner alone from its first moment."""
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(content + "\n")
-    return path
-
-
-def _write_sandbox_file(path: Path, settings: Settings, sandbox: EvmSandbox) -> None:
-    content = {
-        "baseUrl": settings.base_url,
-        "evm": {
-            "rpcUrl": sandbox.rpc_url,
-            "chainId": sandbox.chain_id,
-            "usdc": sandbox.usdc,
-            "payerKey": sandbox.payer_key,
-            "payTo": sandbox.pay_to,
-        },
-    }
-    _private_file(path, json.dumps(content, indent=2))
+    return path if path.exists() else private_file(path, secrets.token_hex(32))
 
 
 def _free_port() -> int:

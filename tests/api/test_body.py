@@ -14,6 +14,7 @@ from api.errors import Problem
 pytestmark = pytest.mark.anyio
 
 LENGTH = [(b"content-length", b"4")]
+CHUNKED = [(b"transfer-encoding", b"chunked")]
 
 
 class Upload:
@@ -95,3 +96,49 @@ async def test_a_connection_that_ends_is_no_end_of_the_body() -> None:
     with pytest.raises(Problem) as cut:
         await request(Upload(part(b"{}"), {"type": "http.disconnect"})).read(limit=4)
     assert cut.value.code == "invalid_body"
+
+
+async def test_a_short_body_is_looked_at_before_it_is_paid_for() -> None:
+    """As it is, JSON or not; reading it afterwards, or giving it up, takes nothing more."""
+    reading = request(Upload(part(b"{x"), part(b"\xff]", more=False)))
+    assert await reading.glimpse() == b"{x\xff]"
+    assert await reading.glimpse() == b"{x\xff]"
+    async with asyncio.timeout(1):
+        await reading.discard()
+
+
+async def test_what_was_read_need_not_be_looked_at() -> None:
+    """A refusal after the reading knows the body."""
+    reading = request(Upload(part(b"{ }1", more=False)))
+    assert await reading.read(limit=4) == b"{ }1"
+    assert await reading.glimpse() == b"{ }1"
+    assert await request(Upload(), []).glimpse() == b""
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [[(b"content-length", str(body.GLIMPSE_BYTES + 1).encode())], [(b"content-length", b"x")], CHUNKED],
+    ids=["long", "no number", "no length"],
+)
+async def test_other_bodies_are_not_looked_at(headers: list[tuple[bytes, bytes]]) -> None:
+    """They are read by whoever pays."""
+    upload = Upload(part(b"1234", more=False))
+    reading = request(upload, headers)
+    assert await reading.glimpse() is None
+    assert len(upload.events) == 1
+    await reading.discard()
+    assert upload.events == []
+
+
+@pytest.mark.parametrize(
+    "events",
+    [[part(b"12")], [part(b"12"), {"type": "http.disconnect"}], [part(b"1" * (body.GLIMPSE_BYTES + 1))]],
+    ids=["late", "cut off", "longer than declared"],
+)
+async def test_a_look_that_fails_says_nothing(events: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The price is told all the same, and nobody waits for the rest."""
+    monkeypatch.setattr(body, "DISCARD_TIMEOUT_S", 0.01)
+    reading = request(Upload(*events))
+    assert await reading.glimpse() is None
+    async with asyncio.timeout(1):
+        await reading.discard()

@@ -442,3 +442,29 @@ async def test_a_name_of_the_clients_belongs_to_one_payment(ledger: Ledger) -> N
     assert (await ledger.claim(second)).verdict is Verdict.SETTLE
     await ledger.abandon(second.payment_id, 1)
     assert (await ledger.claim(a_claim(identifier=named))).verdict is Verdict.SETTLE
+
+
+async def test_a_token_pays_once(ledger: Ledger) -> None:
+    """Of many payments that carry one token, presented at once, a single one is claimed, and its copies are recognised."""
+    token = secrets.token_hex(20)
+    claims = [a_claim(token=token) for _ in range(50)]
+    verdicts = [entry.verdict for entry in await asyncio.gather(*(ledger.claim(claim) for claim in claims))]
+    assert sorted(verdicts) == [Verdict.CONFLICT] * 49 + [Verdict.SETTLE]
+    paid = claims[verdicts.index(Verdict.SETTLE)]
+    await ledger.settled(paid.payment_id, RECEIPT, 10_000)
+    assert (await ledger.claim(paid)).verdict is Verdict.WAIT
+    assert (await ledger.claim(a_claim(token=token, payer="0x2", endpoint="dns"))).verdict is Verdict.CONFLICT
+    assert (await ledger.claim(a_claim(token=token + "0"))).verdict is Verdict.SETTLE
+
+
+async def test_a_token_whose_payment_was_refused_can_be_paid_with(ledger: Ledger) -> None:
+    """The client may have signed with an empty account, filled it, and signed again; a forgotten attempt frees it as well."""
+    token = secrets.token_hex(20)
+    first, second, third = (a_claim(token=token) for _ in range(3))
+    await ledger.claim(first)
+    assert (await ledger.claim(second)).verdict is Verdict.CONFLICT
+    assert await ledger.rejected(first.payment_id, 1, "insufficient_funds")
+    assert (await ledger.claim(second)).verdict is Verdict.SETTLE
+    assert await ledger.abandon(second.payment_id, 1)
+    assert (await ledger.claim(third)).verdict is Verdict.SETTLE
+    assert (await ledger.claim(second)).verdict is Verdict.CONFLICT

@@ -1,0 +1,111 @@
+"""The sandbox's ledgers, all started at once: a local EVM chain, and a local ledger for each further network."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compose.sandbox.child import ROOT
+from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
+from compose.sandbox.solana import SolanaSandbox, start_solana
+from compose.sandbox.stellar import StellarSandbox, start_stellar
+from compose.sandbox.xrpl import XrplSandbox, start_xrpl
+
+OTHERS = ("solana", "stellar", "xrpl")
+"""Beside the EVM chain. The names that the settings begin with, and the members of the sandbox file."""
+_START: dict[str, Any] = {"solana": start_solana, "stellar": start_stellar, "xrpl": start_xrpl}
+
+
+@dataclass(frozen=True, slots=True)
+class Ledgers:
+    """Running ledgers, each with a funded payer.
+
+    Attributes:
+        others: by name, those of OTHERS that were asked for.
+    """
+
+    chain: Chain
+    evm: EvmSandbox
+    others: dict[str, SolanaSandbox | StellarSandbox | XrplSandbox]
+
+    @property
+    def words(self) -> str:
+        """Which they are, for people."""
+        chain = "anvil" if self.chain.kind == "anvil" else "py-evm (slower: with npm, scripts/setup fetches anvil)"
+        return ", ".join((f"{chain} for Base", *(f"a local {name}" for name in self.others)))
+
+    def settings(self, var: Path, facilitator_url: str) -> dict[str, str]:
+        """What makes a service of them, by the name of the setting; settlers' keys are put into `var`."""
+        made = {
+            "EVM_RPC_URL": self.evm.rpc_url,
+            "EVM_PAY_TO": self.evm.pay_to,
+            "EVM_SETTLER_KEY_FILE": str(private_file(var / "settler.key", self.evm.settler_key)),
+            "EVM_FACILITATOR_URL": facilitator_url,
+        }
+        for name, ledger in self.others.items():
+            prefix = name.upper()
+            made |= {
+                f"{prefix}_RPC_URL": ledger.rpc_url,
+                f"{prefix}_PAY_TO": ledger.pay_to,
+                f"{prefix}_FACILITATOR_URL": facilitator_url,
+            }
+            if not isinstance(ledger, XrplSandbox):  # its payers pay for settlements themselves
+                key_file = private_file(var / f"{name}-settler.key", ledger.settler_key)
+                made[f"{prefix}_SETTLER_KEY_FILE"] = str(key_file)
+        return made
+
+    def told(self) -> dict[str, dict[str, Any]]:
+        """What the sandbox file says of them."""
+        evm = {
+            "rpcUrl": self.evm.rpc_url,
+            "chainId": self.evm.chain_id,
+            "usdc": self.evm.usdc,
+            "payerKey": self.evm.payer_key,
+            "payTo": self.evm.pay_to,
+        }
+        others = {
+            name: {
+                "rpcUrl": ledger.rpc_url,
+                "network": ledger.network,
+                "payerSecret": ledger.payer_secret,
+                "payTo": ledger.pay_to,
+            }
+            for name, ledger in self.others.items()
+        }
+        return {"evm": evm, **others}
+
+
+@contextlib.contextmanager
+def ledgers(var: Path, names: Collection[str]) -> Iterator[Ledgers]:
+    """Start the EVM chain and the others that are named, and stop them at the end.
+
+    Raises:
+        StartFailed: one did not come up.
+    """
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(1 + len(names), "ledger") as starting:
+        chain = starting.submit(
+            start_chain, var, node_folders=[ROOT / "var" / "node"]
+        )  # where scripts/setup puts anvil
+        others = {name: starting.submit(_START[name], var) for name in names}
+        # Whatever has come up is stopped, also when another one did not.
+        for started in others.values():
+            stack.callback(lambda one=started: one.exception() or one.result().child.stop())
+        stack.callback(lambda: chain.exception() or chain.result().stop())
+        yield Ledgers(
+            chain=chain.result(),
+            evm=provision(chain.result(), var),
+            others={name: started.result() for name, started in others.items()},
+        )
+
+
+def private_file(path: Path, content: str) -> Path:
+    """Written anew, readable by its owner alone from its first moment."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(content + "\n")
+    return path
