@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import random
 import time
 from typing import NamedTuple
 
 import msgspec
+import pybase64
 
 from shared.answers import is_secret_of
 from shared.endpoint import Endpoint
@@ -86,7 +85,7 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
 def open_arguments(sealed: str, *, endpoint: Endpoint, job_id: str, sealer: Sealer) -> Arguments:
     """Raises Unsealable when the message is not for this job or this installation."""
     try:
-        raw = base64.b64decode(sealed, validate=True)
+        raw = pybase64.b64decode(sealed, validate=True)
         if len(sealed) != 4 * ((len(raw) + 2) // 3):  # more padding than is needed passes for valid
             raise ValueError
         arguments = _decoder.decode(sealer.open(raw, _binding(endpoint.name, job_id)))
@@ -101,7 +100,7 @@ def open_arguments(sealed: str, *, endpoint: Endpoint, job_id: str, sealer: Seal
 
 def _quoted_base64(content: bytes) -> msgspec.Raw:
     # There is nothing in base64 that JSON would have to escape, and a large body needs no other copy of it.
-    return msgspec.Raw(b'"%b"' % binascii.b2a_base64(content, newline=False))
+    return msgspec.Raw(b'"%b"' % pybase64.b64encode(content))
 
 
 def _binding(endpoint_name: str, job_id: str) -> bytes:

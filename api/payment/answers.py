@@ -91,9 +91,16 @@ def _describes(answer: _Settled, offer: Offer, payer: str) -> bool:
     return (
         _TRANSACTION.fullmatch(answer.transaction or "") is not None
         and V1_NAMES.get(network, network) == offer.network
-        and (answer.payer or payer).lower() == payer.lower()
+        and _is_payer(answer.payer or payer, offer, payer)
         and (answer.amount or offer.amount) == offer.amount
     )
+
+
+def _is_payer(said: str, offer: Offer, payer: str) -> bool:
+    """Solana's scheme calls the fee payer the payer, the SDKs the account that pays. Hexadecimal has no case."""
+    if said.startswith("0x"):
+        return said.lower() == payer.lower()
+    return said in (payer, offer.extra.get("feePayer"))
 
 
 def _shown(reason: str) -> str:

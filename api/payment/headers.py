@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
+import pybase64
 
 from shared.x402.networks import V1_NAMES
 from shared.x402.refusal import Refused
@@ -79,7 +80,7 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
 
 def encode_header(content: bytes) -> bytes:
     """Standard base64 of a JSON document, for PAYMENT-REQUIRED, PAYMENT-RESPONSE and `WWW-Authenticate: X402`."""
-    return base64.b64encode(content)
+    return pybase64.b64encode(content)
 
 
 def _decode_json(value: bytes) -> dict[str, Any]:

@@ -110,8 +110,9 @@ def with_receipt(problem: Problem, checked: Checked, receipt: bytes, till: Till)
 
 def proven_by(evidence: Evidence, offer: Offer, payer: str) -> Settlement | None:
     """The settlement, when the chain shows a transfer of this offer. One nonce may have been signed for two recipients."""
-    shown = (evidence.status, (evidence.pay_to or "").lower(), evidence.amount)
-    if not evidence.transaction or shown != ("settled", offer.pay_to.lower(), offer.amount):
+    pay_to = evidence.pay_to or ""
+    is_ours = pay_to == offer.pay_to or (pay_to.startswith("0x") and pay_to.lower() == offer.pay_to.lower())
+    if not evidence.transaction or not is_ours or (evidence.status, evidence.amount) != ("settled", offer.amount):
         return None
     return Settlement(
         success=True, transaction=evidence.transaction, network=offer.network, payer=payer, amount=offer.amount

@@ -8,6 +8,7 @@ import socket
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from aiohttp import web
 
@@ -55,6 +56,21 @@ async def test_a_success_is_told_in_our_own_words(
     assert settlement == Settlement(
         success=True, transaction=said["transaction"], network="eip155:8453", payer=PAYER, amount="1000"
     )
+
+
+@pytest.mark.parametrize(("said", "is_his"), [("Payer", True), ("FeePayer", True), ("payer", False), ("Other", False)])
+async def test_on_solana_either_account_is_called_the_payer(
+    stranger: Any, started: Any, offer: Offer, payment: Payment, said: str, *, is_his: bool
+) -> None:
+    """The scheme's text names the fee payer, the SDKs the one who pays; letters of another case are another account."""
+    solana = msgspec.structs.replace(offer, network="solana:5eykt", extra={"feePayer": "FeePayer"})
+    stranger.says({**YES, "network": "solana:5eykt", "payer": said})
+    async with started(client(stranger.url)) as facilitator:
+        if is_his:
+            assert (await facilitator.settle(payment, solana, payer="Payer")).payer == "Payer"
+        else:
+            with pytest.raises(Failing):
+                await facilitator.settle(payment, solana, payer="Payer")
 
 
 @pytest.mark.parametrize("status", [200, 400, 402, 404, 422])
