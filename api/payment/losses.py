@@ -15,8 +15,8 @@ import msgspec
 from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Ledger, Settled
 from api.payment.rails import ConfiguredRail
+from api.payment.rounds import Rounds
 from api.payment.settle import LATE_BLOCKS_S, proven_by
-from api.resp import RedisLost, RedisRefused
 from shared.x402.wire import Offer
 
 log = logging.getLogger(__name__)
@@ -29,23 +29,13 @@ BUDGET = 20
 WINDOW_MS = 60 * 60 * 1000
 
 
-class LossWatch:
+class LossWatch(Rounds):
     """Looks at settled payments once more; each is looked at by one API process."""
 
     def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail]) -> None:
+        super().__init__("loss-watch", every_s=EVERY_S, at_once=AT_ONCE)
         self._ledger = ledger
         self._rails: Mapping[tuple[str, str], ConfiguredRail] = {rail.asset: rail for rail in rails}
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin, on the running event loop."""
-        self._task = asyncio.create_task(self._run(), name="loss-watch")
-
-    async def stop(self) -> None:
-        """Stop. What was being looked at is looked at again."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def turn(self) -> int:
         """Look at what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
@@ -54,17 +44,6 @@ class LossWatch:
         for asset, rail in self._rails.items():
             rail.health.hold(is_held=await self._ledger.lost_lately(asset, WINDOW_MS) >= BUDGET)
         return len(due)
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                while await self.turn() == AT_ONCE:
-                    pass
-            except (RedisLost, RedisRefused) as error:
-                log.warning("no settlements can be looked at: %s", error)
-            except Exception:
-                log.exception("looking at settlements failed")
-            await asyncio.sleep(EVERY_S)
 
     async def _look_at(self, payment: Settled) -> None:
         offer = msgspec.json.decode(payment.offer, type=Offer)

@@ -17,8 +17,8 @@ import msgspec
 from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Doubtful, Ledger
 from api.payment.rails import ConfiguredRail
+from api.payment.rounds import Rounds
 from api.payment.settle import FAILED, proven_by, refuted_by
-from api.resp import RedisLost, RedisRefused
 from shared.sealing import Sealer, Unsealable
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
@@ -30,7 +30,7 @@ AT_ONCE = 8
 LEASE_MARGIN_MS = 3_000
 
 
-class Reconciler:
+class Reconciler(Rounds):
     """Takes doubtful payments from the ledger, each for itself among all API processes.
 
     Args:
@@ -40,38 +40,17 @@ class Reconciler:
     """
 
     def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail], sealer: Sealer, *, probe_s: float) -> None:
+        super().__init__("reconciler", every_s=EVERY_S, at_once=AT_ONCE)
         self._ledger = ledger
         self._rails: Mapping[tuple[str, str], ConfiguredRail] = {rail.asset: rail for rail in rails}
         self._sealer = sealer
         self._lease_ms = int(2 * probe_s * 1000) + LEASE_MARGIN_MS
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin, on the running event loop."""
-        self._task = asyncio.create_task(self._run(), name="reconciler")
-
-    async def stop(self) -> None:
-        """Stop. What was being looked into is taken up again after its lease."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def turn(self) -> int:
         """Look into what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
         doubtful = await self._ledger.take_doubtful(AT_ONCE, self._lease_ms)
         await asyncio.gather(*(self._look_into(each) for each in doubtful))
         return len(doubtful)
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                while await self.turn() == AT_ONCE:
-                    pass
-            except (RedisLost, RedisRefused) as error:
-                log.warning("no payments can be looked into: %s", error)
-            except Exception:
-                log.exception("looking into payments failed")
-            await asyncio.sleep(EVERY_S)
 
     async def _look_into(self, payment: Doubtful) -> None:
         offer = msgspec.json.decode(payment.offer, type=Offer)
