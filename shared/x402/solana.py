@@ -1,7 +1,8 @@
 """The Solana rail, offline: scheme `exact` with a TransferChecked of USDC, in a transaction whose fee the facilitator pays.
 
-`offers()` says what may be paid, `check()` decides statically whether a transaction pays that and asks nothing else of whoever
-pays the fee, in about 0.14 ms, nearly all of it the payer's signature. Only the chain knows balances and which blockhashes are alive.
+`offers()` says what may be paid, `check()` decides statically whether a transaction pays that and asks nothing else of
+whoever pays the fee, in about 0.12 ms, nearly all of it the payer's signature. Only the chain knows balances and which
+blockhashes are alive.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_svm.md (the static layout), the error codes of npm @x402/svm 2.27.0.
 """

@@ -80,7 +80,9 @@ def _check_fee_payer(instructions: tuple[Instruction, ...]) -> None:
         if _FEE_PAYER in instruction.accounts:
             is_transfer = number == 2
             raise Refused(
-                _PREFIX + "transaction_fee_payer_" + ("transferring_funds" if is_transfer else "in_instruction_accounts")
+                _PREFIX
+                + "transaction_fee_payer_"
+                + ("transferring_funds" if is_transfer else "in_instruction_accounts")
             )
 
 

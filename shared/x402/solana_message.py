@@ -141,9 +141,7 @@ def _read_message(reader: _Reader) -> Message:
     if len(set(keys)) != len(keys):
         raise Malformed("a key twice")
     blockhash = reader.take(32)
-    instructions = tuple(
-        [Instruction(reader.byte(), reader.vector(), reader.vector()) for _ in range(reader.length())]
-    )
+    instructions = tuple([Instruction(reader.byte(), reader.vector(), reader.vector()) for _ in range(reader.length())])
     lookups: tuple[Lookup, ...] = ()
     if version is not None:
         lookups = tuple([Lookup(reader.take(32), reader.vector(), reader.vector()) for _ in range(reader.length())])

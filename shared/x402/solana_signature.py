@@ -18,7 +18,10 @@ def is_signed_by(key: bytes, signature: bytes, message: bytes) -> bool:
     """Whether 64 bytes are the key's signature, in the only spelling there is: s below the group's order, no small orders."""
     if int.from_bytes(signature[32:], "little") >= _ORDER:
         return False
-    if int.from_bytes(signature[:32], "little") & _Y in SMALL_ORDER or int.from_bytes(key, "little") & _Y in SMALL_ORDER:
+    if (
+        int.from_bytes(signature[:32], "little") & _Y in SMALL_ORDER
+        or int.from_bytes(key, "little") & _Y in SMALL_ORDER
+    ):
         return False
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
