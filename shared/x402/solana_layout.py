@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shared.x402.refusal import Refused
-from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58, may_be_token_account
+from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58
 from shared.x402.solana_message import Instruction, Message
 
 MAX_COMPUTE_UNITS = 400_000
@@ -127,9 +127,6 @@ def _transfer(message: Message, instruction: Instruction) -> Transfer:
     ):
         raise Refused(_PREFIX + "no_transfer_instruction")
     source, mint, destination = keys[accounts[0]], keys[accounts[1]], keys[accounts[2]]
-    if not may_be_token_account(source, keys[_PAYER], mint):
-        # The payer may spend from another account that it was allowed to, and would not be whose money it is.
-        raise Refused(_PREFIX + "source_mismatch")
     return Transfer(source, mint, destination, int.from_bytes(data[1:9], "little"), data[9])
 
 

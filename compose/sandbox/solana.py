@@ -1,0 +1,81 @@
+"""The sandbox's Solana: mainnet's identifiers, USDC at its own mint, and funded accounts. LiteSVM executes the transactions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compose.sandbox.child import Child, claim_port, spawn
+from compose.sandbox.keys import load_keys
+from compose.sandbox.rpc import Rpc
+from shared.x402.networks import SOLANA_USDC
+
+NETWORK = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+USDC = SOLANA_USDC[NETWORK]
+_ROLES = ("payer", "settler", "pay_to")
+
+
+@dataclass(frozen=True, slots=True)
+class SolanaSandbox:
+    """A ledger that is ready for payments. The keys do not appear in repr().
+
+    Attributes:
+        payer_secret, payer: the buyer: 1,000 USDC, no SOL. The secret is base58 of 64 bytes, as wallets export it.
+        settler_key, settler: the facilitator's account: SOL for fees. The key is a seed of 64 hex digits.
+        pay_to: where payments go: its token account exists.
+    """
+
+    child: Child
+    rpc_url: str
+    network: str
+    mint: str
+    payer_secret: str = field(repr=False)
+    payer: str
+    settler_key: str = field(repr=False)
+    settler: str
+    pay_to: str
+
+    def stop(self) -> None:
+        """End the node and wait for it. The ledger is gone: the next start is a fresh one."""
+        self.child.stop()
+
+
+def start_solana(var: Path, *, port: int = 0) -> SolanaSandbox:
+    """Start a fresh ledger and return when it answers.
+
+    Args:
+        var: the project's state folder, which keeps this machine's keys.
+        port: 0 picks a free one.
+
+    Raises:
+        StartFailed: the port is taken, or the node did not come up.
+    """
+    from solders.keypair import Keypair
+
+    keys = {role: Keypair.from_base58_string(secret) for role, secret in load_keys(var, "solana", _new_keys).items()}
+    payer, settler, pay_to = (str(keys[role].pubkey()) for role in _ROLES)
+    port = claim_port(port)
+    command = [sys.executable, "-m", "compose.sandbox.solana_node", "--port", str(port)]
+    child = spawn("solana", [*command, "--fee-payer", settler, "--payer", payer, "--pay-to", pay_to], var)
+    rpc_url = f"http://127.0.0.1:{port}"
+    rpc = Rpc(rpc_url)
+    child.wait_ready(lambda: bool(rpc("getHealth") == "ok"))
+    return SolanaSandbox(
+        child=child,
+        rpc_url=rpc_url,
+        network=NETWORK,
+        mint=USDC.mint,
+        payer_secret=str(keys["payer"]),
+        payer=payer,
+        settler_key=keys["settler"].secret().hex(),
+        settler=settler,
+        pay_to=pay_to,
+    )
+
+
+def _new_keys() -> Mapping[str, str]:
+    from solders.keypair import Keypair
+
+    return {role: str(Keypair()) for role in _ROLES}
