@@ -26,6 +26,8 @@ HISTORY = 20_000
 """Ledgers that are remembered: hours."""
 EMPTY_HISTORY = 300
 """Ledgers before the first that it really closed, so that a fresh one can be searched like any other."""
+STATES = 16
+"""Ledgers whose accounts and lines are remembered."""
 MOST_HELD = 1_000
 _HASH_PREFIX = b"TXN\0"
 
@@ -78,6 +80,7 @@ class Ledger:
     chain: deque[Closed] = field(default_factory=deque)
     state: State = field(default_factory=State)
     open: State = field(default_factory=State)
+    states: dict[int, State] = field(default_factory=dict)
     _pending: list[Applied] = field(default_factory=list)
     _known: dict[str, Applied] = field(default_factory=dict)
     _held: dict[str, Json] = field(default_factory=dict)
@@ -88,6 +91,7 @@ class Ledger:
             closed = Closed(index, _hash_of(index, parent, ()), parent, index + FIRST_INDEX_SINCE)
             self.chain.append(closed)
             parent = closed.hash
+        self.states[self.validated.index] = self.state
 
     @property
     def validated(self) -> Closed:
@@ -127,6 +131,8 @@ class Ledger:
         self.chain.append(closed)
         self.state, self._pending = self.open, []
         self.open = self.state.copy()
+        self.states[index] = self.state
+        self.states.pop(index - STATES, None)
         while len(self.chain) > HISTORY:
             self._forget_oldest()
         held, self._held = self._held, {}

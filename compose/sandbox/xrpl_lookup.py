@@ -49,9 +49,9 @@ def state_at(ledger: Ledger, parameters: Json) -> tuple[State, Json]:
     if wanted == "current":
         return ledger.open, {"ledger_current_index": ledger.open_index, "validated": False}
     closed = closed_at(ledger, wanted)
-    if closed is not ledger.validated:
+    if closed.index not in ledger.states:
         raise MethodError("lgrNotFound", "ledgerNotFound")
-    return ledger.state, {"ledger_hash": closed.hash, "ledger_index": closed.index, "validated": True}
+    return ledger.states[closed.index], {"ledger_hash": closed.hash, "ledger_index": closed.index, "validated": True}
 
 
 def closed_at(ledger: Ledger, wanted: object) -> Closed:

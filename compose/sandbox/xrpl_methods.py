@@ -1,7 +1,8 @@
 """The methods of rippled's API that payments need, over the sandbox's ledger, in its words and in both its versions.
 
 Source: xrpl.org, "Public API Methods" and "Error Formatting". History is complete from the first ledger that
-`complete_ledgers` names; balances are those of the newest ledger only: an older one is `lgrNotFound`.
+`complete_ledgers` names; balances are those of the
+newest few ledgers: an older one is `lgrNotFound`.
 """
 
 from __future__ import annotations
