@@ -50,10 +50,34 @@ _PRECISION = 15
 _AMOUNT = re.compile(r"(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,18})?", re.ASCII)
 _CURRENCY = re.compile(r"(?!0{40})[0-9A-F]{40}", re.ASCII)
 _NETWORK = re.compile(r"xrpl:(?:0|[1-9][0-9]{0,9})", re.ASCII)
+_PAYMENT_ID = re.compile(
+    r"(xrpl:(?:0|[1-9][0-9]{0,9})):(r[1-9A-HJ-NP-Za-km-z]{24,34}):([1-9][0-9]{0,9}):([0-9A-F]{64})", re.ASCII
+)
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+", re.ASCII)
 _METHODS = ("sequence", "ticketSequence")
 _ELSEWHERE = ("crossCurrency", "facilitator", "facilitatorProof")
 """What other servers may put into `extra` and this rail does not settle: other currencies, memos of a facilitator."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentId:
+    """A payment, by what the ledger makes single-use. Its last ledger is in it: then the ledger can say that it never was."""
+
+    network: str
+    payer: str
+    last_ledger: int
+    transaction: str
+
+    def __str__(self) -> str:
+        return f"{self.network}:{self.payer}:{self.last_ledger}:{self.transaction}"
+
+    @classmethod
+    def parse(cls, text: str) -> PaymentId | None:
+        """The parts of an XRPL payment id, or None when it is not one."""
+        match = _PAYMENT_ID.fullmatch(text)
+        if match is None or int(match[3]) >= 1 << 32 or not is_address(match[2]):
+            return None
+        return cls(match[1], match[2], int(match[3]), match[4])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +212,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
     payer, signer = _payer_and_signer(transaction)
     last_ledger = fields["LastLedgerSequence"]
     return Authorization(
-        payment_id=f"{offer.network}:{payer}:{last_ledger}:{transaction.hash}",
+        payment_id=str(PaymentId(offer.network, payer, last_ledger, transaction.hash)),
         network=offer.network,
         asset=offer.asset,
         payer=payer,

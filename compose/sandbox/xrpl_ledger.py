@@ -1,0 +1,242 @@
+"""The sandbox's XRP Ledger: a chain of ledgers in memory, each validated as soon as it is closed.
+
+A double of the public ledger for payments with tokens, strict about what a payment can be refused for, and without a network:
+what is closed is final. It has no sockets and no clock of its own; xrpl_node.py gives it both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from xrpl.core.binarycodec import decode, encode, encode_for_signing
+
+from compose.sandbox.xrpl_judge import is_well_signed, malformed, untimely
+from compose.sandbox.xrpl_state import Account, Line, State
+from shared.x402.xrpl_keys import sha512_half
+
+RIPPLE_EPOCH = 946_684_800
+"""Unix seconds at which the ledger's clock starts."""
+FIRST_INDEX_SINCE = 1_700_000_000
+"""Ledgers are numbered by the seconds since, so that a sandbox started again does not use a number twice."""
+HISTORY = 20_000
+"""Ledgers that are remembered: hours."""
+EMPTY_HISTORY = 300
+"""Ledgers before the first that it really closed, so that a fresh one can be searched like any other."""
+STATES = 16
+"""Ledgers whose accounts and lines are remembered."""
+MOST_HELD = 1_000
+_HASH_PREFIX = b"TXN\0"
+
+Json = dict[str, Any]
+
+
+class NotATransaction(ValueError):
+    """A blob that is none, or not canonical, or not rightly signed. The text is rippled's `error_exception`."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """A transaction in a ledger.
+
+    Attributes:
+        index: of the ledger; 0 while it is still open.
+        before, after: of everything that it touched.
+    """
+
+    transaction: Json
+    hash: str
+    result: str
+    position: int
+    before: State
+    after: State
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A validated ledger. `close_time` is in Unix seconds."""
+
+    index: int
+    hash: str
+    parent: str
+    close_time: int
+    transactions: tuple[Applied, ...] = ()
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The chain, its open ledger, and what waits.
+
+    Attributes:
+        lose: so many of the next submissions are taken and forgotten, as a server does that is shut down.
+    """
+
+    network_id: int = 0
+    lose: int = 0
+    chain: deque[Closed] = field(default_factory=deque)
+    state: State = field(default_factory=State)
+    open: State = field(default_factory=State)
+    states: dict[int, State] = field(default_factory=dict)
+    _pending: list[Applied] = field(default_factory=list)
+    _known: dict[str, Applied] = field(default_factory=dict)
+    _held: dict[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        now, parent = int(time.time()), "0" * 64
+        for index in range(now - FIRST_INDEX_SINCE - EMPTY_HISTORY, now - FIRST_INDEX_SINCE):
+            closed = Closed(index, _hash_of(index, parent, ()), parent, index + FIRST_INDEX_SINCE)
+            self.chain.append(closed)
+            parent = closed.hash
+        self.states[self.validated.index] = self.state
+
+    @property
+    def validated(self) -> Closed:
+        """The newest."""
+        return self.chain[-1]
+
+    @property
+    def open_index(self) -> int:
+        """Of the ledger that is being filled."""
+        return self.validated.index + 1
+
+    def submit(self, blob: str) -> tuple[str, Json, str]:
+        """Apply a signed transaction to the open ledger: its preliminary result, itself, and its hash.
+
+        Raises:
+            NotATransaction: it is not looked at any further.
+        """
+        transaction, transaction_hash = self._read(blob)
+        code = malformed(transaction, self.network_id)
+        if code is None and self.lose:
+            self.lose -= 1
+            return "tesSUCCESS", transaction, transaction_hash
+        return code or self._try(transaction, transaction_hash), transaction, transaction_hash
+
+    def find(self, transaction_hash: str) -> Applied | None:
+        """A transaction in an open or closed ledger."""
+        return self._known.get(transaction_hash)
+
+    def close(self) -> Closed:
+        """Close the open ledger, and begin the next one with what has been waiting for it."""
+        parent, transactions = self.validated, tuple(self._pending)
+        index = self.open_index
+        for applied in transactions:
+            applied.index = index
+        closed_at = max(int(time.time()), parent.close_time + 1)
+        closed = Closed(index, _hash_of(index, parent.hash, transactions), parent.hash, closed_at, transactions)
+        self.chain.append(closed)
+        self.state, self._pending = self.open, []
+        self.open = self.state.copy()
+        self.states[index] = self.state
+        self.states.pop(index - STATES, None)
+        while len(self.chain) > HISTORY:
+            self._forget_oldest()
+        held, self._held = self._held, {}
+        for transaction_hash, transaction in held.items():
+            self._try(transaction, transaction_hash)
+        return closed
+
+    def forget(self, before: int) -> None:
+        """Lose the history before a ledger, as servers do that keep little of it."""
+        while self.chain[0].index < before and len(self.chain) > 1:
+            self._forget_oldest()
+
+    def transactions_of(self, account: str) -> list[Applied]:
+        """Everything validated that touched an account, newest first."""
+        return [
+            applied
+            for closed in reversed(self.chain)
+            for applied in reversed(closed.transactions)
+            if account in touched(applied)
+        ]
+
+    def fund(self, account: str, drops: int, **changes: Any) -> None:
+        """Make an account, or change one, by decree. It is in force at once, in the validated ledger, too."""
+        for state in (self.state, self.open):
+            known = state.accounts.get(account, Account(0, self.open_index))
+            state.accounts[account] = replace(known, balance=drops, **changes)
+
+    def trust(self, holder: str, issuer: str, currency: str, balance: str, limit: str, *, frozen: bool = False) -> None:
+        """Make a trust line, or change one, by decree."""
+        for state in (self.state, self.open):
+            key = holder, issuer, currency
+            if key not in state.lines:
+                state.accounts[holder] = replace(state.accounts[holder], owned=state.accounts[holder].owned + 1)
+            state.lines[key] = Line(Decimal(balance), Decimal(limit), frozen)
+
+    def _read(self, blob: str) -> tuple[Json, str]:
+        try:
+            transaction = decode(blob)
+            is_canonical = encode(transaction) == blob.upper()
+            signed = bytes.fromhex(encode_for_signing(transaction))
+            is_signed = is_well_signed(transaction, signed)
+        except Exception as error:  # xrpl-py's decoder raises whatever the bytes lead it to
+            raise NotATransaction(f"not a transaction: {type(error).__name__}") from None
+        if not is_canonical:
+            raise NotATransaction("not canonical")
+        if not is_signed or "Account" not in transaction or "Sequence" not in transaction:
+            raise NotATransaction("fails local checks: Invalid signature.")
+        return transaction, sha512_half(_HASH_PREFIX + bytes.fromhex(blob)).hex().upper()
+
+    def _try(self, transaction: Json, transaction_hash: str) -> str:
+        if transaction_hash in self._known:
+            return "tefALREADY" if not self._known[transaction_hash].index else "tefPAST_SEQ"
+        code = untimely(transaction, self.open, self.open_index)
+        if code is not None:
+            if code.startswith("ter") and len(self._held) < MOST_HELD:
+                self._held[transaction_hash] = transaction
+            return code
+        before = self.open.copy()
+        _spend(self.open, transaction)
+        result = self.open.apply(transaction, self.open_index)
+        after = State(dict(self.open.accounts), dict(self.open.lines))
+        applied = Applied(transaction, transaction_hash, result, len(self._pending), *_changed(before, after))
+        self._pending.append(applied)
+        self._known[transaction_hash] = applied
+        return result
+
+    def _forget_oldest(self) -> None:
+        for applied in self.chain.popleft().transactions:
+            del self._known[applied.hash]
+
+
+def touched(applied: Applied) -> set[str]:
+    """The accounts whose balances or lines a transaction changed."""
+    return set(applied.after.accounts) | {account for key in applied.after.lines for account in key[:2]}
+
+
+def _spend(state: State, transaction: Json) -> None:
+    """Fee and sequence, whatever becomes of the rest."""
+    name, ticket = transaction["Account"], transaction.get("TicketSequence")
+    account = state.accounts[name]
+    account = replace(account, balance=account.balance - int(transaction["Fee"]))
+    if ticket is None:
+        account = replace(account, sequence=account.sequence + 1)
+    else:
+        account = replace(account, tickets=account.tickets - {ticket}, owned=account.owned - 1)
+    state.accounts[name] = account
+
+
+def _changed(before: State, after: State) -> tuple[State, State]:
+    """Only what differs."""
+    accounts = [name for name, account in after.accounts.items() if before.accounts.get(name) != account]
+    lines = [key for key in before.lines | after.lines if before.lines.get(key) != after.lines.get(key)]
+    return (
+        State(
+            {name: before.accounts[name] for name in accounts if name in before.accounts},
+            {key: before.lines[key] for key in lines if key in before.lines},
+        ),
+        State(
+            {name: after.accounts[name] for name in accounts},
+            {key: after.lines[key] for key in lines if key in after.lines},
+        ),
+    )
+
+
+def _hash_of(index: int, parent: str, transactions: tuple[Applied, ...]) -> str:
+    content = f"{index}:{parent}:" + ",".join(applied.hash for applied in transactions)
+    return sha512_half(content.encode()).hex().upper()

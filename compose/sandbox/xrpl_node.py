@@ -1,0 +1,159 @@
+"""The sandbox's XRP Ledger as a process: rippled's JSON-RPC over HTTP on 127.0.0.1, with ledgers that close by themselves.
+
+    python -m compose.sandbox.xrpl_node --port 5005 --payer r... --pay-to r...
+
+The payer starts with XRP and with each of the known tokens; the recipient has a trust line to each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import threading
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import msgspec
+
+from compose.sandbox.xrpl_ledger import Ledger
+from compose.sandbox.xrpl_lookup import MethodError
+from compose.sandbox.xrpl_methods import answer
+from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, XrplToken
+
+CLOSE_EVERY_S = 1.0
+FUNDS_DROPS = 1_000 * 10**6
+FUNDS = "1000"
+"""Of each token."""
+LIMIT = "1000000000"
+_MAX_BODY_BYTES = 1_000_000
+
+
+class XrplServer(ThreadingHTTPServer):
+    """One ledger on one port.
+
+    Args:
+        close_every_s: 0 leaves closing to whoever asks for it.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, ledger: Ledger, *, port: int = 0, close_every_s: float = CLOSE_EVERY_S) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.ledger = ledger
+        self.lock = threading.Lock()
+        self.is_held = False
+        """While it is, no ledger closes by itself."""
+        self._close_every_s = close_every_s
+        self._stopping = threading.Event()
+        self._ticking = threading.Thread(target=self._tick, name="xrpl-ledgers", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where it is asked."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def serve(self) -> None:
+        """Answer, and close ledgers, until `stop`."""
+        self._ticking.start()
+        self.serve_forever(poll_interval=0.05)
+
+    def stop(self) -> None:
+        """Its port is closed afterwards."""
+        self._stopping.set()
+        self.shutdown()
+        self.server_close()
+        self._ticking.join()
+
+    def close_ledgers(self, count: int = 1) -> int:
+        """Close some now. Returns the number of the last."""
+        with self.lock:
+            for _ in range(count):
+                self.ledger.close()
+            return self.ledger.validated.index
+
+    def answer(self, body: bytes) -> bytes | None:
+        """The answer to a request; None to hang up instead."""
+        try:
+            request = msgspec.json.decode(body)
+            method = request["method"]
+            (parameters,) = request.get("params") or [{}]
+            if not isinstance(method, str) or not isinstance(parameters, dict):
+                raise TypeError
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+            return b'{"result":{"error":"jsonInvalid","status":"error"}}'
+        return msgspec.json.encode({"result": self._result(method, parameters)})
+
+    def _result(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        try:
+            with self.lock:
+                return answer(self.ledger, method, parameters)
+        except MethodError as error:
+            return error.result | {"request": {"command": method, **parameters}}
+        except Exception:
+            traceback.print_exc()
+            return {"error": "internal", "error_code": 73, "error_message": "Internal error.", "status": "error"}
+
+    def _tick(self) -> None:
+        while self._close_every_s and not self._stopping.wait(self._close_every_s):
+            if not self.is_held:
+                self.close_ledgers()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # An answer leaves as one packet. Unbuffered, or with Nagle's algorithm, it waits 40 ms for an acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    server: XrplServer
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if length > _MAX_BODY_BYTES:
+            self.send_error(413)
+            return
+        body = self.server.answer(self.rfile.read(length))
+        if body is None:
+            self.close_connection = True
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are not news. What fails inside prints its traceback, which goes to the log."""
+
+
+def tokens_of(network: str) -> list[XrplToken]:
+    """Those that we know on a network."""
+    return [tokens[network] for tokens in (XRPL_USDC, XRPL_RLUSD) if network in tokens]
+
+
+def provision(ledger: Ledger, *, payer: str, pay_to: str) -> None:
+    """The payer's XRP and tokens, the recipient's trust lines, and the issuers."""
+    for account in (payer, pay_to):
+        ledger.fund(account, FUNDS_DROPS)
+    for token in tokens_of(f"xrpl:{ledger.network_id}"):
+        ledger.fund(token.issuer, FUNDS_DROPS)
+        ledger.trust(payer, token.issuer, token.currency, FUNDS, LIMIT)
+        ledger.trust(pay_to, token.issuer, token.currency, "0", LIMIT)
+
+
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--payer", required=True, metavar="ADDRESS")
+    parser.add_argument("--pay-to", required=True, metavar="ADDRESS")
+    parser.add_argument("--close-every", type=float, default=CLOSE_EVERY_S, metavar="SECONDS")
+    options = parser.parse_args()
+    ledger = Ledger()
+    provision(ledger, payer=options.payer, pay_to=options.pay_to)
+    with XrplServer(ledger, port=options.port, close_every_s=options.close_every) as server:
+        server.serve()
+
+
+if __name__ == "__main__":
+    main()
