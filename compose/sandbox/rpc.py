@@ -1,4 +1,4 @@
-"""JSON-RPC as Ethereum nodes speak it: the error, and a client of a few lines for setting up and looking at a chain."""
+"""JSON-RPC as nodes speak it: the error, and a client of a few lines for setting up and looking at a chain."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ class Rpc:
             RpcError: the node answered with an error.
             OSError: there is no node.
         """
+        return self._call(method, params)
+
+    def named(self, method: str, **params: Any) -> Any:
+        """The same, of a node that wants its parameters by name."""
+        return self._call(method, params)
+
+    def _call(self, method: str, params: Any) -> Any:
         request = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
         connection = http.client.HTTPConnection(
             self._address.hostname or "127.0.0.1", self._address.port, timeout=self._timeout_s
