@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import loopback
 from x402_xrpl.clients.base import x402Client
@@ -9,9 +11,10 @@ from x402_xrpl.clients.requests import x402_requests
 from xrpl.wallet import Wallet
 
 env = os.environ
+Offer = Mapping[str, Any]
 
 
-def of_asset(accepts, network, scheme, limit):
+def of_asset(accepts: Sequence[Offer], network: str | None, scheme: str | None, limit: Any) -> Offer:
     """Its own choice among the offers of one token: by itself it takes a network's first."""
     mine = [offer for offer in accepts if offer["asset"] == env["ASSET"]]
     return x402Client.default_payment_requirements_selector(mine, network, scheme, limit)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -94,10 +95,10 @@ def pay(tmp_path: Path) -> Paying:
     """Runs a script that buys once, with an environment of exactly these variables; what it prints."""
 
     def pay(script: str, variables: dict[str, str]) -> dict[str, Any]:
-        try:
-            command, folder = _command(script)
-        except environments.Unavailable as error:
-            pytest.skip(str(error))
+        found = _runner("npm" if script.endswith(".mjs") else script.removeprefix("pay_").removesuffix(".py"))
+        if isinstance(found, str):
+            pytest.skip(found)
+        command, folder = found
         done = subprocess.run(
             command,
             input=(HERE / script).read_text(),
@@ -115,14 +116,17 @@ def pay(tmp_path: Path) -> Paying:
     return pay
 
 
-def _command(script: str) -> tuple[list[str], Path]:
-    """What runs a script with its libraries, and in which folder."""
-    if script.endswith(".mjs"):
-        # A program from stdin finds its packages from where it runs, wherever its file is.
-        node = shutil.which("node") or "node"
-        return [node, "--import", (HERE / "loopback.mjs").as_uri(), "--input-type=module", "-"], environments.node()
-    library = script.removeprefix("pay_").removesuffix(".py")
-    return [str(environments.python(library)), str(HERE / script)], HERE
+@functools.cache  # without a network, npm takes ten seconds to say so
+def _runner(library: str) -> tuple[list[str], Path] | str:
+    """What runs a program from stdin with this library, and the folder to run it in; or the reason why nothing does."""
+    try:
+        if library != "npm":
+            return [str(environments.python(library)), "-"], HERE
+        packages = environments.node()  # which such a program has by the folder that it runs in
+    except environments.Unavailable as error:
+        return str(error)
+    node = shutil.which("node") or ""
+    return [node, "--import", (HERE / "loopback.mjs").as_uri(), "--input-type=module", "-"], packages
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)

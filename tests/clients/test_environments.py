@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import venv
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,15 @@ import pytest
 
 from tests.clients import environments
 from tests.e2e.running import free_port
+
+
+def test_the_locks_pin_by_hash_and_name_no_registry() -> None:
+    """Which one to ask is each machine's own affair."""
+    packages = json.loads((environments.LOCKS / "package-lock.json").read_text())["packages"]
+    del packages[""]
+    assert all(one["integrity"].startswith("sha512-") and "resolved" not in one for one in packages.values())
+    for lock in environments.LOCKS.glob("*.lock"):
+        assert "://" not in lock.read_text()
 
 
 @pytest.fixture
