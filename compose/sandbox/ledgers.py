@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,14 +93,18 @@ def ledgers(var: Path, names: Collection[str]) -> Iterator[Ledgers]:
         )  # where scripts/setup puts anvil
         others = {name: starting.submit(_START[name], var) for name in names}
         # Whatever has come up is stopped, also when another one did not.
-        for started in others.values():
-            stack.callback(lambda one=started: one.exception() or one.result().child.stop())
-        stack.callback(lambda: chain.exception() or chain.result().stop())
+        for started in (chain, *others.values()):
+            stack.callback(_stop, started)
         yield Ledgers(
             chain=chain.result(),
             evm=provision(chain.result(), var),
             others={name: started.result() for name, started in others.items()},
         )
+
+
+def _stop(started: Future[Any]) -> None:
+    if started.exception() is None:
+        started.result().child.stop()
 
 
 def private_file(path: Path, content: str) -> Path:
