@@ -22,8 +22,11 @@ KEY = "bazaar"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def extension(endpoint: Endpoint) -> dict[str, Any]:
+def extension(endpoint: Endpoint, *, has_example: bool = True) -> dict[str, Any]:
     """``{"info": …, "schema": …}``: how to call the endpoint, and the JSON Schema that `info` validates against.
+
+    Args:
+        has_example: of the answer. A challenge that would be too long with it goes without.
 
     It travels in the 402's headers (twice, where the flavour adds one) and comes back in the payment's, and Node takes
     16 KB of headers altogether. With its whole schema, a rich answer such as tx-explain's makes a header of 8.7 KB on
@@ -35,10 +38,13 @@ def extension(endpoint: Endpoint) -> dict[str, Any]:
     """
     if not endpoint.listed:
         raise ValueError(f"{endpoint.name} is unlisted: its challenge must not carry the bazaar extension")
+    output: dict[str, Any] = {"type": "json", "example": endpoint.example.response}
+    if not has_example:
+        del output["example"]
     return {
         "info": {
             "input": {"type": "http", "method": "POST", "bodyType": "json", "body": endpoint.example.request},
-            "output": {"type": "json", "example": endpoint.example.response},
+            "output": output,
         },
         "schema": {
             "$schema": DIALECT,

@@ -26,6 +26,7 @@ from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Paymen
 MAX_CHALLENGE_HEADER_BYTES = 8 * 1024
 """Node refuses more than 16 KB of headers altogether, some proxies 8 KB."""
 UNPAID = "payment_required"
+_TERMS_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,15 @@ class Till:
         self._extensions = {identifier.KEY: identifier.EXTENSION}
         if endpoint.listed:
             self._extensions[bazaar.KEY] = bazaar.extension(endpoint)
-        # A till lives as long as the process. Reasons may come from a facilitator, hence the bound.
-        self._form = lru_cache(maxsize=64)(self._build)
         self._offered = tuple(_open(offer, rail) for offer, rail in self._priced)
-        size = max(len(value) for _, value in self.refuse(UNPAID).headers)
-        if size > MAX_CHALLENGE_HEADER_BYTES:
+        if endpoint.listed and self._header_bytes() > MAX_CHALLENGE_HEADER_BYTES:
+            self._extensions[bazaar.KEY] = bazaar.extension(endpoint, has_example=False)
+        if (size := self._header_bytes()) > MAX_CHALLENGE_HEADER_BYTES:
             raise ValueError(
                 f"{endpoint.name}: a challenge header of {size} bytes is over {MAX_CHALLENGE_HEADER_BYTES}"
             )
+        # A till lives as long as the process. Reasons may come from a facilitator, hence the bound.
+        self._form = lru_cache(maxsize=64)(self._build)
         for health in {rail.rail: rail.health for _, rail in self._priced}.values():
             health.on_change(self._offer_what_is_up)
         self._offer_what_is_up()
@@ -168,6 +170,10 @@ class Till:
     def _build(self, reason: str) -> ChallengeForm:
         challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)
         return ChallengeForm(challenge, self.endpoint.flavour)
+
+    def _header_bytes(self) -> int:
+        """Of the longest header, with what a facilitator may add to an offer."""
+        return _TERMS_BYTES + max(len(value) for _, value in self._build(UNPAID).answer(OPEN).headers)
 
     def _require_this_resource(self, payment: Payment) -> None:
         # Not signed, so no proof; but a client that means another call is better told than charged.
