@@ -150,7 +150,8 @@ def make_offers(endpoint: Endpoint) -> tuple[Offer, ...]:
         Rail.XRPL_USDC: (Offer(asset="5553444300000000000000000000000000000000", extra={"issuer": "rG"}, **xrpl),),
         Rail.XRPL_RLUSD: (Offer(asset="524C555344000000000000000000000000000000", extra={"issuer": "rM"}, **xrpl),),
     }
-    return tuple(offer for rail in endpoint.rails for offer in made[rail])
+    # Ethereum is off unless it is configured.
+    return tuple(offer for rail in endpoint.rails for offer in made.get(rail, ()))
 
 
 def make_listing(endpoint: Endpoint) -> Listing:

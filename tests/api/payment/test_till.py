@@ -16,10 +16,12 @@ from api.http import Answer
 from api.payment.binding import Binder
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
-from api.payment.rails import ConfiguredRail
-from api.payment.till import UNPAID, Till
+from api.payment.rails import ConfiguredRail, configured_rails
+from api.payment.till import MAX_CHALLENGE_HEADER_BYTES, UNPAID, Till
 from jobs import echo
-from shared.endpoint import Flavour
+from jobs.catalogue import CATALOGUE
+from shared.endpoint import Endpoint, Flavour
+from shared.settings import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.refusal import Refused
@@ -208,3 +210,26 @@ def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) 
     with pytest.raises(Refused, match="no_matching_offer"):
         till.match(flat)
     assert till.match(msgspec.structs.replace(flat, network=BASE)).rail is rails[0]
+
+
+@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+def test_a_challenge_of_all_rails_fits_into_a_header(endpoint: Endpoint) -> None:
+    """Of 8 KB, at a long address; the body says the same, and what is left out for it is in the catalogue."""
+    settings = Settings(
+        evm_pay_to="0x" + "11" * 20,
+        ethereum_pay_to="0x" + "11" * 20,
+        solana_pay_to="GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse",
+        stellar_pay_to="GDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435DIAG",
+        xrpl_pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
+    )
+    all_rails = configured_rails(settings)
+    till = Till(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
+    for one in all_rails:
+        one.health._heed(
+            Kind(x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": "2" * 43, "ledger": 10**8})
+        )
+    answer = till.refuse(UNPAID, b"{}")
+    accepts = json.loads(answer.body)["accepts"]
+    assert len(accepts) == 6
+    assert max(len(value) for _, value in answer.headers) <= MAX_CHALLENGE_HEADER_BYTES
+    assert offered(answer) == [one["network"] for one in accepts]
