@@ -28,6 +28,7 @@ from shared.x402.refusal import Refused
 from shared.x402.wire import X402_VERSION, FlatPayment, Kind, Offer, Payment
 
 BASE, OTHER = "eip155:8453", "eip155:84532"
+FEE_PAYER = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu"
 BINDER = Binder(bytes(range(32)))
 
 
@@ -226,7 +227,7 @@ def test_a_challenge_of_all_rails_fits_into_a_header(endpoint: Endpoint) -> None
     till = Till(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
     for one in all_rails:
         one.health._heed(
-            Kind(x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": "2" * 43, "ledger": 10**8})
+            Kind(x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8})
         )
     answer = till.refuse(UNPAID, b"{}")
     accepts = json.loads(answer.body)["accepts"]
