@@ -1,0 +1,241 @@
+"""A Solana node, asked through solana-py's client: the few questions of a settlement, each with a time limit.
+
+The answers are read here and not by solders, whose readers let unknown JSON-RPC errors pass as answers and end in a panic,
+which is no Exception, over others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from solana.exceptions import SolanaExceptionBase
+from solana.rpc.async_api import AsyncClient
+from solana.rpc.jsonrpc import JsonRpcRequest, SolanaJsonRpcError
+
+RPC_TIMEOUT_S = 4.0
+MAX_CONNECTIONS = 32
+NODE_ERRORS = (
+    SolanaExceptionBase,
+    SolanaJsonRpcError,
+    msgspec.MsgspecError,
+    OSError,
+    TimeoutError,
+    ValueError,
+    TypeError,
+)
+"""What a call to the node raises when it does not answer, or not as it should."""
+
+_CONFIRMED = {"commitment": "confirmed"}
+_CLOCK = "SysvarC1ock11111111111111111111111111111111"
+# Preflight, signatures, node behind, precompiles, unknown method, parameters: after any other the node may have sent it.
+_UNSENT = frozenset({-32002, -32003, -32005, -32006, -32013, -32601, -32602})
+
+Answer = TypeVar("Answer")
+
+
+class NotSent(Exception):
+    """The node refused to send a transaction."""
+
+
+class Status(msgspec.Struct, frozen=True, rename="camel"):
+    """What became of a transaction.
+
+    Args:
+        confirmations: blocks on top of it; None for a transaction that is final.
+        err: why it failed, in its block; None for one that succeeded.
+    """
+
+    confirmations: int | None
+    err: Any
+    confirmation_status: str | None = None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Two thirds of the stake have voted for its block. None of these was ever taken back."""
+        return self.confirmations is None or self.confirmation_status in ("confirmed", "finalized")
+
+
+PROCESSED = Status(confirmations=0, err=None, confirmation_status="processed")
+"""In a block that may still be given up."""
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """A transaction in an account's history."""
+
+    signature: str
+    err: Any
+
+
+class _Amount(msgspec.Struct, frozen=True):
+    amount: str
+
+
+class TokenBalance(msgspec.Struct, frozen=True, rename="camel"):
+    """What a token account had before or after a transaction."""
+
+    account_index: int
+    mint: str
+    ui_token_amount: _Amount
+    owner: str = ""
+
+
+class _Meta(msgspec.Struct, frozen=True, rename="camel"):
+    err: Any
+    pre_token_balances: list[TokenBalance]
+    post_token_balances: list[TokenBalance]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A transaction in a block."""
+
+    transaction: tuple[str, str]
+    meta: _Meta
+
+    @property
+    def raw(self) -> bytes:
+        """On the wire. Raises ValueError."""
+        return base64.b64decode(self.transaction[0], validate=True)
+
+
+class Account(msgspec.Struct, frozen=True):
+    """An account."""
+
+    lamports: int
+    owner: str
+    data: tuple[str, str]
+
+    @property
+    def content(self) -> bytes:
+        """Its data. Raises ValueError."""
+        return base64.b64decode(self.data[0], validate=True)
+
+
+class _Context(msgspec.Struct, frozen=True):
+    slot: int
+
+
+class _Accounts(msgspec.Struct, frozen=True):
+    context: _Context
+    value: list[Account | None]
+
+
+class _Balance(msgspec.Struct, frozen=True):
+    value: int
+
+
+class _Simulation(msgspec.Struct, frozen=True):
+    err: Any
+
+
+class _Simulated(msgspec.Struct, frozen=True):
+    value: _Simulation
+
+
+class _Statuses(msgspec.Struct, frozen=True):
+    value: list[Status | None]
+
+
+class SolanaNode:
+    """One node, asked about confirmed blocks. Every method raises what is in NODE_ERRORS."""
+
+    def __init__(self, rpc_url: str) -> None:
+        # solana-py's own repetition would hide how long a call takes; whoever asked repeats it.
+        self._client = AsyncClient(
+            rpc_url, timeout=RPC_TIMEOUT_S, http2=False, max_connections=MAX_CONNECTIONS, max_transport_retries=0
+        )
+        self._heard_at = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """Since its last answer."""
+        return time.monotonic() - self._heard_at
+
+    async def close(self) -> None:
+        """End its connections."""
+        await self._client.close()
+
+    async def genesis_hash(self) -> str:
+        """Of the network that it serves."""
+        return await self._ask(str, "getGenesisHash")
+
+    async def balance(self, address: str) -> int:
+        """Lamports."""
+        return (await self._ask(_Balance, "getBalance", address, _CONFIRMED)).value
+
+    async def accounts(self, addresses: Sequence[str]) -> list[Account | None]:
+        """Each of them, or None."""
+        return (await self._accounts(addresses)).value
+
+    async def clock(self) -> tuple[int, int]:
+        """Slot of the newest block, and its time in Unix seconds."""
+        answer = await self._accounts([_CLOCK])
+        clock = answer.value[0]
+        if clock is None or len(clock.content) != 40:
+            raise ValueError("the node has no clock")
+        return answer.context.slot, int.from_bytes(clock.content[32:], "little", signed=True)
+
+    async def simulate(self, raw: bytes) -> Any:
+        """Why the transaction would fail, signatures included; None when it would succeed."""
+        config = {**_CONFIRMED, "encoding": "base64", "sigVerify": True}
+        return (await self._ask(_Simulated, "simulateTransaction", _text(raw), config)).value.err
+
+    async def send(self, raw: bytes) -> None:
+        """Send the transaction, which was simulated, so that the node need not do it again.
+
+        Raises:
+            NotSent: the node said that it does not.
+        """
+        config = {"encoding": "base64", "skipPreflight": True, "preflightCommitment": "confirmed"}
+        try:
+            await self._ask(str, "sendTransaction", _text(raw), config)
+        except SolanaJsonRpcError as error:
+            if error.code in _UNSENT:
+                raise NotSent(error.code) from None
+            raise
+
+    async def statuses(self, signatures: Sequence[str], *, search: bool = False) -> list[Status | None]:
+        """Of up to 256 transactions.
+
+        Args:
+            search: older ones than those of the last minutes, too, which takes a node longer.
+        """
+        config = {"searchTransactionHistory": search}
+        found = (await self._ask(_Statuses, "getSignatureStatuses", list(signatures), config)).value
+        if len(found) != len(signatures):
+            raise ValueError("not a status for each")
+        return found
+
+    async def history(self, address: str, *, limit: int, slot: int) -> list[Signed]:
+        """The newest transactions with an account, as of `slot` or later."""
+        config = {**_CONFIRMED, "limit": limit, "minContextSlot": slot}
+        return await self._ask(list[Signed], "getSignaturesForAddress", address, config)
+
+    async def transaction(self, signature: str) -> Shown | None:
+        """A transaction in a block."""
+        config = {**_CONFIRMED, "encoding": "base64", "maxSupportedTransactionVersion": 0}
+        return await self._ask(Shown | None, "getTransaction", signature, config)  # type: ignore[arg-type]  # a union
+
+    async def _accounts(self, addresses: Sequence[str]) -> _Accounts:
+        config = {**_CONFIRMED, "encoding": "base64"}
+        answer = await self._ask(_Accounts, "getMultipleAccounts", list(addresses), config)
+        if len(answer.value) != len(addresses):
+            raise ValueError("not an account for each")
+        return answer
+
+    async def _ask(self, kind: type[Answer], method: str, *params: Any) -> Answer:
+        # The client's own limit is for each byte: a node that trickles would never reach it.
+        async with asyncio.timeout(RPC_TIMEOUT_S):
+            request = JsonRpcRequest(method=method, params=list(params))
+            result = await self._client.send_rpc_request(request, object)
+        answer = msgspec.convert(result, kind)
+        self._heard_at = time.monotonic()
+        return answer
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
