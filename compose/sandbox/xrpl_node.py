@@ -8,6 +8,7 @@ The payer starts with XRP and with each of the known tokens; the recipient has a
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -83,6 +84,11 @@ class XrplServer(ThreadingHTTPServer):
         except (msgspec.DecodeError, KeyError, TypeError, ValueError):
             return b'{"result":{"error":"jsonInvalid","status":"error"}}'
         return msgspec.json.encode({"result": self._result(method, parameters)})
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is not news."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def _result(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -262,10 +262,11 @@ def _encoded_amount(amount: Drops | Issued) -> bytes:
 
 def encoded_value(value: Decimal) -> bytes:
     """A positive value of an issued currency: 16 digits and an exponent. Raises Unreadable when it needs more."""
-    _, digits, exponent = value.as_tuple()
-    mantissa = int("".join(map(str, digits)))
-    if not isinstance(exponent, int) or mantissa == 0 or value.is_signed():
+    if not value.is_finite() or value <= 0:
         raise Unreadable("not a positive amount")
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)  # of what is finite
+    mantissa = int("".join(map(str, digits)))
     while mantissa < MIN_MANTISSA:
         mantissa, exponent = mantissa * 10, exponent - 1
     while mantissa > MAX_MANTISSA and mantissa % 10 == 0:

@@ -1,0 +1,454 @@
+"""The XRPL rail on a ledger that closes by itself: a payment is one transaction, and only the ledger's word counts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+import pytest_socket
+from xrpl.wallet import Wallet
+
+from compose.sandbox.xrpl_state import DEPOSIT_AUTH, DISABLE_MASTER, GLOBAL_FREEZE, REQUIRE_DESTINATION_TAG
+from facilitator.rails.xrpl import XrplRail
+from shared.settings import InvalidSetting
+from shared.x402.networks import XRPL_RLUSD
+from tests import xrpl_signing as signing
+from tests.facilitator.xrpl_stand import CLOSE_EVERY_S, Stand, payment_of
+from tests.xrpl_signing import RLUSD, USDC
+
+pytestmark = pytest.mark.anyio
+PREFIX = "invalid_exact_xrpl_payload_"
+
+
+@pytest.fixture
+def stand() -> Iterator[Stand]:
+    """A ledger and its node."""
+    pytest_socket.enable_socket()
+    stand = Stand()
+    stand.server.start()
+    yield stand
+    stand.server.stop()
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ledgers close more quickly here."""
+    monkeypatch.setattr("facilitator.rails.xrpl_clock.LOOK_OFTEN_S", 0.03)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rail that gives up on a ledger after a moment."""
+    monkeypatch.setattr("facilitator.rails.xrpl.SETTLE_TIMEOUT_S", 0.6)
+
+
+@pytest.fixture
+async def rail(stand: Stand) -> AsyncIterator[XrplRail]:
+    """A rail that runs on it."""
+    rail = XrplRail((USDC, RLUSD), stand.server.url)
+    await rail.start()
+    yield rail
+    await rail.stop()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("token", [RLUSD, USDC], ids=["RLUSD", "USDC"])
+async def test_a_payment_is_settled(stand: Stand, rail: XrplRail, token: Any) -> None:
+    """Given a good payment, when it is settled, then it is validated, its evidence shows it, and both balances have changed."""
+    payer = stand.payer()
+    call = stand.call(payer, token=token)
+    payment = payment_of(call)
+    unused = await rail.evidence(payment.payment_id)
+    verified = await rail.verify(call)
+    settled = await rail.settle(call)
+    evidence = await rail.evidence(payment.payment_id)
+
+    assert unused is not None
+    assert (unused.status, unused.as_of) == ("unused", 0)
+    assert (verified.is_valid, verified.payer) == (True, payer.address)
+    assert settled.success
+    assert (settled.transaction, settled.payer, settled.amount) == (payment.transaction, payer.address, "0.001")
+    assert evidence is not None
+    assert (evidence.status, evidence.pay_to, evidence.amount) == ("settled", stand.pay_to, "0.001")
+    assert (evidence.transaction, evidence.payer) == (payment.transaction, payer.address)
+    assert evidence.as_of > 1_700_000_000
+    assert stand.balance(payer.address, token) == "9.999"
+    assert stand.balance(stand.pay_to, token) == "0.001"
+    assert rail.kinds[0].extra == {"areFeesSponsored": False, "ledger": rail._clock.index}
+    assert (rail.complaint, rail.balance, rail.signers) == ("", "", {})
+
+
+async def test_both_dialects_settle(stand: Stand, rail: XrplRail) -> None:
+    """The foundation's and t54's, whose accepted offer may write the amount in another way."""
+    payer = stand.payer()
+    offer = signing.offer(stand.pay_to)
+    fields = stand.fields(payer, offer, Memos=[signing.memo(signing.INVOICE)])
+    body = signing.body({"signedTxBlob": signing.blob(payer, fields), "invoiceId": signing.INVOICE}, offer)
+    body["paymentPayload"]["accepted"] = {**body["paymentRequirements"], "amount": "0.001000"}
+    assert (await rail.settle(msgspec.convert(body, type(stand.call(payer))))).success
+    assert (await rail.settle(stand.call(payer))).success
+
+
+async def test_twenty_at_once_are_one_transaction(stand: Stand, rail: XrplRail) -> None:
+    """P12: the same payment twenty times, and twenty different ones: each is one transaction."""
+    payer = stand.payer()
+    call = stand.call(payer)
+    answers = await asyncio.gather(*(rail.settle(call) for _ in range(20)))
+    assert {(answer.success, answer.transaction) for answer in answers} == {(True, payment_of(call).transaction)}
+    assert stand.transactions(payer.address) == 1
+    assert stand.server.seen.count("submit") == 1
+
+    others = [stand.call(stand.payer()) for _ in range(20)]
+    answers = await asyncio.gather(*(rail.settle(other) for other in others))
+    assert [answer.success for answer in answers] == [True] * 20
+    assert stand.balance(stand.pay_to) == "0.021"
+
+
+async def test_what_was_settled_before_is_settled(stand: Stand, rail: XrplRail) -> None:
+    """By another process, or by the payer itself: the answer is the transaction, and nothing is sent."""
+    payer = stand.payer()
+    call = stand.call(payer)
+    assert stand.submit(payment_of(call).blob) == "tesSUCCESS"
+    await until(lambda: stand.transactions(payer.address) == 1)
+    stand.server.seen.clear()
+    assert (await rail.settle(call)).success
+    assert "submit" not in stand.server.seen
+    assert (await rail.verify(call)).invalid_reason == PREFIX + "sequence_not_current"
+
+
+async def test_a_payment_on_its_way_is_waited_for(stand: Stand, rail: XrplRail) -> None:
+    """The payer has sent it already: its sequence is used in the open ledger, by itself."""
+    stand.server.is_held = True
+    call = stand.call(stand.payer())
+    stand.submit(payment_of(call).blob)
+    settling = asyncio.create_task(rail.settle(call))
+    await asyncio.sleep(0.3)
+    assert not settling.done()
+    stand.server.is_held = False
+    assert (await settling).success
+
+
+def _no_line(stand: Stand, payer: Wallet) -> None:
+    with stand.server.lock:
+        for state in (stand.ledger.state, stand.ledger.open):
+            del state.lines[payer.address, RLUSD.issuer, RLUSD.currency]
+
+
+REFUSALS: list[tuple[str, Callable[[Stand, Wallet], Any], dict[str, Any], str]] = [
+    ("too little of the token", lambda s, p: s.trust(p.address, "0.0009"), {}, "insufficient_funds"),
+    ("no trust line", _no_line, {}, PREFIX + "trust_line_missing"),
+    ("frozen line", lambda s, p: s.trust(p.address, "5", frozen=True), {}, PREFIX + "trust_line_frozen"),
+    ("no XRP for the fee", lambda s, p: s.change(p.address, balance=9), {}, PREFIX + "fee_unfunded"),
+    ("fee below the network's", lambda s, p: None, {"Fee": "9"}, PREFIX + "fee_too_low"),
+    ("sequence ahead", lambda s, p: None, {"Sequence": 4_000_000_000}, PREFIX + "sequence_not_current"),
+    ("no such ticket", lambda s, p: None, {"Sequence": 0, "TicketSequence": 5}, PREFIX + "ticket_not_available"),
+    ("a ticket to come", lambda s, p: None, {"Sequence": 0, "TicketSequence": 4 * 10**9}, PREFIX + "ticket_not_available"),
+    ("master key off", lambda s, p: s.change(p.address, flags=DISABLE_MASTER), {}, PREFIX + "signer_not_authorized"),
+    ("expired", lambda s, p: None, {"LastLedgerSequence": 1000}, PREFIX + "expired"),
+    ("too far", lambda s, p: None, {"LastLedgerSequence": 4 * 10**9}, PREFIX + "lastledgersequence_too_large"),
+    ("recipient needs a tag", lambda s, p: s.change(s.pay_to, flags=REQUIRE_DESTINATION_TAG), {},
+     PREFIX + "pay_to_cannot_receive"),
+    ("recipient takes none", lambda s, p: s.change(s.pay_to, flags=DEPOSIT_AUTH), {}, PREFIX + "pay_to_cannot_receive"),
+    ("recipient has no room", lambda s, p: s.trust(s.pay_to, "1", "1.0009"), {}, PREFIX + "pay_to_cannot_receive"),
+    ("token frozen", lambda s, p: s.change(RLUSD.issuer, flags=GLOBAL_FREEZE), {}, PREFIX + "pay_to_cannot_receive"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prepare", "changes", "reason"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS]
+)
+async def test_what_the_ledger_would_not_take_is_not_sent(
+    stand: Stand, rail: XrplRail, prepare: Callable[[Stand, Wallet], Any], changes: dict[str, Any], reason: str
+) -> None:
+    """Refused alike by verify and settle, for good, and nothing reaches the ledger."""
+    payer = stand.payer()
+    if reason.endswith("expired"):
+        changes = {"LastLedgerSequence": stand.ledger.validated.index}
+    call = stand.call(payer, **changes)
+    prepare(stand, payer)
+    verified, settled = await rail.verify(call), await rail.settle(call)
+    assert (verified.is_valid, verified.invalid_reason) == (False, reason)
+    assert (settled.success, settled.error_reason, settled.transaction) == (False, reason, "")
+    assert "submit" not in stand.server.seen
+
+
+async def test_an_account_that_does_not_exist(stand: Stand, rail: XrplRail) -> None:
+    """Its signature alone is good."""
+    assert (await rail.settle(stand.call(Wallet.create()))).error_reason == PREFIX + "account_not_found"
+
+
+async def test_a_regular_key_may_pay(stand: Stand, rail: XrplRail) -> None:
+    """When the ledger says that it is the account's; a stranger's key may not."""
+    payer, key = stand.payer(), Wallet.create()
+    offer = signing.offer(stand.pay_to)
+    body = signing.body({"signedTxBlob": signing.blob(key, stand.fields(payer, offer))}, offer)
+    call = msgspec.convert(body, type(stand.call(payer)))
+    assert (await rail.settle(call)).error_reason == PREFIX + "signer_not_authorized"
+    stand.change(payer.address, regular_key=key.address)
+    assert (await rail.settle(call)).success
+
+
+async def test_tickets_pay_in_any_order(stand: Stand, rail: XrplRail) -> None:
+    """Given three tickets, when three payments of one account are settled at once, then all are; a used ticket is refused."""
+    payer = stand.payer()
+    tickets = {"TransactionType": "TicketCreate", "TicketCount": 3, "Destination": None, "Amount": None}
+    fields = stand.fields(payer, signing.offer(stand.pay_to), SendMax=None, InvoiceID=None, **tickets)
+    assert stand.submit(signing.blob(payer, fields)) == "tesSUCCESS"
+    first = fields["Sequence"] + 1
+    calls = [stand.call(payer, Sequence=0, TicketSequence=ticket) for ticket in (first + 2, first, first + 1)]
+    assert [(await rail.verify(call)).is_valid for call in calls] == [True] * 3
+    assert [answer.success for answer in await asyncio.gather(*map(rail.settle, calls))] == [True] * 3
+    used = stand.call(payer, Sequence=0, TicketSequence=first, Fee="11")
+    assert (await rail.settle(used)).error_reason == PREFIX + "ticket_not_available"
+
+
+async def test_a_sequence_that_was_used_elsewhere_is_refused_by_the_ledger_alone(stand: Stand, rail: XrplRail) -> None:
+    """Given another transaction with the payment's sequence in the open ledger, when that is validated, then it is over."""
+    stand.server.is_held = True
+    payer = stand.payer()
+    call = stand.call(payer)
+    assert stand.spend(payer) == "tesSUCCESS"
+    settling = asyncio.create_task(rail.settle(call))
+    await asyncio.sleep(0.3)
+    assert not settling.done()
+    stand.server.is_held = False
+    settled = await settling
+    assert (settled.error_reason, settled.transaction) == (PREFIX + "sequence_not_current", "")
+    assert (await rail.settle(call)).error_reason == PREFIX + "sequence_not_current"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_before_the_ledger_has_said_so_it_is_pending(stand: Stand, rail: XrplRail) -> None:
+    """The same, while no ledger closes; and with a node that does not have the ledgers in which it could be."""
+    stand.server.is_held = True
+    payer = stand.payer()
+    call = stand.call(payer)
+    stand.spend(payer)
+    pending = await rail.settle(call)
+    transaction = payment_of(call).transaction
+    assert (pending.error_reason, pending.transaction) == ("settlement_pending", transaction)
+    stand.server.close_ledgers(20)
+    with stand.server.lock:
+        stand.ledger.forget(stand.ledger.validated.index - 5)
+    pending = await rail.settle(call)
+    assert (pending.error_reason, pending.transaction) == ("settlement_pending", transaction)
+    evidence = await rail.evidence(payment_of(call).payment_id)
+    assert evidence is not None
+    assert evidence.status == "unknown"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_ledger_that_is_held_back(stand: Stand, rail: XrplRail) -> None:
+    """Pending with the transaction; unused by evidence; settled when the ledger closes, with no second transaction."""
+    stand.server.is_held = True
+    payer = stand.payer()
+    call = stand.call(payer)
+    payment = payment_of(call)
+    pending = await rail.settle(call)
+    assert (pending.success, pending.error_reason, pending.transaction) == (
+        False,
+        "settlement_pending",
+        payment.transaction,
+    )
+    evidence = await rail.evidence(payment.payment_id)
+    assert evidence is not None
+    assert (evidence.status, evidence.as_of) == ("unused", 0)
+    stand.server.is_held = False
+    assert (await rail.settle(call)).success
+    assert stand.transactions(payer.address) == 1
+
+
+async def test_a_submission_that_got_lost_is_sent_again(stand: Stand, rail: XrplRail) -> None:
+    """A node may take it and forget it."""
+    stand.ledger.lose = 2
+    assert (await rail.settle(stand.call(stand.payer()))).success
+
+
+@pytest.mark.parametrize("mood", ["lost", "hang up", "garbage", "error"])
+async def test_an_answer_that_got_lost(stand: Stand, rail: XrplRail, mood: str) -> None:
+    """Given a submission whose answer does not come, when the node comes back, then it is one transaction."""
+    payer = stand.payer()
+    stand.server.moods["submit"] = mood
+    settling = asyncio.create_task(rail.settle(stand.call(payer)))
+    await until(lambda: "submit" in stand.server.seen)
+    await asyncio.sleep(CLOSE_EVERY_S / 2)
+    stand.server.moods.clear()
+    assert (await settling).success
+    assert stand.transactions(payer.address) == 1
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_what_expires_unseen_is_refused_when_the_ledger_has_passed_it(stand: Stand, rail: XrplRail) -> None:
+    """Pending while it could still come; then refused, and void by evidence of its id alone."""
+    stand.server.is_held = True
+    stand.ledger.lose = 10**6
+    call = stand.call(stand.payer())
+    payment = payment_of(call)
+    assert (await rail.settle(call)).error_reason == "settlement_pending"
+    stand.server.close_ledgers(13)
+    assert (await rail.settle(call)).error_reason == "settlement_pending"
+    stand.server.close_ledgers(1)
+    await until(lambda: rail._clock.index >= payment.last_ledger)
+    assert (await rail.settle(call)).error_reason == PREFIX + "expired"
+    evidence = await rail.evidence(payment.payment_id)
+    assert evidence is not None
+    assert (evidence.status, evidence.transaction) == ("void", "")
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_transaction_that_only_cost_its_fee(stand: Stand, rail: XrplRail) -> None:
+    """Given funds that are gone after the checks, when it is validated without success, then it is a refusal, and void."""
+    payer = stand.payer()
+    call = stand.call(payer)
+    stand.server.moods["submit"] = lambda _: stand.trust(payer.address, "0")
+    settled = await rail.settle(call)
+    assert (settled.success, settled.error_reason) == (False, "transaction_failed")
+    evidence = await rail.evidence(payment_of(call).payment_id)
+    assert evidence is not None
+    assert evidence.status == "void"
+
+
+def _delivered(change: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def edit(result: dict[str, Any]) -> dict[str, Any]:
+        if "meta" in result:
+            result["meta"]["delivered_amount"] = {**result["meta"]["delivered_amount"], **change}
+        return result
+
+    return edit
+
+
+@pytest.mark.parametrize("change", [{"value": "0.0009"}, {"issuer": USDC.issuer}, {"currency": USDC.currency}])
+async def test_success_is_what_arrived(stand: Stand, rail: XrplRail, change: dict[str, Any]) -> None:
+    """P29: a validated success that delivered something else is none."""
+    stand.server.edits["tx"] = _delivered(change)
+    call = stand.call(stand.payer())
+    assert (await rail.settle(call)).error_reason == "invalid_transaction_state"
+    evidence = await rail.evidence(payment_of(call).payment_id)
+    assert evidence is not None
+    assert (evidence.status, evidence.amount) in [("settled", "0.0009"), ("void", None)]
+
+
+async def test_values_with_exponents_are_the_same(stand: Stand, rail: XrplRail) -> None:
+    """Nodes write small and large values that way."""
+    stand.server.edits["tx"] = _delivered({"value": "1e-3"})
+    call = stand.call(stand.payer())
+    assert (await rail.settle(call)).amount == "0.001"
+    evidence = await rail.evidence(payment_of(call).payment_id)
+    assert evidence is not None
+    assert evidence.amount == "0.001"
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("mood", ["hang up", "garbage", "error"])
+async def test_a_node_that_fails_before_anything_was_sent(stand: Stand, rail: XrplRail, mood: str) -> None:
+    """Nothing is on its way, and nothing is known; when the node comes back the same payment settles."""
+    call = stand.call(stand.payer())
+    stand.server.moods["*"] = mood
+    settled, verified = await rail.settle(call), await rail.verify(call)
+    evidence = await rail.evidence(payment_of(call).payment_id)
+    assert (settled.error_reason, settled.transaction) == ("unexpected_settle_error", "")
+    assert verified.invalid_reason == "unexpected_verify_error"
+    assert evidence is not None
+    assert evidence.status == "unknown"
+    stand.server.moods.clear()
+    assert (await rail.settle(call)).success
+
+
+async def test_a_node_that_shows_no_new_ledger_is_a_complaint(
+    stand: Stand, rail: XrplRail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nothing is offered, until there is one again."""
+    monkeypatch.setattr("facilitator.rails.xrpl.STALE_AFTER_S", 0.5)
+    stand.server.is_held = True
+    await until(lambda: bool(rail.complaint))
+    assert rail.kinds == ()
+    assert "no new ledger" in rail.complaint
+    stand.server.is_held = False
+    await until(lambda: not rail.complaint)
+    assert len(rail.kinds) == 1
+
+
+async def test_the_wrong_network_is_refused(stand: Stand) -> None:
+    """Settling there would be settling nothing."""
+    rail = XrplRail((XRPL_RLUSD["xrpl:1"],), stand.server.url)
+    with pytest.raises(InvalidSetting, match="serves XRPL network 0, not 1"):
+        await rail.start()
+    await rail.stop()
+
+
+async def test_a_node_that_is_down_at_the_start(stand: Stand) -> None:
+    """It is an error, and no end: started again, the rail runs."""
+    rail = XrplRail((RLUSD,), stand.server.url)
+    stand.server.moods["*"] = "hang up"
+    with pytest.raises(aiohttp.ClientError):
+        await rail.start()
+    assert rail.complaint
+    assert rail.kinds == ()
+    stand.server.moods = {"ledger": "garbage"}
+    with pytest.raises(msgspec.DecodeError):
+        await rail.start()
+    stand.server.moods.clear()
+    await rail.start()
+    assert (await rail.settle(stand.call(stand.payer()))).success
+    await rail.stop()
+
+
+BODIES: list[tuple[str, str, Any, str]] = [
+    ("version", "x402Version", 1, "invalid_x402_version"),
+    ("payment's version", "paymentPayload.x402Version", 1, "invalid_x402_version"),
+    ("scheme", "paymentRequirements.scheme", "upto", "unsupported_scheme"),
+    ("accepted scheme", "paymentPayload.accepted.scheme", "upto", "unsupported_scheme"),
+    ("network", "paymentRequirements.network", "xrpl:1", "invalid_network"),
+    ("accepted network", "paymentPayload.accepted.network", "xrpl:1", "invalid_network"),
+    ("P35 XRP", "paymentRequirements.asset", "XRP", "invalid_payment_requirements"),
+    ("P30 issuer", "paymentRequirements.extra.issuer", USDC.issuer, "invalid_payment_requirements"),
+    ("P6 amount", "paymentRequirements.amount", "1e-3", "invalid_payment_requirements"),
+    ("accepted less", "paymentPayload.accepted.amount", "0.0009", "invalid_payment_requirements"),
+    ("accepted other recipient", "paymentPayload.accepted.payTo", USDC.issuer, "invalid_payment_requirements"),
+    ("recipient", "paymentRequirements.payTo", "nobody", "invalid_payment_requirements"),
+    ("sponsored", "paymentRequirements.extra.areFeesSponsored", True, "invalid_payment_requirements"),
+    ("ticket declared, none used", "paymentPayload.accepted.extra.assetTransferMethod", "ticketSequence",
+     "invalid_exact_xrpl_asset_transfer_method_mismatch"),
+    ("payload", "paymentPayload.payload", {}, "invalid_payload"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "reason"), [row[1:] for row in BODIES], ids=[row[0] for row in BODIES])
+async def test_requests_are_judged_before_the_ledger_is_asked(
+    stand: Stand, rail: XrplRail, path: str, value: Any, reason: str
+) -> None:
+    """Version, scheme, network and the requirements themselves."""
+    call = stand.call(stand.payer())
+    body = msgspec.to_builtins(call)
+    *parents, last = path.split(".")
+    inner = body
+    for name in parents:
+        inner = inner[name]
+    inner[last] = value
+    changed = msgspec.convert(body, type(call))
+    assert (await rail.verify(changed)).invalid_reason == reason
+    assert (await rail.settle(changed)).error_reason == reason
+
+
+async def test_evidence_of_other_ids(stand: Stand, rail: XrplRail) -> None:
+    """None for what is not ours; void for a settled transaction under another's name."""
+    for other in ("", "xrpl:0", "xrpl:1:" + "x", "eip155:8453:0x:0x:0x"):
+        assert await rail.evidence(other) is None
+    payer = stand.payer()
+    call = stand.call(payer)
+    assert (await rail.settle(call)).success
+    forged = payment_of(call).payment_id.replace(payer.address, stand.pay_to)
+    evidence = await rail.evidence(forged)
+    assert evidence is not None
+    assert evidence.status == "void"
