@@ -1,0 +1,211 @@
+"""A Stellar RPC node as the rail asks it: which ledger there is, what a call would do, what became of a transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import aiohttp
+from stellar_sdk import (
+    Account,
+    Address,
+    InvokeHostFunction,
+    Keypair,
+    Operation,
+    StrKey,
+    TransactionBuilder,
+    TransactionEnvelope,
+)
+from stellar_sdk import xdr as stellar_xdr
+from stellar_sdk.client.aiohttp_client import AiohttpClient
+from stellar_sdk.exceptions import SdkError
+from stellar_sdk.soroban_rpc import GetTransactionResponse, SendTransactionResponse, SimulateTransactionResponse
+from stellar_sdk.soroban_server_async import SorobanServerAsync
+
+from shared.x402.networks import StellarToken
+from shared.x402.stellar import LEDGER_SECONDS
+
+RPC_TIMEOUT_S = 4.0
+POLL_S = 0.25
+"""Between two looks at the newest ledger, while something waits for it."""
+IDLE_POLL_S = 1.0
+BASE_FEE = 100
+STROOPS = 10_000_000
+FASTEST_LEDGER_S = 2.0
+"""However fast a network is, no authorization need be valid for more ledgers than that."""
+NODE_ERRORS = (
+    SdkError,
+    aiohttp.ClientError,
+    OSError,
+    TimeoutError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    EOFError,
+    AttributeError,
+    AssertionError,
+)
+"""What a call to the node raises when it does not answer, or not as it should: the SDK lets all of these through."""
+
+_NO_TRANSACTION = "0" * 64
+_ENOUGH_LEDGERS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Height:
+    """Where the network is.
+
+    Attributes:
+        ledger: the newest one.
+        close_time: when that was closed, in Unix seconds.
+        oldest: the first ledger of which the node knows the transactions.
+        ledger_s: how long a ledger takes, within what clients may reckon with.
+    """
+
+    ledger: int
+    close_time: int
+    oldest: int
+    ledger_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What an account has, in stroops that may be spent, and its last sequence number."""
+
+    stroops: int
+    sequence: int
+
+
+class StellarNode:
+    """Asks one node. Every method raises what is in NODE_ERRORS."""
+
+    def __init__(self, token: StellarToken, rpc_url: str) -> None:
+        self.token = token
+        self.server = SorobanServerAsync(
+            rpc_url, AiohttpClient(request_timeout=RPC_TIMEOUT_S, post_timeout=RPC_TIMEOUT_S)
+        )
+        self.height: Height | None = None
+        self.heard_at = 0.0
+        self._next = asyncio.Event()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.server.close()
+
+    async def passphrase(self) -> str:
+        """Which network it serves."""
+        return (await self.server.get_network()).passphrase
+
+    async def look(self) -> Height:
+        """Ask for the newest ledger, and wake up who waits for one."""
+        # The one small question whose answer has the times of the newest and of the oldest ledger.
+        known = await self.server.get_transaction(_NO_TRANSACTION)
+        ledgers = known.latest_ledger - known.oldest_ledger
+        ledger_s = float(LEDGER_SECONDS)
+        if ledgers >= _ENOUGH_LEDGERS:
+            measured = (known.latest_ledger_close_time - known.oldest_ledger_close_time) / ledgers
+            ledger_s = min(max(measured, FASTEST_LEDGER_S), ledger_s)
+        height = Height(known.latest_ledger, known.latest_ledger_close_time, known.oldest_ledger, ledger_s)
+        self.heard_at = time.monotonic()
+        if self.height is None or height.ledger > self.height.ledger:
+            self.height = height
+            self._next.set()
+            self._next = asyncio.Event()
+        return height
+
+    async def next_ledger(self) -> None:
+        """Wait until a newer ledger has been heard of, or for a second or two."""
+        try:
+            async with asyncio.timeout(2.0):
+                await self._next.wait()
+        except TimeoutError:
+            return
+
+    async def accounts(self, names: Iterable[str]) -> dict[str, Held]:
+        """Those of them that there are."""
+        keys = [
+            stellar_xdr.LedgerKey(
+                stellar_xdr.LedgerEntryType.ACCOUNT,
+                account=stellar_xdr.LedgerKeyAccount(Keypair.from_public_key(name).xdr_account_id()),
+            )
+            for name in names
+        ]
+        found = {}
+        for each in (await self.server.get_ledger_entries(keys)).entries or []:
+            entry = stellar_xdr.LedgerEntryData.from_xdr(each.xdr).account
+            assert entry is not None
+            key = entry.account_id.account_id.ed25519
+            assert key is not None
+            reserve = (2 + entry.num_sub_entries.uint32) * STROOPS // 2
+            name = StrKey.encode_ed25519_public_key(key.uint256)
+            found[name] = Held(entry.balance.int64 - reserve, entry.seq_num.sequence_number.int64)
+        return found
+
+    async def nonce_used_in(self, payer: str, nonce: int) -> int | None:
+        """The ledger in which it was used; None when it was not, or when it has expired since."""
+        key = stellar_xdr.LedgerKey(
+            stellar_xdr.LedgerEntryType.CONTRACT_DATA,
+            contract_data=stellar_xdr.LedgerKeyContractData(
+                Address(payer).to_xdr_sc_address(),
+                stellar_xdr.SCVal(
+                    stellar_xdr.SCValType.SCV_LEDGER_KEY_NONCE,
+                    nonce_key=stellar_xdr.SCNonceKey(stellar_xdr.Int64(nonce)),
+                ),
+                stellar_xdr.ContractDataDurability.TEMPORARY,
+            ),
+        )
+        answer = await self.server.get_ledger_entries([key])
+        for entry in answer.entries or []:
+            if entry.live_until_ledger is None or entry.live_until_ledger >= answer.latest_ledger:
+                return entry.last_modified_ledger
+        return None
+
+    async def simulate(self, operation: InvokeHostFunction, source: str) -> SimulateTransactionResponse:
+        """What the call would do in the next ledger, with the authorization that it carries."""
+        transaction = self.transaction(Account(source, 0), [operation], BASE_FEE, valid_until=0)
+        return await self.server.simulate_transaction(transaction)
+
+    async def balance(self, account: str) -> int:
+        """Of the token, in atomic units. 0 also where the contract has nothing to say."""
+        call = stellar_xdr.InvokeContractArgs(
+            Address(self.token.contract).to_xdr_sc_address(),
+            stellar_xdr.SCSymbol(b"balance"),
+            [stellar_xdr.SCVal(stellar_xdr.SCValType.SCV_ADDRESS, address=Address(account).to_xdr_sc_address())],
+        )
+        function = stellar_xdr.HostFunction(
+            stellar_xdr.HostFunctionType.HOST_FUNCTION_TYPE_INVOKE_CONTRACT, invoke_contract=call
+        )
+        answer = await self.simulate(InvokeHostFunction(function, []), account)
+        if answer.error or not answer.results:
+            return 0
+        value = stellar_xdr.SCVal.from_xdr(answer.results[0].xdr).i128
+        return 0 if value is None else (value.hi.int64 << 64) | value.lo.uint64
+
+    def transaction(
+        self, source: Account, operations: Sequence[Operation], fee: int, *, valid_until: int
+    ) -> TransactionEnvelope:
+        """One of `source`, with its next sequence number, unsigned.
+
+        Args:
+            fee: stroops, for each operation.
+            valid_until: Unix seconds; 0 for ever.
+        """
+        builder = TransactionBuilder(source, self.token.passphrase, fee).add_time_bounds(0, valid_until)
+        for operation in operations:
+            builder.append_operation(operation)
+        return builder.build()
+
+    async def send(self, envelope: str) -> SendTransactionResponse:
+        """Hand in a signed transaction."""
+        return await self.server.send_transaction(envelope)
+
+    async def find(self, transaction_hash: str) -> GetTransactionResponse:
+        """What became of it."""
+        return await self.server.get_transaction(transaction_hash)
+
+    async def inclusion_fee(self) -> int:
+        """What one operation pays to get into a ledger, in stroops: enough for nine of ten."""
+        return max(BASE_FEE, (await self.server.get_fee_stats()).soroban_inclusion_fee.p90)
