@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from facilitator.rail import Rail
-from shared.secret_files import read_key
+from shared.secret_files import read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
 
@@ -63,7 +63,7 @@ def _stellar(settings: Settings) -> Rail:
     from facilitator.rails.stellar import StellarRail
 
     token = _known(STELLAR_USDC, settings.stellar_network, "stellar")
-    return StellarRail(token, settings.stellar_rpc_url, read_key(settings.stellar_settler_key_file))
+    return StellarRail(token, settings.stellar_rpc_url, read_secret(settings.stellar_settler_key_file))
 
 
 def _xrpl(settings: Settings) -> Rail:

@@ -128,7 +128,7 @@ class Settings:
     stellar_rpc_url: str = ""
     """Stellar RPC that our facilitator settles through. There is no public one for everybody."""
     stellar_settler_key_file: Path = Path("var/stellar-settler.key")
-    """Key of the account that sends settlements and pays their fees: a 32-byte seed in hex."""
+    """Secret key ``S...`` of the account that sends settlements and pays their fees."""
 
     xrpl_network: str = "xrpl:0"
     """CAIP-2 network of the XRPL rails."""
