@@ -34,15 +34,32 @@ class Rsgi:
 
     def __init__(self, app: ASGIApp, lifespan: Callable[[], AbstractAsyncContextManager[object]]) -> None:
         self._app: Callable[..., Any] = app
-        self._lifespan = lifespan()
+        self._lifespan = lifespan
+        self._stopping = asyncio.Event()
+        self._life: asyncio.Task[None] | None = None
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start up. What fails here ends the process."""
-        loop.run_until_complete(self._lifespan.__aenter__())
+        started: asyncio.Future[None] = loop.create_future()
+        self._life = loop.create_task(self._live(started))
+        loop.run_until_complete(started)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Shut down."""
-        loop.run_until_complete(self._lifespan.__aexit__(None, None, None))
+        assert self._life is not None
+        self._stopping.set()
+        loop.run_until_complete(self._life)
+
+    async def _live(self, started: asyncio.Future[None]) -> None:
+        """One task enters the lifespan and leaves it, as Litestar's task group wants it."""
+        try:
+            async with self._lifespan():
+                started.set_result(None)
+                await self._stopping.wait()
+        except Exception as error:
+            if started.done():
+                raise
+            started.set_exception(error)
 
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """One request. granian leaves out header values that are not ASCII."""

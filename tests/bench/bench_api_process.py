@@ -1,4 +1,5 @@
-"""How fast the API process answers after its start, and what it weighs when idle: `python tests/bench/bench_api_process.py`.
+"""How fast the API process, with all rails on, answers after its start, and what it weighs when idle:
+`python tests/bench/bench_api_process.py`.
 
 Prints medians of five starts. Start: from exec to the first 402. Weight: resident set of the process that serves, and of its
 supervisor, ten seconds of idling later.
@@ -20,6 +21,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 5
+ALL_RAILS = {
+    "COINSLOT_EVM_PAY_TO": "0x" + "11" * 20,
+    "COINSLOT_SOLANA_PAY_TO": "GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse",
+    "COINSLOT_STELLAR_PAY_TO": "GDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435DIAG",
+    "COINSLOT_XRPL_PAY_TO": "rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
+}
 
 
 def resident_mb(pid: int) -> float:
@@ -37,8 +44,7 @@ def children(pid: int) -> list[int]:
 
 def measure(port: int, key_file: str, idle_s: float) -> tuple[float, float, float]:
     """(seconds to the first 402, MB of the serving process, MB of its supervisor)."""
-    environment = {**os.environ, "COINSLOT_PORT": str(port), "COINSLOT_KEY_FILE": key_file}
-    environment["COINSLOT_EVM_PAY_TO"] = "0x" + "11" * 20
+    environment = {**os.environ, **ALL_RAILS, "COINSLOT_PORT": str(port), "COINSLOT_KEY_FILE": key_file}
     started = time.monotonic()
     process = subprocess.Popen([sys.executable, "-m", "api"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     try:
