@@ -163,7 +163,8 @@ async def test_the_official_facilitator_client_verifies_and_settles(
     before = len(transfers(service))
     client = HTTPFacilitatorClient(FacilitatorConfig(url=facilitator_url(service)))
     supported = client.get_supported()
-    assert [(kind.scheme, kind.network) for kind in supported.kinds] == [("exact", "eip155:8453")]
+    networks = ["eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "stellar:pubnet", "xrpl:0"]
+    assert [(kind.scheme, kind.network) for kind in supported.kinds] == [("exact", network) for network in networks]
     verified = await client.verify(payload, requirements)
     assert verified.is_valid, verified.invalid_reason
     settled = await client.settle(payload, requirements)
