@@ -61,7 +61,7 @@ def test_our_own_verifier_accepts_it(signer: StellarSigner, network: StellarServ
 
 
 def test_the_networks_sdk_accepts_it(signer: StellarSigner, network: StellarServer) -> None:
-    """One operation, one entry, the legacy credentials, and a signature over the SDK's own hash; the fee is what is measured."""
+    """One operation, one entry, the legacy credentials, a signature over the SDK's own hash, and the fee that was measured."""
     envelope = TransactionEnvelope.from_xdr(sign(signer)["transaction"], TOKEN.passphrase)
     [operation] = envelope.transaction.operations
     [entry] = operation.auth  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ from stellar_sdk import (
     Keypair,
     SorobanServer,
     TransactionBuilder,
+    TransactionEnvelope,
     scval,
     xdr,
 )

@@ -37,7 +37,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledgers close quickly here, so they are looked for often."""
     monkeypatch.setattr("facilitator.rails.stellar.POLL_S", LEDGER_S / 2)
     monkeypatch.setattr("facilitator.rails.stellar.IDLE_POLL_S", LEDGER_S)
-    monkeypatch.setattr("facilitator.rails.stellar_channels.AGAIN_AFTER_S", 0.5)
+    monkeypatch.setattr("facilitator.rails.stellar_channels.AGAIN_AFTER_S", 0.3)
 
 
 @pytest.fixture
@@ -643,7 +643,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
-    monkeypatch.setattr("facilitator.rails.stellar.SETTLE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.stellar.SETTLE_TIMEOUT_S", 0.15)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     node.moods[method] = mood
