@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -413,7 +414,7 @@ async def test_a_nonce_that_was_spent_on_something_else(rail: StellarRail, bench
     assert (await rail.settle(call)).error_reason == "unexpected_settle_error"
 
 
-CONTRACT, SOMEBODY = TOKEN.contract, Keypair.random().public_key
+CONTRACT, SOMEBODY = TOKEN.contract, Keypair.from_raw_ed25519_seed(bytes(31) + b"\7").public_key
 
 
 @pytest.mark.parametrize(
@@ -428,13 +429,21 @@ CONTRACT, SOMEBODY = TOKEN.contract, Keypair.random().public_key
         f"stellar:pubnet:{CONTRACT}:{SOMEBODY}:{1 << 63}",
         f"stellar:pubnet:{CONTRACT}:{SOMEBODY}:{-(1 << 63) - 1}",
         f"stellar:pubnet:{CONTRACT}:{SOMEBODY}:5\n",
-        f"stellar:pubnet:{CONTRACT}:{SOMEBODY[:-1]}A:5",
+        f"stellar:pubnet:{CONTRACT}:{SOMEBODY[:-1]}{'A' if SOMEBODY[-1] != 'A' else 'B'}:5",
         f"stellar:pubnet:{CONTRACT}:{StrKey.encode_sha256_hash(bytes(32))}:5",
     ],
 )
 async def test_ids_of_others_are_not_ours(rail: StellarRail, payment_id: str) -> None:
     """Another network, another token, or no id at all."""
     assert await rail.evidence(payment_id) is None
+
+
+async def test_an_old_height_refuses_nothing_that_is_in_time(rail: StellarRail, bench: StellarBench) -> None:
+    """Given a rail that has not heard of the newest ledgers, then the simulation's ledger decides."""
+    assert rail._node.height is not None
+    rail._node.height = dataclasses.replace(rail._node.height, ledger=rail._node.height.ledger - 20)
+
+    assert (await rail.verify(bench.call(bench.payer(), bench.shop()))).is_valid
 
 
 async def test_what_it_says_of_itself(rail: StellarRail, bench: StellarBench) -> None:
