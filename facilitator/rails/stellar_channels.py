@@ -119,7 +119,9 @@ class Channels:
             CannotSend: nothing was sent.
             What is in NODE_ERRORS, and nothing was sent.
         """
-        last = self.complaint or "every channel account has a transaction on its way"
+        if not self.is_open:
+            raise CannotSend(self.complaint)
+        last = "every channel account has a transaction on its way"
         while True:
             try:
                 async with asyncio.timeout(max(0.0, give_up_at - time.monotonic())):

@@ -10,7 +10,7 @@ from stellar_sdk.soroban_rpc import SimulateTransactionResponse
 from facilitator.rails.stellar_node import StellarNode
 from facilitator.rails.stellar_transfers import Transfer, events_refusal, simulated
 from shared.x402.refusal import Refused
-from shared.x402.stellar import Authorization
+from shared.x402.stellar import EXPIRED, Authorization
 from shared.x402.stellar_address import parse
 from shared.x402.wire import FacilitatorCall
 
@@ -41,8 +41,8 @@ class Simulator:
     async def check(self, call: FacilitatorCall, authorization: Authorization) -> Ready:
         """What to send, after every check. Raises Refused, and what is in NODE_ERRORS."""
         height = self._node.height or await self._node.look()
-        if reason := authorization.ledger_refusal(height.ledger, height.ledger_s):
-            raise Refused(reason)
+        if authorization.expiration_ledger <= height.ledger:
+            raise Refused(EXPIRED)
         envelope = TransactionEnvelope.from_xdr(
             call.payment_payload.payload["transaction"], self._node.token.passphrase
         )
@@ -52,6 +52,7 @@ class Simulator:
         fee = result.min_resource_fee or 0
         if result.error or result.restore_preamble or not result.transaction_data:
             raise Refused(await self._diagnosis(authorization, result))
+        # The ledger that was heard of last may be some ledgers old; this one is as new as the simulation.
         if reason := authorization.ledger_refusal(result.latest_ledger, height.ledger_s):
             raise Refused(reason)
         events = simulated(result.events or ())
@@ -69,7 +70,7 @@ class Simulator:
     async def _diagnosis(self, authorization: Authorization, result: SimulateTransactionResponse) -> str:
         """The simulation's text differs between versions: the state says why."""
         if authorization.expiration_ledger <= result.latest_ledger:
-            return "invalid_exact_stellar_signature_expired"
+            return EXPIRED
         if await self._node.nonce_used_in(authorization.payer, authorization.nonce) is not None:
             return "invalid_exact_stellar_nonce_already_used"
         if await self._node.balance(authorization.payer) < authorization.value:

@@ -42,6 +42,7 @@ LEDGER_TOLERANCE = 2
 HEARSAY_LEDGERS = 25
 """How far behind the network a ledger may be that somebody has told us."""
 SLOWEST_LEDGER_SECONDS = 10
+EXPIRED = "invalid_exact_stellar_signature_expired"
 
 _MOST_CHARS = 11_000
 _AMOUNT = re.compile(r"[1-9][0-9]{0,38}", re.ASCII)
@@ -87,7 +88,7 @@ class Authorization(authorization.Authorization):
             tolerance: by how many ledgers it may be valid for longer than was offered.
         """
         if self.expiration_ledger <= ledger:
-            return "invalid_exact_stellar_signature_expired"
+            return EXPIRED
         if self.expiration_ledger > ledger + lifetime(self.max_timeout_seconds, ledger_s) + tolerance:
             return "invalid_exact_stellar_signature_expiration_too_far"
         return None

@@ -1,0 +1,416 @@
+"""The sandbox's Stellar network is strict where money is concerned, and speaks to the network's own SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stellar_sdk import (
+    Account,
+    CreateAccount,
+    InvokeHostFunction,
+    Keypair,
+    SorobanServer,
+    TransactionBuilder,
+    TransactionEnvelope,
+    scval,
+    xdr,
+)
+from stellar_sdk.auth import authorize_entry
+from stellar_sdk.operation import BumpSequence
+from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
+
+from compose.sandbox.rpc import Rpc, RpcError
+from compose.sandbox.stellar import PAYER_FUNDS, StellarSandbox, start_stellar
+from compose.sandbox.stellar_ledger import Ledger, Submission
+from compose.sandbox.stellar_methods import answer
+from compose.sandbox.stellar_node import TOKEN, new_ledger
+from tests import stellar_signing as signing
+
+Code = xdr.TransactionResultCode
+NOW = 1_900_000_000
+TESTNET = "Test SDF Network ; September 2015"
+
+
+class World:
+    """A network that stands still, with a sender, a payer with 100 units and a shop."""
+
+    def __init__(self) -> None:
+        self.now = float(NOW)
+        self.ledger: Ledger = new_ledger()
+        self.ledger.clock = lambda: self.now
+        self.sender, self.payer, self.shop = Keypair.random(), Keypair.random(), Keypair.random()
+        self.ledger.fund(self.sender.public_key, lumens=100)
+        self.ledger.fund(self.payer.public_key, units=100)
+        self.ledger.fund(self.shop.public_key, units=0)
+
+    def call(self, method: str, **params: Any) -> Any:
+        return answer(self.ledger, method, params)
+
+    def args(self, amount: int = 100, to: str = "") -> list[xdr.SCVal]:
+        to = to or self.shop.public_key
+        return [scval.to_address(self.payer.public_key), scval.to_address(to), scval.to_int128(amount)]
+
+    def entry(self, amount: int = 100, *, key: Keypair | None = None, lasts: int = 10, **how: Any) -> Any:
+        """Well signed, unless another key is named."""
+        passphrase = how.pop("passphrase", TOKEN.passphrase)
+        call = signing.transfer(TOKEN.contract, self.args(amount, how.pop("to", "")))
+        entry = signing.unsigned(self.payer.public_key, signing.invocation(call), how.pop("nonce", 5), **how)
+        return authorize_entry(entry, key or self.payer, self.ledger.sequence + lasts, passphrase)
+
+    def operation(self, entries: list[Any], amount: int = 100, to: str = "") -> InvokeHostFunction:
+        call = signing.transfer(TOKEN.contract, self.args(amount, to))
+        kind = xdr.HostFunctionType.HOST_FUNCTION_TYPE_INVOKE_CONTRACT
+        return InvokeHostFunction(xdr.HostFunction(kind, invoke_contract=call), entries)
+
+    def builder(self, *operations: Any, step: int = 0, key: Keypair | None = None) -> TransactionBuilder:
+        source = (key or self.sender).public_key
+        held = self.ledger.state.accounts.get(source)
+        builder = TransactionBuilder(
+            Account(source, (held.sequence if held else 0) + step), TOKEN.passphrase, base_fee=100
+        )
+        builder.add_time_bounds(0, 0)
+        for each in operations:
+            builder.append_operation(each)
+        return builder
+
+    def transfer(
+        self,
+        *,
+        entries: list[Any] | None = None,
+        amount: int = 100,
+        to: str = "",
+        step: int = 0,
+        key: Keypair | None = None,
+    ) -> Any:
+        """An unsigned transaction with what simulation says that a transfer to the shop takes."""
+        operation = self.operation([self.entry(amount, to=to)] if entries is None else entries, amount, to)
+        envelope = self.builder(operation, step=step, key=key).build()
+        measured = self.builder(self.operation([], 0)).build()
+        simulated = self.call("simulateTransaction", transaction=measured.to_xdr())
+        data = xdr.SorobanTransactionData.from_xdr(simulated["transactionData"])
+        data.resources.footprint.read_write = [
+            *(each for each in data.resources.footprint.read_write if each.contract_data is None),
+            signing.nonce_key(self.payer.public_key, 5),
+        ]
+        envelope.transaction.soroban_data = data
+        envelope.transaction.fee = 100 + data.resource_fee.int64
+        return envelope
+
+    def send(self, envelope: Any, *keys: Keypair) -> Submission:
+        for key in keys or (self.sender,):
+            envelope.sign(key)
+        return self.ledger.send(envelope.to_xdr())
+
+    def units(self, who: Keypair) -> int:
+        return self.ledger.state.lines[who.public_key].balance
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_a_transfer_moves_the_money_once(world: World) -> None:
+    """With its fee and its sequence number; the nonce is kept until it expires, and what is sent again does nothing."""
+    envelope = world.transfer()
+    before = world.ledger.state.accounts[world.sender.public_key].balance
+    sent = world.send(envelope)
+    assert sent.status == "PENDING"
+    assert world.ledger.send(envelope.to_xdr()).status == "DUPLICATE"
+    assert world.units(world.shop) == 0
+
+    world.ledger.close()
+
+    assert (world.units(world.payer), world.units(world.shop)) == (0, 100)
+    assert before - world.ledger.state.accounts[world.sender.public_key].balance == envelope.transaction.fee
+    assert world.ledger.send(envelope.to_xdr()).status == "TRY_AGAIN_LATER"
+    world.ledger.close(10)
+    assert world.ledger.send(envelope.to_xdr()).code == Code.txBAD_SEQ
+    assert not world.ledger.state.nonces
+
+
+def put(name: str, value: Any) -> Callable[[World, Any], None]:
+    return lambda _, envelope: setattr(envelope.transaction, name, value)
+
+
+def bounds(minimum: int, maximum: int) -> Callable[[World, Any], None]:
+    def edit(_: World, envelope: Any) -> None:
+        found = envelope.transaction.preconditions.time_bounds
+        found.min_time, found.max_time = minimum, maximum
+
+    return edit
+
+
+def cheaper(_: World, envelope: Any) -> None:
+    envelope.transaction.soroban_data.resource_fee = xdr.Int64(envelope.transaction.soroban_data.resource_fee.int64 - 1)
+
+
+def poorer(world: World, _: Any) -> None:
+    world.ledger.state.accounts[world.sender.public_key].balance = 10_000_000 + 1_000
+
+
+def twice(_: World, envelope: Any) -> None:
+    envelope.transaction.operations *= 2
+
+
+def nothing(_: World, envelope: Any) -> None:
+    envelope.transaction.operations.clear()
+    envelope.transaction.soroban_data = None
+
+
+NOT_TAKEN: list[tuple[str, Callable[[World, Any], None], Code]] = [
+    ("a used sequence number", lambda w, e: setattr(e.transaction, "sequence", e.transaction.sequence - 1), Code.txBAD_SEQ),
+    ("a gap", lambda w, e: setattr(e.transaction, "sequence", e.transaction.sequence + 1), Code.txBAD_SEQ),
+    ("too early", bounds(NOW + 1, 0), Code.txTOO_EARLY),
+    ("too late", bounds(0, NOW - 1), Code.txTOO_LATE),
+    ("no fee beside the resources", lambda w, e: setattr(e.transaction, "fee", e.transaction.fee - 1), Code.txINSUFFICIENT_FEE),
+    ("less than the resources", put("fee", 100), Code.txSOROBAN_INVALID),
+    ("cheaper resources", cheaper, Code.txSOROBAN_INVALID),
+    ("no resources", put("soroban_data", None), Code.txSOROBAN_INVALID),
+    ("two calls", twice, Code.txMALFORMED),
+    ("no operation", nothing, Code.txMISSING_OPERATION),
+    ("not enough for the fee", poorer, Code.txINSUFFICIENT_BALANCE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("edit", "code"), [row[1:] for row in NOT_TAKEN], ids=[row[0] for row in NOT_TAKEN])
+def test_what_is_invalid_is_not_taken(world: World, edit: Callable[[World, Any], None], code: Code) -> None:
+    """With the code that the real network has for it, and at no cost."""
+    envelope = world.transfer()
+    edit(world, envelope)
+    balance = world.ledger.state.accounts[world.sender.public_key].balance
+
+    sent = world.send(envelope)
+
+    assert (sent.status, sent.code) == ("ERROR", code)
+    world.ledger.close()
+    assert world.ledger.state.accounts[world.sender.public_key].balance == balance
+    assert world.ledger.transaction(sent.hash) is None
+
+
+def test_whose_signature_it_is_matters(world: World) -> None:
+    """None, another's, one too many, of another network; and an account that is not there."""
+    assert world.ledger.send(world.transfer().to_xdr()).code == Code.txBAD_AUTH
+    assert world.send(world.transfer(), world.payer).code == Code.txBAD_AUTH
+    assert world.send(world.transfer(), world.sender, world.payer).code == Code.txBAD_AUTH_EXTRA
+    elsewhere = TransactionEnvelope(world.transfer().transaction, TESTNET)
+    elsewhere.sign(world.sender)
+    assert world.ledger.send(elsewhere.to_xdr()).code == Code.txBAD_AUTH
+    stranger = Keypair.random()
+    assert world.send(world.transfer(key=stranger), stranger).code == Code.txNO_ACCOUNT
+
+
+def test_an_account_has_one_transaction_in_the_queue(world: World) -> None:
+    """The next one is for the next ledger."""
+    assert world.send(world.transfer()).status == "PENDING"
+    assert world.send(world.transfer(step=1)).status == "TRY_AGAIN_LATER"
+    world.ledger.close()
+    assert world.send(world.transfer(entries=[])).status == "PENDING"
+
+
+def test_what_is_late_by_its_ledger_leaves_no_trace(world: World) -> None:
+    """It was taken, and nothing of it is ever heard again."""
+    envelope = world.transfer()
+    bounds(0, NOW + 5)(world, envelope)
+    sent = world.send(envelope)
+    world.now += 6
+    world.ledger.close()
+
+    assert sent.status == "PENDING"
+    assert world.ledger.transaction(sent.hash) is None
+    assert world.units(world.shop) == 0
+
+
+FAILS: list[tuple[str, Callable[[World], Any]]] = [
+    ("no authorization", lambda w: w.transfer(entries=[])),
+    ("another's signature", lambda w: w.transfer(entries=[w.entry(key=w.shop)])),
+    ("a signature for another network", lambda w: w.transfer(entries=[w.entry(passphrase=TESTNET)])),
+    ("an expired one", lambda w: w.transfer(entries=[w.entry(lasts=0)])),
+    ("one for ever", lambda w: w.transfer(entries=[w.entry(lasts=4_000_000)])),
+    ("for another amount", lambda w: w.transfer(entries=[w.entry(99)])),
+    ("for another recipient", lambda w: w.transfer(entries=[w.entry(to=w.payer.public_key)])),
+    ("more than there is", lambda w: w.transfer(amount=101)),
+    ("a negative amount", lambda w: w.transfer(amount=-1)),
+    ("to nobody", lambda w: w.transfer(to=Keypair.random().public_key)),
+    ("without a trust line", lambda w: w.transfer(to=w.sender.public_key)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", [row[1] for row in FAILS], ids=[row[0] for row in FAILS])
+def test_what_must_not_happen_fails_and_costs_its_fee(world: World, made: Callable[[World], Any]) -> None:
+    """In its ledger, as on the real network; simulation says so before."""
+    envelope = made(world)
+    unsigned = envelope.to_xdr()
+    if envelope.transaction.operations[0].auth:
+        assert "error" in world.call("simulateTransaction", transaction=unsigned)
+
+    sent = world.send(envelope)
+    assert sent.status == "PENDING"
+    world.ledger.close()
+
+    applied = world.ledger.transaction(sent.hash)
+    assert applied is not None
+    assert applied.error
+    assert applied.fee_charged == envelope.transaction.fee
+    assert (world.units(world.payer), world.units(world.shop)) == (100, 0)
+    assert world.call("getTransaction", hash=sent.hash)["status"] == "FAILED"
+
+
+def test_a_nonce_is_used_once_while_it_lives(world: World) -> None:
+    """Then its entry is gone, and with it the authorization's validity."""
+    entry = world.entry(40)
+    assert world.send(world.transfer(entries=[entry], amount=40)).status == "PENDING"
+    world.ledger.close()
+    again = world.send(world.transfer(entries=[entry], amount=40))
+    world.ledger.close()
+    applied = world.ledger.transaction(again.hash)
+
+    assert applied is not None
+    assert "nonce already exists" in applied.error
+    assert world.units(world.shop) == 40
+
+
+def test_limits_footprints_and_resources(world: World) -> None:
+    """A full trust line, an entry that was not named, and too few instructions."""
+    narrow = world.transfer()
+    narrow.transaction.soroban_data.resources.footprint.read_write.pop()
+    small = world.transfer()
+    small.transaction.soroban_data.resources.instructions = xdr.Uint32(1_000)
+    for envelope, why in ((narrow, "outside of the footprint"), (small, "more resources than declared")):
+        envelope.transaction.sequence = world.ledger.state.accounts[world.sender.public_key].sequence + 1
+        sent = world.send(envelope)
+        world.ledger.close()
+        applied = world.ledger.transaction(sent.hash)
+        assert applied is not None
+        assert why in applied.error
+    world.ledger.fund(world.shop.public_key, units=0, limit=99)
+    assert "error" in world.call("simulateTransaction", transaction=world.builder(world.operation([])).build().to_xdr())
+
+
+def test_fee_bumps(world: World) -> None:
+    """Another account pays; what it pays for is signed by its own, and both fees count."""
+    payer_of_fees = Keypair.random()
+    world.ledger.fund(payer_of_fees.public_key, lumens=10)
+
+    def bumped(more: int = 100, *, inner: Keypair, outer: Keypair) -> Submission:
+        envelope = world.transfer()
+        envelope.sign(inner)
+        bump = TransactionBuilder.build_fee_bump_transaction(payer_of_fees, 200, envelope, TOKEN.passphrase)
+        bump.transaction.fee = envelope.transaction.fee + more
+        bump.sign(outer)
+        return world.ledger.send(bump.to_xdr())
+
+    assert bumped(inner=world.sender, outer=world.sender).code == Code.txBAD_AUTH
+    refused = bumped(inner=payer_of_fees, outer=payer_of_fees)
+    assert (refused.code, refused.inner) == (Code.txBAD_AUTH, True)
+    assert bumped(99, inner=world.sender, outer=payer_of_fees).code == Code.txINSUFFICIENT_FEE
+    lumens = world.ledger.state.accounts[world.sender.public_key].balance
+    sent = bumped(inner=world.sender, outer=payer_of_fees)
+    assert sent.status == "PENDING"
+    world.ledger.close()
+    assert world.units(world.shop) == 100
+    assert world.ledger.state.accounts[world.sender.public_key].balance == lumens
+    assert world.call("getTransaction", hash=sent.hash)["feeBump"] is True
+
+
+def test_new_accounts_are_all_made_or_none(world: World) -> None:
+    """With enough for the reserve, from somebody who has it."""
+    first, second = Keypair.random().public_key, Keypair.random().public_key
+    for lumens, works in (("0.9999999", False), ("99.9", False), ("1", True)):
+        made = world.builder(CreateAccount(first, "1"), CreateAccount(second, lumens)).build()
+        sent = world.send(made)
+        world.ledger.close()
+        applied = world.ledger.transaction(sent.hash)
+        assert applied is not None
+        assert bool(applied.error) is not works
+        assert (first in world.ledger.state.accounts) is works
+
+
+def test_nonsense_is_an_error(world: World) -> None:
+    """Of JSON-RPC, and never anything else."""
+    other = world.builder(BumpSequence(5)).build().to_xdr()
+    nonsense: list[tuple[str, dict[str, Any]]] = [
+        ("getNothing", {}),
+        ("sendTransaction", {"transaction": "AAAA"}),
+        ("sendTransaction", {"transaction": other}),
+        ("sendTransaction", {}),
+        ("getTransaction", {"hash": "xyz"}),
+        ("getTransaction", {"hash": "ab"}),
+        ("getLedgerEntries", {"keys": ["AAAA"]}),
+        ("getLedgerEntries", {"keys": [""] * 201}),
+        ("getEvents", {"startLedger": 0}),
+        ("getEvents", {"startLedger": world.ledger.sequence + 1}),
+        ("getEvents", {"startLedger": 1, "pagination": {"limit": 10_001}}),
+    ]
+    for method, params in nonsense:
+        with pytest.raises(RpcError):
+            answer(world.ledger, method, params)
+    with pytest.raises(RpcError):
+        answer(world.ledger, "getHealth", [])
+    assert "error" in world.call("simulateTransaction", transaction="AAAA")
+    assert "error" in world.call("simulateTransaction", transaction=other)
+
+
+def test_history_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is older than the window is forgotten, entries and all."""
+    monkeypatch.setattr("compose.sandbox.stellar_ledger.HISTORY_LEDGERS", 100)
+    sent = world.send(world.transfer())
+    world.ledger.close(101)
+
+    assert world.ledger.transaction(sent.hash) is None
+    assert (world.ledger.oldest, len(world.ledger.applied)) == (world.ledger.sequence - 99, 0)
+    assert world.ledger.time_of(world.ledger.oldest) == NOW
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory, sockets: None) -> Iterator[StellarSandbox]:
+    sandbox = start_stellar(tmp_path_factory.mktemp("stellar"), close_every_s=0.2)
+    yield sandbox
+    sandbox.stop()
+
+
+def test_the_process_is_ready_for_payments(sandbox: StellarSandbox) -> None:
+    """Over HTTP, with the network's own SDK: the payer's funds, the settler's lumens, and ledgers that close by themselves."""
+    rpc = Rpc(sandbox.rpc_url)
+    with SorobanServer(sandbox.rpc_url) as server:
+        assert server.get_network().passphrase == TOKEN.passphrase
+        assert server.get_health().status == "healthy"
+        first = server.get_latest_ledger().sequence
+        assert server.load_account(sandbox.settler).sequence > 0
+        settler = Keypair.from_secret(sandbox.settler_key)
+        account = server.load_account(settler.public_key)
+        made = (
+            TransactionBuilder(account, TOKEN.passphrase, base_fee=100)
+            .append_operation(CreateAccount(Keypair.random().public_key, "1"))
+            .add_time_bounds(0, 0)
+            .build()
+        )
+        made.sign(settler)
+        sent = server.send_transaction(made)
+        assert sent.status == SendTransactionStatus.PENDING
+        found = server.poll_transaction(sent.hash, 50, lambda _: 0)
+        while found.status == GetTransactionStatus.NOT_FOUND:
+            found = server.poll_transaction(sent.hash, 50, lambda _: 0)
+        assert found.status == GetTransactionStatus.SUCCESS
+        assert server.get_latest_ledger().sequence > first
+        assert server.get_fee_stats().soroban_inclusion_fee.p90 == 100
+        assert server.get_version_info().protocol_version == 27
+    assert rpc.named("sandbox_balances", account=sandbox.payer)["units"] == PAYER_FUNDS
+    assert rpc.named("sandbox_balances", account=sandbox.pay_to)["units"] == 0
+    assert sandbox.payer_secret not in repr(sandbox)
+    assert sandbox.settler_key not in repr(sandbox)
+
+
+def test_the_keys_are_the_machines(tmp_path: Path, sandbox: StellarSandbox) -> None:
+    """Made once, readable by their owner alone, and secrets as Stellar's own tools have them."""
+    one = start_stellar(tmp_path)
+    one.stop()
+    two = start_stellar(tmp_path)
+    two.stop()
+    assert (one.payer_secret, one.pay_to) == (two.payer_secret, two.pay_to)
+    assert one.payer_secret != sandbox.payer_secret
+    assert Keypair.from_secret(one.payer_secret).public_key == one.payer
+    assert (tmp_path / "sandbox" / "stellar.json").stat().st_mode & 0o777 == 0o600
