@@ -128,11 +128,9 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
         binder=binder,
         answers=AnswerSealer(master),
-        settle_timeout_s=settings.settle_timeout_s,
     )
-    reconciler = Reconciler(
-        services.ledger, rails, services.payments, probe_s=max(settings.settle_timeout_s, EVIDENCE_TIMEOUT_S)
-    )
+    probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
+    reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     losses = LossWatch(services.ledger, rails)
     readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)
 

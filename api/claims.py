@@ -26,7 +26,7 @@ def build_claim(
     # Everything in a payment id is public on the chain. What proves that the caller is the payer is the signature: where
     # we could not check it, only the very same one belongs to the same request.
     proof = b"" if authorization.signature_checked else authorization.signature
-    settle_s = services.settle_timeout_s + EVIDENCE_TIMEOUT_S + LEASE_MARGIN_S
+    settle_s = paid.rail.facilitator.settle_timeout_s + EVIDENCE_TIMEOUT_S + LEASE_MARGIN_S
     return Claim(
         payment_id=authorization.payment_id,
         fingerprint=services.fingerprint(endpoint.name, query, body, proof),

@@ -26,4 +26,3 @@ class Services:
     disk: Disk
     binder: Binder
     answers: AnswerSealer
-    settle_timeout_s: float

@@ -68,7 +68,8 @@ class Settings:
     evm_facilitator_headers_file: str = ""
     """File of headers that this facilitator wants on every call, an API key for instance: lines of ``Name: value``. Secret."""
     settle_timeout_s: float = 8.0
-    """Longest wait for one settlement. After it the outcome is unknown: 503, and the same payment is to be repeated."""
+    """Longest wait for one settlement, and 6 s more on Stellar and the XRP Ledger, which need them for a ledger. After it the
+    outcome is unknown: 503, and the same payment is to be repeated."""
     rate_limits: str = ""
     """How often one payer may call, by pool, ``fast=10/20,render=0.3/3`` (calls a second, and at once after a rest) instead of
     the defaults in api/payment/limits.py; ``off`` for none, and for no bound on a payer's calls at a time."""

@@ -69,7 +69,7 @@ class Facilitator:
     ) -> None:
         self.url = url.rstrip("/")
         self.circuit = circuit or Circuit()
-        self._settle_timeout_s = settle_timeout_s
+        self.settle_timeout_s = settle_timeout_s
         self._headers = dict(headers or {})
         self._settles = asyncio.Semaphore(SETTLES_AT_ONCE)
         self._verifies = asyncio.Semaphore(_VERIFIES_AT_ONCE)
@@ -101,7 +101,7 @@ class Facilitator:
         Raises:
             NotSent, Declined, Undecided.
         """
-        async with _turn(self._settles, self._settle_timeout_s) as left_s:
+        async with _turn(self._settles, self.settle_timeout_s) as left_s:
             openings = self.circuit.openings
             try:
                 settlement = await self._settle(payment, offer, payer, timeout_s=left_s)

@@ -20,6 +20,8 @@ from shared.x402.wire import Offer
 T = TypeVar("T")
 
 ETHEREUM = "eip155:1"
+LEDGERS_S = 6.0
+"""A payment is in the next ledger or in the one after it, and both networks take 3 to 6 s for each."""
 _SOME_PRICE = Price.of("0.001")
 
 
@@ -140,7 +142,7 @@ def _stellar(settings: Settings) -> Iterator[ConfiguredRail]:
         matches=stellar.matches,
         is_payable=stellar.is_payable,
         check=stellar.check,
-        **_settled_by(Rail.STELLAR, "stellar", token.network, settings),
+        **_settled_by(Rail.STELLAR, "stellar", token.network, settings, more_s=LEDGERS_S),
     )
 
 
@@ -159,15 +161,19 @@ def _xrpl(settings: Settings) -> Iterator[ConfiguredRail]:
             check=xrpl.check,
             token_key=xrpl.TOKEN_KEY,
             token_reason="invalid_exact_xrpl_payload_invoice_id_mismatch",  # noqa: S106  # a reason
-            **_settled_by(rail, "xrpl", token.network, settings),
+            **_settled_by(rail, "xrpl", token.network, settings, more_s=LEDGERS_S),
         )
 
 
-def _settled_by(rail: Rail, prefix: str, network: str, settings: Settings) -> dict[str, Any]:
-    """A facilitator client of its own, even where two rails name one facilitator: a rail's troubles are not another's."""
+def _settled_by(rail: Rail, prefix: str, network: str, settings: Settings, *, more_s: float = 0.0) -> dict[str, Any]:
+    """A facilitator client of its own, even where two rails name one facilitator: a rail's troubles are not another's.
+
+    Args:
+        more_s: that a settlement may take longer than on the other networks.
+    """
     facilitator = Facilitator(
         getattr(settings, f"{prefix}_facilitator_url"),
-        settle_timeout_s=settings.settle_timeout_s,
+        settle_timeout_s=settings.settle_timeout_s + more_s,
         headers=read_headers(getattr(settings, f"{prefix}_facilitator_headers_file")),
     )
     health = Health(rail, facilitator, scheme=evm.SCHEME, network=network)

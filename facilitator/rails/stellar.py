@@ -26,7 +26,7 @@ from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Sett
 
 log = logging.getLogger(__name__)
 
-SETTLE_TIMEOUT_S = 7.0
+SETTLE_TIMEOUT_S = 12.0
 """From the start of a settlement to giving up on its ledger. Below the API's settle timeout, so that with a node that answers
 it hears `settlement_pending` with the transaction instead of nothing."""
 MOST_FOR_FEE = 50_000

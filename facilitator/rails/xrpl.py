@@ -23,7 +23,7 @@ from shared.x402.xrpl_payment import refused
 
 log = logging.getLogger(__name__)
 
-SETTLE_TIMEOUT_S = 6.0
+SETTLE_TIMEOUT_S = 12.0
 """From the start of a settlement to giving up on its ledger. Below the API's settle timeout, so that with a node that answers
 it hears `settlement_pending` with the transaction instead of nothing."""
 ASK_AGAIN_S = 1.0
