@@ -261,7 +261,7 @@ class SolanaRail:
         self._sent.pop(authorization.payment_id, None)
         self._history.learn(authorization.message, signature)
         if status.err is not None:
-            return self._failed("transaction_failed", authorization.payer)
+            return self._failed("invalid_transaction_state", authorization.payer)
         return Settlement(
             success=True,
             transaction=signature,
