@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from solana.rpc.jsonrpc import SolanaJsonRpcError
 
 from facilitator.rails.solana import SolanaRail
 from shared.x402.wire import FacilitatorCall, Settlement
@@ -208,16 +209,26 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     assert bench.balance(pay_to) == 1_000
 
 
+@pytest.mark.parametrize(("code", "reason"), [(-32005, "unexpected_settle_error"), (-32603, "settlement_pending")])
 async def test_a_node_that_does_not_send_says_so(
-    moody_rail: SolanaRail, node: MoodyNode, bench: SolanaBench, pay_to: str
+    rail: SolanaRail, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch, code: int, reason: str
 ) -> None:
-    """A refusal in the network's own words leaves nothing on its way: the call is not pending."""
+    """Behind, it leaves nothing on its way. After an error of its own it may have sent it all the same."""
     call = bench.call(bench.payer(), pay_to)
-    node.moods["sendTransaction"] = "behind"
+    ask = rail._node._ask
 
-    settlement = await moody_rail.settle(call)
+    async def refuse(kind: Any, method: str, *params: Any) -> Any:
+        if method == "sendTransaction":
+            raise SolanaJsonRpcError(code, "not today", request_id="1")
+        return await ask(kind, method, *params)
 
-    assert settlement.error_reason in OPEN
+    monkeypatch.setattr(rail._node, "_ask", refuse)
+    settlement = await rail.settle(call)
+    monkeypatch.undo()
+
+    assert (settlement.success, settlement.error_reason) == (False, reason)
+    assert bool(settlement.transaction) is (reason == "settlement_pending")
+    assert (await rail.settle(call)).success
 
 
 async def test_odd_answers_are_no_crash(
