@@ -196,7 +196,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.15)
     call = bench.call(bench.payer(), pay_to)
     node.moods[method] = mood
     meanwhile = await moody_rail.settle(call)
@@ -222,9 +222,9 @@ async def test_a_node_that_does_not_send_says_so(
             raise SolanaJsonRpcError(code, "not today", request_id="1")
         return await ask(kind, method, *params)
 
-    monkeypatch.setattr(rail._node, "_ask", refuse)
-    settlement = await rail.settle(call)
-    monkeypatch.undo()
+    with monkeypatch.context() as for_now:
+        for_now.setattr(rail._node, "_ask", refuse)
+        settlement = await rail.settle(call)
 
     assert (settlement.success, settlement.error_reason) == (False, reason)
     assert bool(settlement.transaction) is (reason == "settlement_pending")
