@@ -15,7 +15,7 @@ from client.signer import Unpayable
 from shared.money import Price
 from shared.x402.networks import Rail
 from shared.x402.solana import SCHEME, TOKEN_KEY, is_memo, token_on
-from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58, token_account
+from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58, is_address, token_account
 from shared.x402.solana_layout import COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM
 from shared.x402.wire import Offer
 
@@ -77,9 +77,9 @@ class SolanaSigner:
             raise Unpayable("the payment flow is unknown")
         if not _AMOUNT.fullmatch(offer.amount):
             raise Unpayable(f"amount {offer.amount[:40]!r} is not a whole number of atomic units")
-        if not _is_address(offer.pay_to) or offer.pay_to == self.address:
+        if not is_address(offer.pay_to) or offer.pay_to == self.address:
             raise Unpayable("payTo is not an address that can be paid")
-        if not _is_address(extra.get("feePayer")) or extra["feePayer"] == self.address:
+        if not is_address(extra.get("feePayer")) or extra["feePayer"] == self.address:
             raise Unpayable("feePayer is not another account that pays the fee")
         if TOKEN_KEY in extra and not is_memo(extra[TOKEN_KEY]):
             raise Unpayable("the memo is not a text of 1 to 256 bytes")
@@ -167,10 +167,3 @@ def _keypair(secret: str) -> Keypair:
         return Keypair.from_bytes(decode_base58(secret, 64))
     except (ValueError, msgspec.MsgspecError):
         raise WalletUnusable("the wallet's key is not a Solana secret key") from None
-
-
-def _is_address(value: object) -> bool:
-    try:
-        return isinstance(value, str) and bool(decode_base58(value, 32))
-    except ValueError:
-        return False

@@ -24,7 +24,11 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 from solders.transaction_metadata import FailedTransactionMetadata
-from solders.transaction_status import TransactionErrorFieldless
+from solders.transaction_status import (
+    InstructionErrorCustom,
+    TransactionErrorFieldless,
+    TransactionErrorInstructionError,
+)
 
 from compose.sandbox.solana_tokens import (
     MINT,
@@ -253,6 +257,10 @@ def as_json(err: object) -> Any:
     """A transaction's error as a node writes it: a word, or an object with one member."""
     if isinstance(err, TransactionErrorFieldless):
         return str(err).rpartition(".")[2]
+    if isinstance(err, TransactionErrorInstructionError):
+        inner = err.err
+        said = {"Custom": inner.code} if isinstance(inner, InstructionErrorCustom) else str(inner).rpartition(".")[2]
+        return {"InstructionError": [err.index, said]}
     kind = type(err).__name__.removeprefix("TransactionError")
     return {kind: msgspec.json.decode(cast(Any, err).to_json())}
 

@@ -30,7 +30,7 @@ from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Sett
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 6.0
-"""Of a whole settlement. Below the API's settle timeout, so that it hears `settlement_pending` with the transaction, not nothing."""
+"""Of a whole settlement. Below the API's settle timeout, so that it hears `settlement_pending` with the transaction."""
 RESEND_EVERY_S = 1.0
 """The network loses transactions: the official clients repeat them, too."""
 BLOCKHASH_PATIENCE_S = 2.0
@@ -261,7 +261,7 @@ class SolanaRail:
         self._sent.pop(authorization.payment_id, None)
         self._history.learn(authorization.message, signature)
         if status.err is not None:
-            return self._failed("transaction_failed", authorization.payer)
+            return self._failed("invalid_transaction_state", authorization.payer)
         return Settlement(
             success=True,
             transaction=signature,

@@ -23,7 +23,7 @@ from shared.money import Price
 from shared.x402 import authorization
 from shared.x402.networks import SOLANA_USDC, SolanaToken
 from shared.x402.refusal import Refused
-from shared.x402.solana_address import decode_base58, encode_base58, may_be_token_account, token_account
+from shared.x402.solana_address import decode_base58, encode_base58, is_address, may_be_token_account, token_account
 from shared.x402.solana_layout import check_layout
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Malformed, Transaction, read_transaction
 from shared.x402.solana_signature import is_signed_by
@@ -90,7 +90,7 @@ def offers(token: SolanaToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
 def with_fee_payer(offer: Offer, kind_extra: dict[str, Any] | None) -> Offer | None:
     """The offer with the fee payer that a facilitator's /supported names; None when it names none that can be used."""
     fee_payer = (kind_extra or {}).get("feePayer")
-    if not _is_address(fee_payer):
+    if not is_address(fee_payer):
         return None
     return msgspec.structs.replace(offer, extra={**offer.extra, "feePayer": fee_payer})
 
@@ -234,10 +234,3 @@ def _transaction(text: str) -> Transaction:
         return read_transaction(raw)
     except (Malformed, binascii.Error, ValueError):
         raise Refused(_PREFIX + "transaction_could_not_be_decoded") from None
-
-
-def _is_address(value: object) -> bool:
-    try:
-        return isinstance(value, str) and bool(decode_base58(value, 32))
-    except ValueError:
-        return False

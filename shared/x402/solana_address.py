@@ -45,6 +45,14 @@ def decode_base58(text: str, size: int) -> bytes:
     return bytes(zeros) + raw
 
 
+def is_address(value: object) -> bool:
+    """Whether it is the text of 32 bytes."""
+    try:
+        return isinstance(value, str) and bool(decode_base58(value, 32))
+    except ValueError:
+        return False
+
+
 TOKEN_PROGRAM = decode_base58("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", 32)
 """SPL Token. Every USDC mint is of this one, and none of Token-2022."""
 _ATA_PROGRAM = decode_base58("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", 32)

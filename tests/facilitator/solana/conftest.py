@@ -1,0 +1,98 @@
+"""The rail on the sandbox's ledger, and a node in between that fails to order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+import pytest_socket
+from solders.keypair import Keypair
+
+from compose.sandbox.rpc import Rpc
+from compose.sandbox.solana import USDC, start_solana
+from facilitator.rails.solana import SolanaRail
+from tests.facilitator.bench import MoodyNode
+from tests.facilitator.solana.bench import SolanaBench
+
+Running = Callable[..., AbstractAsyncContextManager[SolanaRail]]
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolanaBench]:
+    """A ledger for the whole session."""
+    pytest_socket.enable_socket()
+    sandbox = start_solana(tmp_path_factory.mktemp("solana"))
+    yield SolanaBench(sandbox, Rpc(sandbox.rpc_url))
+    sandbox.stop()
+
+
+@pytest.fixture(autouse=True)
+def flowing(bench: SolanaBench) -> Iterator[None]:
+    """Whatever a test did to the ledger is over with it."""
+    yield
+    bench.rpc("sandbox_drop", 0)
+    bench.rpc("sandbox_release")
+    bench.rpc("sandbox_fund", bench.sandbox.settler, {"lamports": 10**10})
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rail that waits for a moment only."""
+    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.6)
+    monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PATIENCE_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PAUSE_S", 0.05)
+    monkeypatch.setattr("facilitator.rails.solana.WATCH_EVERY_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 0.4)
+    monkeypatch.setattr("facilitator.rails.solana_confirmations.LONGEST_POLL_S", 0.05)
+    monkeypatch.setattr("facilitator.rails.solana_purse.READ_SOON_S", 0.02)
+
+
+@pytest.fixture
+def running(bench: SolanaBench) -> Running:
+    """Starts a rail."""
+
+    @asynccontextmanager
+    async def running(
+        rpc_url: str = bench.sandbox.rpc_url, key: str = bench.sandbox.settler_key
+    ) -> AsyncIterator[SolanaRail]:
+        rail = SolanaRail(USDC, rpc_url, bytes.fromhex(key))
+        try:
+            await rail.start()
+            yield rail
+        finally:
+            await rail.stop()
+
+    return running
+
+
+@pytest.fixture
+async def rail(running: Running) -> AsyncIterator[SolanaRail]:
+    """A rail on that ledger."""
+    async with running() as rail:
+        yield rail
+
+
+@pytest.fixture
+def node(bench: SolanaBench) -> Iterator[MoodyNode]:
+    """A node in front of the ledger that fails to order."""
+    node = MoodyNode(bench.sandbox.rpc_url)
+    node.start()
+    yield node
+    node.stop()
+
+
+@pytest.fixture
+async def moody_rail(running: Running, node: MoodyNode) -> AsyncIterator[SolanaRail]:
+    """A rail that knows the ledger through that node only."""
+    async with running(node.url) as rail:
+        yield rail
+
+
+@pytest.fixture
+def pay_to(bench: SolanaBench) -> str:
+    """A recipient with an account that has nothing in it yet."""
+    owner = Keypair().pubkey()
+    bench.fund(owner, usdc=0)
+    return str(owner)
