@@ -73,11 +73,12 @@ class AccountRoot:
 
 @dataclass(frozen=True, slots=True)
 class TrustLine:
-    """Seen from its holder."""
+    """Seen from its holder. Frozen and authorised: by the issuer."""
 
     balance: Decimal
     limit: Decimal
     is_frozen: bool
+    is_authorized: bool
 
 
 class XrplLedger:
@@ -101,7 +102,7 @@ class XrplLedger:
         if found.get("validated") is not True:
             return Outcome(Fate.OPEN)
         body, meta = found["tx_json"], found["meta"]
-        at = int(body["date"]) + RIPPLE_EPOCH
+        at = int(body.get("date") or found["date"]) + RIPPLE_EPOCH
         if meta["TransactionResult"] != "tesSUCCESS":
             return Outcome(Fate.FAILED, at=at, payer=body["Account"])
         delivered = meta["delivered_amount"]
@@ -136,13 +137,18 @@ class XrplLedger:
 
     async def trust_line(self, holder: str, currency: str, issuer: str) -> TrustLine | None:
         """A holder's line to an issuer, in the open ledger; None when there is none."""
-        async for line in self._pages("account_lines", "lines", account=holder, peer=issuer):
-            if line["currency"] == currency and line["account"] == issuer:
-                return TrustLine(
-                    _decimal(line["balance"]),
-                    _decimal(line["limit"]),
-                    bool(line.get("freeze_peer") or line.get("deep_freeze_peer")),
-                )
+        try:
+            async for line in self._pages("account_lines", "lines", account=holder, peer=issuer):
+                if line["currency"] == currency and line["account"] == issuer:
+                    return TrustLine(
+                        _decimal(line["balance"]),
+                        _decimal(line["limit"]),
+                        bool(line.get("freeze_peer") or line.get("deep_freeze_peer")),
+                        bool(line.get("peer_authorized")),
+                    )
+        except NodeSaysNo as no:
+            if no.code != "actNotFound":
+                raise
         return None
 
     async def has_ticket(self, account: str, ticket: int, *, ledger: str = "current") -> bool:

@@ -115,6 +115,18 @@ async def test_twenty_at_once_are_one_transaction(stand: Stand, rail: XrplRail) 
     assert stand.balance(stand.pay_to) == "0.021"
 
 
+async def test_a_payer_need_not_wait_for_the_ledger(stand: Stand, rail: XrplRail) -> None:
+    """Given a payment that is on its way, when the same account signs the next one, then both are settled."""
+    stand.server.is_held = True
+    payer, settling = stand.payer(), []
+    for number in range(3):
+        settling.append(asyncio.create_task(rail.settle(stand.call(payer))))
+        await until(lambda wanted=number + 1: stand.server.seen.count("submit") == wanted)
+    stand.server.is_held = False
+    assert [answer.success for answer in await asyncio.gather(*settling)] == [True] * 3
+    assert stand.transactions(payer.address) == 3
+
+
 async def test_what_was_settled_before_is_settled(stand: Stand, rail: XrplRail) -> None:
     """By another process, or by the payer itself: the answer is the transaction, and nothing is sent."""
     payer = stand.payer()
@@ -145,6 +157,12 @@ def _no_line(stand: Stand, payer: Wallet) -> None:
             del state.lines[payer.address, RLUSD.issuer, RLUSD.currency]
 
 
+def _forget(stand: Stand, account: str) -> None:
+    with stand.server.lock:
+        for state in (stand.ledger.state, stand.ledger.open):
+            del state.accounts[account]
+
+
 REFUSALS: list[tuple[str, Callable[[Stand, Wallet], Any], dict[str, Any], str]] = [
     ("too little of the token", lambda s, p: s.trust(p.address, "0.0009"), {}, "insufficient_funds"),
     ("no trust line", _no_line, {}, PREFIX + "trust_line_missing"),
@@ -161,6 +179,8 @@ REFUSALS: list[tuple[str, Callable[[Stand, Wallet], Any], dict[str, Any], str]] 
      PREFIX + "pay_to_cannot_receive"),
     ("recipient takes none", lambda s, p: s.change(s.pay_to, flags=DEPOSIT_AUTH), {}, PREFIX + "pay_to_cannot_receive"),
     ("recipient has no room", lambda s, p: s.trust(s.pay_to, "1", "1.0009"), {}, PREFIX + "pay_to_cannot_receive"),
+    ("recipient is not there", lambda s, p: _forget(s, s.pay_to), {}, PREFIX + "pay_to_cannot_receive"),
+    ("line not authorised", lambda s, p: s.change(RLUSD.issuer, flags=0x00040000), {}, PREFIX + "pay_to_cannot_receive"),
     ("token frozen", lambda s, p: s.change(RLUSD.issuer, flags=GLOBAL_FREEZE), {}, PREFIX + "pay_to_cannot_receive"),
 ]  # fmt: skip
 
