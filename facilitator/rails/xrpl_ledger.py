@@ -18,6 +18,7 @@ SEARCHED_LEDGERS = 250
 """How far before the last ledger that could have a payment it is looked for: a quarter of an hour, and less than the history
 that a node must keep."""
 _MOST_PAGES = 3
+_MOST_DIGITS = 100
 
 Json = dict[str, Any]
 
@@ -186,6 +187,6 @@ class XrplLedger:
 def _decimal(text: object) -> Decimal:
     """A value as nodes write it, now and then with an exponent."""
     value = Decimal(str(text))
-    if not value.is_finite():
-        raise ValueError("not a number")
+    if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS:
+        raise ValueError("not a number that the ledger has")
     return value
