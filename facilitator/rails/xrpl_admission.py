@@ -20,6 +20,7 @@ FEE_KNOWN_S = 60.0
 MOST_RECIPIENTS = 1_000
 
 _REQUIRE_DESTINATION_TAG = 0x00020000
+_REQUIRE_AUTH = 0x00040000
 _DISABLE_MASTER = 0x00100000
 _GLOBAL_FREEZE = 0x00400000
 _DEPOSIT_AUTH = 0x01000000
@@ -102,7 +103,8 @@ class Admission:
         if root is None or issuer is None or line is None or line.limit - line.balance < payment.value:
             raise refused("pay_to_cannot_receive")
         needs_tag = root.flags & _REQUIRE_DESTINATION_TAG and payment.destination_tag is None
-        if needs_tag or root.flags & _DEPOSIT_AUTH or issuer.flags & _GLOBAL_FREEZE or line.is_frozen:
+        is_stopped = issuer.flags & _GLOBAL_FREEZE or (issuer.flags & _REQUIRE_AUTH and not line.is_authorized)
+        if needs_tag or root.flags & _DEPOSIT_AUTH or is_stopped or line.is_frozen:
             raise refused("pay_to_cannot_receive")
         if len(self._receivers) >= MOST_RECIPIENTS:
             self._receivers.clear()

@@ -18,6 +18,7 @@ SEARCHED_LEDGERS = 250
 """How far before the last ledger that could have a payment it is looked for: a quarter of an hour, and less than the history
 that a node must keep."""
 _MOST_PAGES = 3
+_MOST_DIGITS = 100
 
 Json = dict[str, Any]
 
@@ -73,11 +74,12 @@ class AccountRoot:
 
 @dataclass(frozen=True, slots=True)
 class TrustLine:
-    """Seen from its holder."""
+    """Seen from its holder. Frozen and authorised: by the issuer."""
 
     balance: Decimal
     limit: Decimal
     is_frozen: bool
+    is_authorized: bool
 
 
 class XrplLedger:
@@ -101,7 +103,7 @@ class XrplLedger:
         if found.get("validated") is not True:
             return Outcome(Fate.OPEN)
         body, meta = found["tx_json"], found["meta"]
-        at = int(body["date"]) + RIPPLE_EPOCH
+        at = int(body.get("date") or found["date"]) + RIPPLE_EPOCH
         if meta["TransactionResult"] != "tesSUCCESS":
             return Outcome(Fate.FAILED, at=at, payer=body["Account"])
         delivered = meta["delivered_amount"]
@@ -136,13 +138,18 @@ class XrplLedger:
 
     async def trust_line(self, holder: str, currency: str, issuer: str) -> TrustLine | None:
         """A holder's line to an issuer, in the open ledger; None when there is none."""
-        async for line in self._pages("account_lines", "lines", account=holder, peer=issuer):
-            if line["currency"] == currency and line["account"] == issuer:
-                return TrustLine(
-                    _decimal(line["balance"]),
-                    _decimal(line["limit"]),
-                    bool(line.get("freeze_peer") or line.get("deep_freeze_peer")),
-                )
+        try:
+            async for line in self._pages("account_lines", "lines", account=holder, peer=issuer):
+                if line["currency"] == currency and line["account"] == issuer:
+                    return TrustLine(
+                        _decimal(line["balance"]),
+                        _decimal(line["limit"]),
+                        bool(line.get("freeze_peer") or line.get("deep_freeze_peer")),
+                        bool(line.get("peer_authorized")),
+                    )
+        except NodeSaysNo as no:
+            if no.code != "actNotFound":
+                raise
         return None
 
     async def has_ticket(self, account: str, ticket: int, *, ledger: str = "current") -> bool:
@@ -180,6 +187,6 @@ class XrplLedger:
 def _decimal(text: object) -> Decimal:
     """A value as nodes write it, now and then with an exponent."""
     value = Decimal(str(text))
-    if not value.is_finite():
-        raise ValueError("not a number")
+    if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS:
+        raise ValueError("not a number that the ledger has")
     return value

@@ -28,7 +28,10 @@ class NodeSaysNo(Exception):
         self.result = result
 
 
-NODE_ERRORS = (NodeSaysNo, aiohttp.ClientError, OSError, TimeoutError, ValueError, TypeError, KeyError, ArithmeticError)
+NODE_ERRORS = (
+    *(NodeSaysNo, aiohttp.ClientError, OSError, TimeoutError),
+    *(ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError),
+)
 """What asking the node raises when it does not answer, or not as it should."""
 
 

@@ -230,6 +230,12 @@ def served() -> Iterator[tuple[JsonRpcClient, XrplServer]]:
     server.stop()
 
 
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """xrpl-py looks for its transaction as often as ledgers close here."""
+    monkeypatch.setattr("xrpl.asyncio.transaction.reliable_submission._LEDGER_CLOSE_TIME", 0.1)
+
+
 def test_xrpl_py_pays_reads_and_makes_tickets(served: tuple[JsonRpcClient, XrplServer]) -> None:
     """Autofill, reliable submission, lines, tickets and history, in both versions of the API."""
     client, _ = served

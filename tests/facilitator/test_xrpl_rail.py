@@ -39,12 +39,13 @@ def stand() -> Iterator[Stand]:
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledgers close more quickly here."""
     monkeypatch.setattr("facilitator.rails.xrpl_clock.LOOK_OFTEN_S", 0.03)
+    monkeypatch.setattr("facilitator.rails.xrpl_clock.LOOK_EVERY_S", 0.1)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that gives up on a ledger after a moment."""
-    monkeypatch.setattr("facilitator.rails.xrpl.SETTLE_TIMEOUT_S", 0.6)
+    monkeypatch.setattr("facilitator.rails.xrpl.SETTLE_TIMEOUT_S", 0.35)
 
 
 @pytest.fixture
@@ -115,6 +116,18 @@ async def test_twenty_at_once_are_one_transaction(stand: Stand, rail: XrplRail) 
     assert stand.balance(stand.pay_to) == "0.021"
 
 
+async def test_a_payer_need_not_wait_for_the_ledger(stand: Stand, rail: XrplRail) -> None:
+    """Given a payment that is on its way, when the same account signs the next one, then both are settled."""
+    stand.server.is_held = True
+    payer, settling = stand.payer(), []
+    for number in range(3):
+        settling.append(asyncio.create_task(rail.settle(stand.call(payer))))
+        await until(lambda wanted=number + 1: stand.server.seen.count("submit") == wanted)
+    stand.server.is_held = False
+    assert [answer.success for answer in await asyncio.gather(*settling)] == [True] * 3
+    assert stand.transactions(payer.address) == 3
+
+
 async def test_what_was_settled_before_is_settled(stand: Stand, rail: XrplRail) -> None:
     """By another process, or by the payer itself: the answer is the transaction, and nothing is sent."""
     payer = stand.payer()
@@ -145,6 +158,12 @@ def _no_line(stand: Stand, payer: Wallet) -> None:
             del state.lines[payer.address, RLUSD.issuer, RLUSD.currency]
 
 
+def _forget(stand: Stand, account: str) -> None:
+    with stand.server.lock:
+        for state in (stand.ledger.state, stand.ledger.open):
+            del state.accounts[account]
+
+
 REFUSALS: list[tuple[str, Callable[[Stand, Wallet], Any], dict[str, Any], str]] = [
     ("too little of the token", lambda s, p: s.trust(p.address, "0.0009"), {}, "insufficient_funds"),
     ("no trust line", _no_line, {}, PREFIX + "trust_line_missing"),
@@ -161,6 +180,8 @@ REFUSALS: list[tuple[str, Callable[[Stand, Wallet], Any], dict[str, Any], str]] 
      PREFIX + "pay_to_cannot_receive"),
     ("recipient takes none", lambda s, p: s.change(s.pay_to, flags=DEPOSIT_AUTH), {}, PREFIX + "pay_to_cannot_receive"),
     ("recipient has no room", lambda s, p: s.trust(s.pay_to, "1", "1.0009"), {}, PREFIX + "pay_to_cannot_receive"),
+    ("recipient is not there", lambda s, p: _forget(s, s.pay_to), {}, PREFIX + "pay_to_cannot_receive"),
+    ("line not authorised", lambda s, p: s.change(RLUSD.issuer, flags=0x00040000), {}, PREFIX + "pay_to_cannot_receive"),
     ("token frozen", lambda s, p: s.change(RLUSD.issuer, flags=GLOBAL_FREEZE), {}, PREFIX + "pay_to_cannot_receive"),
 ]  # fmt: skip
 
@@ -249,6 +270,36 @@ async def test_before_the_ledger_has_said_so_it_is_pending(stand: Stand, rail: X
 
 
 @pytest.mark.usefixtures("impatient")
+async def test_a_used_sequence_says_nothing_to_a_node_without_history(stand: Stand, rail: XrplRail) -> None:
+    """It may have been used by this very payment: not refused for good before a node can tell."""
+    payer = stand.payer()
+    call = stand.call(payer)
+    stand.spend(payer)
+    await until(lambda: stand.transactions(payer.address) == 1)
+    with stand.server.lock:
+        stand.ledger.forget(stand.ledger.validated.index)
+    assert (await rail.settle(call)).error_reason == "settlement_pending"
+
+
+async def test_a_payment_that_expires_while_it_is_looked_at(stand: Stand, rail: XrplRail) -> None:
+    """Given its payer has sent it and its last ledger is validated just after it was looked for, it is settled all the same."""
+    stand.server.is_held = True
+    call = stand.call(stand.payer(), LastLedgerSequence=stand.ledger.open_index)
+    payment = payment_of(call)
+
+    def pass_by(result: dict[str, Any]) -> dict[str, Any]:
+        stand.server.edits.clear()
+        assert stand.submit(payment.blob) == "tesSUCCESS"
+        stand.server.close_ledgers(2)
+        time.sleep(0.4)  # until the rail has heard of them
+        return result
+
+    stand.server.edits["tx"] = pass_by
+    settled = await rail.settle(call)
+    assert (settled.success, settled.transaction) == (True, payment.transaction)
+
+
+@pytest.mark.usefixtures("impatient")
 async def test_a_ledger_that_is_held_back(stand: Stand, rail: XrplRail) -> None:
     """Pending with the transaction; unused by evidence; settled when the ledger closes, with no second transaction."""
     stand.server.is_held = True
@@ -275,7 +326,7 @@ async def test_a_submission_that_got_lost_is_sent_again(stand: Stand, rail: Xrpl
     assert (await rail.settle(stand.call(stand.payer()))).success
 
 
-@pytest.mark.parametrize("mood", ["lost", "hang up", "garbage", "error"])
+@pytest.mark.parametrize("mood", ["lost", "hang up", "garbage", "list", "error"])
 async def test_an_answer_that_got_lost(stand: Stand, rail: XrplRail, mood: str) -> None:
     """Given a submission whose answer does not come, when the node comes back, then it is one transaction."""
     payer = stand.payer()
@@ -350,7 +401,19 @@ async def test_values_with_exponents_are_the_same(stand: Stand, rail: XrplRail) 
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("mood", ["hang up", "garbage", "error"])
+@pytest.mark.parametrize("change", [{"value": "1e999999999"}, {"value": "NaN"}, {"value": None}, {"currency": None}])
+async def test_values_that_no_ledger_has(stand: Stand, rail: XrplRail, change: dict[str, Any]) -> None:
+    """A node that says such things has said nothing, or nothing of ours."""
+    stand.server.edits["tx"] = _delivered(change)
+    call = stand.call(stand.payer())
+    assert (await rail.settle(call)).error_reason in ("settlement_pending", "invalid_transaction_state")
+    evidence = await rail.evidence(payment_of(call).payment_id)
+    assert evidence is not None
+    assert evidence.status in ("unknown", "void")
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("mood", ["hang up", "garbage", "list", "error"])
 async def test_a_node_that_fails_before_anything_was_sent(stand: Stand, rail: XrplRail, mood: str) -> None:
     """Nothing is on its way, and nothing is known; when the node comes back the same payment settles."""
     call = stand.call(stand.payer())
@@ -369,7 +432,7 @@ async def test_a_node_that_shows_no_new_ledger_is_a_complaint(
     stand: Stand, rail: XrplRail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then nothing is offered, until there is one again."""
-    monkeypatch.setattr("facilitator.rails.xrpl.STALE_AFTER_S", 0.5)
+    monkeypatch.setattr("facilitator.rails.xrpl.STALE_AFTER_S", 0.3)
     stand.server.is_held = True
     await until(lambda: bool(rail.complaint))
     assert rail.kinds == ()

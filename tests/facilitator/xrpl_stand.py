@@ -24,8 +24,8 @@ PAYER_FUNDS = 100 * 10**6
 class MoodyServer(XrplServer):
     """A node that fails to order. `moods` says how it treats a method; the rest goes through.
 
-    Moods: ``hang up``, ``garbage``, ``error``, ``lost`` (done, and the answer lost), or a function of the parameters, called
-    before the call goes through. `edits` changes a method's results. `seen` is what was asked.
+    Moods: ``hang up``, ``garbage``, ``list``, ``error``, ``lost`` (done, and the answer lost), or a function of the parameters,
+    called before the call goes through. `edits` changes a method's results. `seen` is what was asked.
     """
 
     def __init__(self, ledger: Ledger, *, port: int = 0) -> None:
@@ -51,6 +51,8 @@ class MoodyServer(XrplServer):
                 return None
             case "garbage":
                 return b"<html>"
+            case "list":
+                return b'{"result":[1,2]}'
             case "error":
                 return b'{"result":{"error":"slowDown","status":"error"}}'
             case "lost":
