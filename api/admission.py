@@ -14,6 +14,9 @@ from api.payment.settle import Checked
 from shared.endpoint import Endpoint, InvalidField
 from shared.x402.refusal import Refused
 
+_REFUSED = "invalid_payload"
+"""When a facilitator does not say why, or not in the specification's words."""
+
 
 class RailDown(Problem):
     """The facilitator of the payment's rail is left alone. A payment that is settled is run all the same."""
@@ -64,17 +67,17 @@ class Admission:
         return None
 
     async def _refused_by_facilitator(self, checked: Checked) -> Refused | Problem | None:
-        """A contract wallet's signature is the chain's to judge."""
+        """The signature of a contract wallet, or of another key than the account's own, is the chain's to judge."""
         try:
             verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
         except Unsettled:
             return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
         if verification.is_valid:
             return None
-        reason = verification.invalid_reason or "invalid_exact_evm_payload_signature"
+        reason = verification.invalid_reason or _REFUSED
         if reason.startswith("unexpected_"):
             return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        return Refused(reason if REASON.fullmatch(reason) else "invalid_exact_evm_payload_signature")
+        return Refused(reason if REASON.fullmatch(reason) else _REFUSED)
 
     def invalid(self, body: bytes) -> Problem | None:
         """Why the body cannot be answered, judged by the request's own declaration."""
