@@ -14,6 +14,7 @@ P3   Two payments in one request.
      e2e/test_attacks.py::test_p03_two_payment_headers_pay_nothing
 P4   One payment for each flavour of the header.
      api/attacks/test_presenting.py::test_p04_one_payment_is_not_good_once_for_each_flavour
+     api/attacks/test_rails.py::test_p04_one_payment_is_served_once_however_it_is_dressed
 P5   Another version or network, or ours written differently.
      api/attacks/test_presenting.py::test_p05_another_version_or_network_is_never_taken_for_ours
 P6   Another amount, or ours written differently.
@@ -27,13 +28,18 @@ P8   Right in `accepted`, wrong in what was signed.
      api/attacks/test_amounts.py::test_p08_what_was_signed_is_what_was_offered
      api/attacks/test_amounts.py::test_p08_the_facilitator_is_told_our_offer_and_not_the_clients
      shared/x402/test_evm.py::test_every_property_set_wrong_alone_is_refused
+     shared/x402/test_solana.py::test_every_property_set_wrong_alone_is_refused
+     shared/x402/test_stellar.py::test_every_property_set_wrong_alone_is_refused
+     shared/x402/test_xrpl.py::test_every_field_set_wrong_alone_is_refused
      facilitator/test_refusals.py::test_a_wrong_payment_is_refused
 P9   The payment of one call presented for another.
      api/attacks/test_using_twice.py::test_p09_a_payment_of_one_price_buys_nothing_of_another
      api/attacks/test_using_twice.py::test_p09_a_payment_buys_one_of_the_calls_of_its_price
      api/attacks/test_using_twice.py::test_p09_a_payment_that_names_another_call_is_told_so
+     api/attacks/test_rails.py::test_p09_a_token_is_for_the_route_of_its_challenge
 P10  The same request again.
      api/attacks/test_using_twice.py::test_p10_a_replay_is_answered_from_what_is_stored
+     api/attacks/test_rails.py::test_a_payment_on_every_rail_buys_one_call
 P11  The payment again, with another request.
      api/attacks/test_using_twice.py::test_p11_a_used_payment_buys_no_other_request
 P12  The same request many times at once.
@@ -41,7 +47,11 @@ P12  The same request many times at once.
      api/payment/test_ledger.py::test_one_of_many_claims_wins
 P13  One payment with many requests at once.
      api/attacks/test_using_twice.py::test_p13_a_race_of_different_requests_serves_one
-P14  The body swapped on the way. Of this rail; the signature of the others can cover the body.
+P14  The body swapped on the way. On Solana and the XRP Ledger the signature covers a token that is for one body.
+     api/attacks/test_rails.py::test_p14_a_token_is_for_the_body_of_its_challenge
+     api/attacks/test_rails.py::test_p14_no_other_token_will_do
+     api/attacks/test_rails.py::test_p14_a_token_is_good_for_ten_minutes
+     api/payment/test_binding.py::test_another_request_is_not_its_request
      api/attacks/test_using_twice.py::test_p14_a_payment_belongs_to_the_body_that_it_came_with
      api/test_pipeline.py::test_what_is_public_on_the_chain_does_not_fetch_an_answer
 P15  Expired, not valid yet, valid for ever.
@@ -92,9 +102,42 @@ P25  A chain that takes a payment back after it was served. A receipt counts whe
      api/test_money.py::test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour
 P26  A cache that gives a paid answer, a price or a payment to somebody else.
      api/attacks/test_answers.py::test_p26_no_answer_may_be_cached_and_none_shows_the_payment
-P27  to P34 are attacks on rails that are not built (Solana, XRPL, Stellar).
+P27  Solana: a transaction that does more than pay, or spends the fee payer's money.
+     shared/x402/test_solana.py::test_every_property_set_wrong_alone_is_refused
+     shared/x402/test_solana.py::test_a_program_is_never_the_fee_payer
+     shared/x402/test_solana.py::test_a_message_with_the_fee_payer_hidden_behind_a_second_number_is_refused
+     shared/x402/test_solana.py::test_no_change_of_a_signed_payment_passes
+P28  Solana: one memo in two transactions. On the XRP Ledger one invoice.
+     api/attacks/test_rails.py::test_p28_of_two_payments_with_one_token_one_is_taken
+     api/attacks/test_rails.py::test_p28_one_challenge_is_paid_on_one_network
+     api/payment/test_ledger.py::test_a_token_pays_once
+P29  XRPL: a payment that delivers less than it says.
+     shared/x402/test_xrpl.py::test_every_field_set_wrong_alone_is_refused
+     facilitator/test_xrpl_rail.py::test_success_is_what_arrived
+P30  XRPL: a token of the same name from another issuer.
+     shared/x402/test_xrpl.py::test_every_field_set_wrong_alone_is_refused
+     facilitator/test_xrpl_rail.py::test_requests_are_judged_before_the_ledger_is_asked
+P31  XRPL: no last ledger, one that is far away or has passed; a sequence that is used elsewhere.
+     shared/x402/test_xrpl.py::test_the_window_is_counted_in_ledgers
+     facilitator/test_xrpl_rail.py::test_what_the_ledger_would_not_take_is_not_sent
+     facilitator/test_xrpl_rail.py::test_a_sequence_that_was_used_elsewhere_is_refused_by_the_ledger_alone
+P32  XRPL: tags, and the dialects of two kinds of client.
+     shared/x402/test_xrpl.py::test_tags_are_those_of_the_offer
+     shared/x402/test_xrpl.py::test_what_is_offered
+     facilitator/test_xrpl_rail.py::test_both_dialects_settle
+     clients/test_clients.py::test_an_independent_client_pays_and_is_served
+P33  XRPL: the payment of another network.
+     shared/x402/test_xrpl.py::test_a_private_network_is_named
+     facilitator/test_xrpl_rail.py::test_the_wrong_network_is_refused
+P34  Stellar: an authorization of more than the payment, or for longer.
+     shared/x402/test_stellar.py::test_every_property_set_wrong_alone_is_refused
+     shared/x402/test_stellar.py::test_the_window_by_hearsay
+     facilitator/test_stellar_rail.py::test_an_entry_for_show_proves_nothing
+     facilitator/test_stellar_rail.py::test_every_refusal_of_the_network_comes_before_anything_is_sent
 P35  A chain's own coin.
      api/attacks/test_amounts.py::test_p35_a_chains_own_coin_is_not_taken
+     shared/x402/test_xrpl.py::test_what_is_payable
+     shared/x402/test_stellar.py::test_an_offer_of_another_form_is_not_payable
      api/attacks/test_amounts.py::test_p07_every_offer_is_in_the_units_of_its_asset
 P36  Paid, and the job, its worker or its result is lost.
      api/attacks/test_answers.py::test_p36_a_job_that_is_lost_is_run_for_the_same_payment
