@@ -37,7 +37,7 @@ class Confirmations:
     async def stop(self) -> None:
         """When nobody waits any more."""
         if self._asking is not None:
-            await self._asking
+            await asyncio.gather(self._asking, return_exceptions=True)
 
     async def _ask(self) -> None:
         while self._waiting:

@@ -39,12 +39,12 @@ def flowing(bench: SolanaBench) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that waits for a moment only."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.6)
+    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.4)
     monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PATIENCE_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PAUSE_S", 0.05)
     monkeypatch.setattr("facilitator.rails.solana.WATCH_EVERY_S", 0.02)
-    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 0.4)
+    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 0.3)
     monkeypatch.setattr("facilitator.rails.solana_confirmations.LONGEST_POLL_S", 0.05)
     monkeypatch.setattr("facilitator.rails.solana_purse.READ_SOON_S", 0.02)
 
