@@ -18,10 +18,10 @@ class RpcError(Exception):
 
     Attributes:
         code: 3 for a revert, -32601 for a method it does not know, -32602 for wrong parameters, -32000 for the rest.
-        data: 0x hex of the revert data, or None.
+        data: more about it, or None; on an EVM chain 0x hex of the revert data.
     """
 
-    def __init__(self, code: int, message: str, data: str | None = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message

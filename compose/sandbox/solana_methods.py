@@ -12,11 +12,11 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import SanitizeError, VersionedTransaction
 
+from compose.sandbox.rpc import RpcError
 from compose.sandbox.solana_ledger import Ledger
 from compose.sandbox.solana_tokens import MINT, address_of, read_holding
 from compose.sandbox.solana_wire import (
     INVALID_PARAMS,
-    RpcError,
     account_json,
     amount_json,
     commitment,

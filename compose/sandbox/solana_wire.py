@@ -8,22 +8,13 @@ from typing import Any
 
 from solders.account import Account
 
+from compose.sandbox.rpc import RpcError
 from compose.sandbox.solana_ledger import BLOCKHASH_LIVES, FINAL_AFTER, Landed, Ledger, Simulated
 from compose.sandbox.solana_tokens import TOKEN, USDC, Holding
 from shared.x402.solana_address import encode_base58
 
 INVALID_PARAMS = -32602
 _RECENT_SLOTS = BLOCKHASH_LIVES + FINAL_AFTER
-
-
-class RpcError(Exception):
-    """What a node answers instead of a result."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.data = data
 
 
 def in_context(ledger: Ledger, value: Any) -> dict[str, Any]:

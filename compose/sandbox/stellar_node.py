@@ -11,14 +11,11 @@ from __future__ import annotations
 import argparse
 import threading
 import time
-import traceback
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import msgspec
 from stellar_sdk import Asset
 
-from compose.sandbox.rpc import RpcError
+from compose.sandbox.node_server import JsonRpcServer
 from compose.sandbox.stellar_ledger import Ledger
 from compose.sandbox.stellar_methods import answer
 from shared.x402.networks import STELLAR_USDC
@@ -28,23 +25,20 @@ TOKEN = STELLAR_USDC[NETWORK]
 ISSUER = "GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN"
 """Circle's account: the contract's address follows from it, the code and the network."""
 LUMENS = 10_000
-_MAX_BODY_BYTES = 200_000
-_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 
 
-class StellarServer(ThreadingHTTPServer):
+class StellarServer(JsonRpcServer):
     """Answers for one network. `close_every_s` is how long its ledgers take."""
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self, port: int, ledger: Ledger, close_every_s: float) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(port)
         self.ledger = ledger
-        # One call at a time: the ledger knows no threads.
-        self.lock = threading.Lock()
         self._close_every_s = close_every_s
         self._over = threading.Event()
+
+    def call(self, method: str, params: Any) -> Any:
+        """A method of Stellar RPC, or of the tests."""
+        return answer(self.ledger, method, {} if params is None else params)
 
     def close_ledgers(self) -> None:
         """One after the other, until the server is closed."""
@@ -58,51 +52,6 @@ class StellarServer(ThreadingHTTPServer):
         """Also ends the ledgers."""
         self._over.set()
         super().server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # An answer leaves as one packet. Unbuffered, or with Nagle's algorithm, it waits 40 ms for an acknowledgement.
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    server: StellarServer
-
-    def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > _MAX_BODY_BYTES:
-            self.send_error(413)
-            return
-        body = msgspec.json.encode(self._answer(self.rfile.read(length)))
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not news. What fails inside prints its traceback, which goes to the log."""
-
-    def _answer(self, body: bytes) -> dict[str, Any]:
-        try:
-            request = msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
-            return _error(None, _PARSE_ERROR, str(error))
-        if not isinstance(request, dict) or not isinstance(request.get("method"), str):
-            return _error(None, _INVALID_REQUEST, "not a JSON-RPC request")
-        identity, params = request.get("id"), request.get("params")
-        try:
-            with self.server.lock:
-                result = answer(self.server.ledger, request["method"], {} if params is None else params)
-        except RpcError as error:
-            return _error(identity, error.code, error.message)
-        except Exception as error:
-            traceback.print_exc()
-            return _error(identity, _INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        return {"jsonrpc": "2.0", "id": identity, "result": result}
-
-
-def _error(identity: Any, code: int, message: str) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": message}}
 
 
 def new_ledger() -> Ledger:

@@ -8,14 +8,13 @@ The payer starts with XRP and with each of the known tokens; the recipient has a
 from __future__ import annotations
 
 import argparse
-import sys
 import threading
 import traceback
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import msgspec
 
+from compose.sandbox.node_server import NodeServer
 from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_lookup import MethodError
 from compose.sandbox.xrpl_methods import answer
@@ -26,23 +25,18 @@ FUNDS_DROPS = 1_000 * 10**6
 FUNDS = "1000"
 """Of each token."""
 LIMIT = "1000000000"
-_MAX_BODY_BYTES = 1_000_000
 
 
-class XrplServer(ThreadingHTTPServer):
+class XrplServer(NodeServer):
     """One ledger on one port.
 
     Args:
         close_every_s: 0 leaves closing to whoever asks for it.
     """
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self, ledger: Ledger, *, port: int = 0, close_every_s: float = CLOSE_EVERY_S) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(port)
         self.ledger = ledger
-        self.lock = threading.Lock()
         self.is_held = False
         """While it is, no ledger closes by itself."""
         self._close_every_s = close_every_s
@@ -85,11 +79,6 @@ class XrplServer(ThreadingHTTPServer):
             return b'{"result":{"error":"jsonInvalid","status":"error"}}'
         return msgspec.json.encode({"result": self._result(method, parameters)})
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is not news."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
     def _result(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         try:
             with self.lock:
@@ -104,32 +93,6 @@ class XrplServer(ThreadingHTTPServer):
         while self._close_every_s and not self._stopping.wait(self._close_every_s):
             if not self.is_held:
                 self.close_ledgers()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # An answer leaves as one packet. Unbuffered, or with Nagle's algorithm, it waits 40 ms for an acknowledgement.
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    server: XrplServer
-
-    def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > _MAX_BODY_BYTES:
-            self.send_error(413)
-            return
-        body = self.server.answer(self.rfile.read(length))
-        if body is None:
-            self.close_connection = True
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not news. What fails inside prints its traceback, which goes to the log."""
 
 
 def tokens_of(network: str) -> list[XrplToken]:

@@ -19,6 +19,7 @@ from facilitator.rails.prices import CannotSend, Prices
 from facilitator.rails.purse import Purse
 from facilitator.rails.token import NODE_ERRORS, TokenOnChain, proves_payment
 from facilitator.rails.transaction import Sent
+from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import evm
 from shared.x402.evm import Authorization
@@ -66,7 +67,7 @@ class EvmRail:
         self._prices = Prices(self._web3, most_for_gas)
         self._purse = Purse(self._web3, settler.address, self._prices, low_balance)
         self._account = SettlerAccount(self._web3, settler, token.chain_id, prices=self._prices, purse=self._purse)
-        self._settling: dict[_Key, asyncio.Task[Settlement]] = {}
+        self._settling = Settling[_Key]()
         self._sent: dict[_Key, Sent] = {}
         self._watching: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
@@ -107,7 +108,7 @@ class EvmRail:
 
     async def stop(self) -> None:
         """Wait for what is being settled, then close the connections."""
-        await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        await self._settling.finish()
         # Not cancelled: web3 leaves a lock of all its providers locked when a request is cancelled while it waits for it.
         self._stopping.set()
         if self._watching is not None:
@@ -134,13 +135,7 @@ class EvmRail:
         except Refused as refused:
             return self._failed(refused.reason, _payer(call))
         key = _key(authorization)
-        running = self._settling.get(key)
-        if running is None:
-            # A task of its own: whoever asked may hang up, and the settlement still ends well.
-            running = asyncio.create_task(self._settle(call, authorization))
-            self._settling[key] = running
-            running.add_done_callback(lambda _: self._settling.pop(key, None))
-        return await asyncio.shield(running)
+        return await self._settling.once(key, lambda: self._settle(call, authorization))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization."""
@@ -150,13 +145,8 @@ class EvmRail:
         return await self._chain.evidence(named.payer, named.nonce)
 
     def _check(self, call: FacilitatorCall) -> Authorization:
-        offer, accepted = call.payment_requirements, call.payment_payload.accepted
-        if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
-            raise Refused("invalid_x402_version")
-        if offer.scheme != evm.SCHEME or accepted.scheme != evm.SCHEME:
-            raise Refused("unsupported_scheme")
-        if offer.network != self.network or accepted.network != offer.network:
-            raise Refused("invalid_network")
+        require_ours(call, self.network)
+        offer = call.payment_requirements
         if offer.asset.lower() != self.token.address.lower():
             raise Refused("invalid_payment_requirements")
         if (offer.extra.get("name"), offer.extra.get("version")) != (self.token.name, self.token.version):

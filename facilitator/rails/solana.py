@@ -20,6 +20,7 @@ from facilitator.rails.solana_history import History, parse
 from facilitator.rails.solana_node import NODE_ERRORS, PROCESSED, NotSent, SolanaNode, Status
 from facilitator.rails.solana_purse import SolanaPurse
 from facilitator.rails.solana_simulation import CannotSettle, Outlook, outlook_of, reason_of
+from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import solana
 from shared.x402.networks import SolanaToken
@@ -60,7 +61,7 @@ class SolanaRail:
         self._purse = SolanaPurse(self._node, self._fee_payer, low_balance)
         self._history = History(self._node, token)
         self._confirmations = Confirmations(self._node)
-        self._settling: dict[str, asyncio.Task[Settlement]] = {}
+        self._settling = Settling[str]()
         self._sent: dict[str, float] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -103,7 +104,7 @@ class SolanaRail:
 
     async def stop(self) -> None:
         """Wait for what is being settled, then close the connections."""
-        await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        await self._settling.finish()
         await self._confirmations.stop()
         if self._watching is not None:
             self._watching.cancel()
@@ -131,13 +132,7 @@ class SolanaRail:
             authorization = self._check(call)
         except Refused as refused:
             return self._failed(refused.reason, None)
-        running = self._settling.get(authorization.payment_id)
-        if running is None:
-            # A task of its own: whoever asked may hang up, and the settlement still ends well.
-            running = asyncio.create_task(self._settle(authorization))
-            self._settling[authorization.payment_id] = running
-            running.add_done_callback(lambda _: self._settling.pop(authorization.payment_id, None))
-        return await asyncio.shield(running)
+        return await self._settling.once(authorization.payment_id, lambda: self._settle(authorization))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one payment."""
@@ -147,13 +142,8 @@ class SolanaRail:
         return await self._history.evidence(named)
 
     def _check(self, call: FacilitatorCall) -> Authorization:
-        offer, accepted = call.payment_requirements, call.payment_payload.accepted
-        if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
-            raise Refused("invalid_x402_version")
-        if offer.scheme != solana.SCHEME or accepted.scheme != solana.SCHEME:
-            raise Refused("unsupported_scheme")
-        if offer.network != self.network or accepted.network != offer.network:
-            raise Refused("invalid_network")
+        require_ours(call, self.network)
+        offer = call.payment_requirements
         if offer.asset != self.token.mint:
             raise Refused("invalid_payment_requirements")
         if "feePayer" not in offer.extra:

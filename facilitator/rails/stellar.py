@@ -17,6 +17,7 @@ from facilitator.rails.stellar_node import IDLE_POLL_S, NODE_ERRORS, POLL_S, STR
 from facilitator.rails.stellar_purse import StellarPurse
 from facilitator.rails.stellar_simulation import Simulator, expected_of
 from facilitator.rails.stellar_transfers import Transfers, emitted, events_refusal, parse_id
+from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import stellar
 from shared.x402.networks import StellarToken
@@ -73,7 +74,7 @@ class StellarRail:
         self._simulator = Simulator(self._node, settler.public_key, most_for_fee)
         self._channels = Channels(self._node, settler, channels)
         self._transfers = Transfers(self._node)
-        self._settling: dict[_Key, asyncio.Task[Settlement]] = {}
+        self._settling = Settling[_Key]()
         self._sent: dict[_Key, Sent] = {}
         self._seen: dict[str, str] = {}
         self._watching: asyncio.Task[None] | None = None
@@ -121,7 +122,7 @@ class StellarRail:
 
     async def stop(self) -> None:
         """Wait for what is being settled, then close the connections."""
-        await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        await self._settling.finish()
         await self._channels.close()
         if self._watching is not None:
             self._watching.cancel()
@@ -150,13 +151,7 @@ class StellarRail:
         except Refused as refused:
             return self._failed(refused.reason, None)
         key = _key(authorization)
-        running = self._settling.get(key)
-        if running is None:
-            # A task of its own: whoever asked may hang up, and the settlement still ends well.
-            running = asyncio.create_task(self._settle(call, authorization))
-            self._settling[key] = running
-            running.add_done_callback(lambda _: self._settling.pop(key, None))
-        return await asyncio.shield(running)
+        return await self._settling.once(key, lambda: self._settle(call, authorization))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization."""
@@ -166,13 +161,8 @@ class StellarRail:
         return await self._transfers.evidence(named.payer, named.nonce, hint=self._seen.get(payment_id, ""))
 
     def _check(self, call: FacilitatorCall) -> Authorization:
-        offer, accepted = call.payment_requirements, call.payment_payload.accepted
-        if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
-            raise Refused("invalid_x402_version")
-        if offer.scheme != stellar.SCHEME or accepted.scheme != stellar.SCHEME:
-            raise Refused("unsupported_scheme")
-        if offer.network != self.network or accepted.network != offer.network:
-            raise Refused("invalid_network")
+        require_ours(call, self.network)
+        offer = call.payment_requirements
         if offer.asset != self.token.contract or not stellar.is_payable(offer):
             raise Refused("invalid_payment_requirements")
         authorization = stellar.check(offer, call.payment_payload.payload)

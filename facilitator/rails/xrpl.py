@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from facilitator.rails.xrpl_admission import Admission, InTheOpen
 from facilitator.rails.xrpl_clock import STALE_AFTER_S, LedgerClock
 from facilitator.rails.xrpl_ledger import Fate, Outcome, XrplLedger
 from facilitator.rails.xrpl_node import NODE_ERRORS, XrplNode
+from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import xrpl
 from shared.x402.networks import XrplToken
@@ -50,7 +50,7 @@ class XrplRail:
         self._clock = LedgerClock(self._node)
         self._ledger = XrplLedger(self._node)
         self._admission = Admission(self._ledger, self._clock)
-        self._settling: dict[str, asyncio.Task[Settlement]] = {}
+        self._settling = Settling[str]()
         self._sent: dict[str, int] = {}
 
     @property
@@ -92,7 +92,7 @@ class XrplRail:
 
     async def stop(self) -> None:
         """Wait for what is being settled, then close the connections."""
-        await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        await self._settling.finish()
         await self._clock.stop()
         await self._node.close()
 
@@ -119,13 +119,7 @@ class XrplRail:
             payment = self._check(call)
         except Refused as refusal:
             return self._failed(refusal.reason, None)
-        running = self._settling.get(payment.transaction)
-        if running is None:
-            # A task of its own: whoever asked may hang up, and the settlement still ends well.
-            running = asyncio.create_task(self._settle(payment))
-            self._settling[payment.transaction] = running
-            running.add_done_callback(lambda _: self._settling.pop(payment.transaction, None))
-        return await asyncio.shield(running)
+        return await self._settling.once(payment.transaction, lambda: self._settle(payment))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the ledger says of one transaction. An `unused` one has no time: here it is counted in ledgers, not seconds."""
@@ -157,13 +151,8 @@ class XrplRail:
         return msgspec.structs.replace(unknown, status="unused") if is_open else unknown
 
     def _check(self, call: FacilitatorCall) -> Authorization:
+        require_ours(call, self.network)
         offer, accepted = call.payment_requirements, call.payment_payload.accepted
-        if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
-            raise Refused("invalid_x402_version")
-        if offer.scheme != xrpl.SCHEME or accepted.scheme != xrpl.SCHEME:
-            raise Refused("unsupported_scheme")
-        if offer.network != self.network or accepted.network != offer.network:
-            raise Refused("invalid_network")
         token = self._tokens.get(offer.asset)
         if token is None or offer.extra.get("issuer") != token.issuer or not xrpl.is_payable(offer):
             raise Refused("invalid_payment_requirements")

@@ -529,7 +529,7 @@ async def test_a_rail_that_was_killed_settles_once(bench: StellarBench, rail: St
         asked = asyncio.create_task(first.settle(call))
         await until_true(lambda: bench.ledger.queue)
         asked.cancel()
-        first._settling.clear()
+        first._settling._tasks.clear()
         await first.stop()
         again = asyncio.create_task(rail.settle(call))
         await asyncio.sleep(0.3)

@@ -1,0 +1,108 @@
+"""HTTP for the sandbox's nodes: a POST with a JSON body is answered with JSON, on 127.0.0.1."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from abc import abstractmethod
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import msgspec
+
+from compose.sandbox.rpc import RpcError
+
+MAX_BODY_BYTES = 2_000_000
+_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
+
+
+class NodeServer(ThreadingHTTPServer):
+    """A thread for each connection, and one call at a time: ledgers know no threads.
+
+    Attributes:
+        lock: held while a call is answered.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.lock = threading.Lock()
+
+    @abstractmethod
+    def answer(self, body: bytes) -> bytes | None:
+        """The answer to a request; None to hang up instead."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is not news."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class JsonRpcServer(NodeServer):
+    """JSON-RPC 2.0, one request or a list of them."""
+
+    @abstractmethod
+    def call(self, method: str, params: Any) -> Any:
+        """The result of one call, with the lock held. Raises RpcError.
+
+        Args:
+            params: as they came; None when there are none.
+        """
+
+    def answer(self, body: bytes) -> bytes:
+        """The answer to a request."""
+        try:
+            request = msgspec.json.decode(body)
+        except msgspec.DecodeError as error:
+            return msgspec.json.encode(_error(None, RpcError(_PARSE_ERROR, str(error))))
+        if isinstance(request, list):
+            return msgspec.json.encode([self._one(one) for one in request])
+        return msgspec.json.encode(self._one(request))
+
+    def _one(self, request: Any) -> dict[str, Any]:
+        if not isinstance(request, dict) or not isinstance(request.get("method"), str):
+            return _error(None, RpcError(_INVALID_REQUEST, "not a JSON-RPC request"))
+        identity = request.get("id")
+        try:
+            with self.lock:
+                result = self.call(request["method"], request.get("params"))
+        except RpcError as error:
+            return _error(identity, error)
+        except Exception as error:
+            traceback.print_exc()
+            return _error(identity, RpcError(_INTERNAL_ERROR, f"{type(error).__name__}: {error}"))
+        return {"jsonrpc": "2.0", "id": identity, "result": result}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # An answer leaves as one packet. Unbuffered, or with Nagle's algorithm, it waits 40 ms for an acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    server: NodeServer
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if length > MAX_BODY_BYTES:
+            self.send_error(413)
+            return
+        body = self.server.answer(self.rfile.read(length))
+        if body is None:
+            self.close_connection = True
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are not news. What fails inside prints its traceback, which goes to the log."""
+
+
+def _error(identity: Any, error: RpcError) -> dict[str, Any]:
+    told = {"code": error.code, "message": error.message} | ({"data": error.data} if error.data is not None else {})
+    return {"jsonrpc": "2.0", "id": identity, "error": told}
