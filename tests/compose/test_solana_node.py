@@ -415,4 +415,4 @@ def test_it_speaks_json_rpc(rpc: Rpc) -> None:
     assert [one["result"] for one in post(b'[{"id":1,"method":"getHealth"},{"id":2,"method":"getHealth"}]')] == [
         "ok"
     ] * 2
-    assert post(b" " * 200_001) == 413
+    assert post(b" " * 2_000_001) == 413
