@@ -37,16 +37,21 @@ def flowing(bench: SolanaBench) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rail that waits for a moment only."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.4)
+def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rail that makes short pauses."""
     monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PATIENCE_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PAUSE_S", 0.05)
     monkeypatch.setattr("facilitator.rails.solana.WATCH_EVERY_S", 0.02)
-    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 0.3)
     monkeypatch.setattr("facilitator.rails.solana_confirmations.LONGEST_POLL_S", 0.05)
     monkeypatch.setattr("facilitator.rails.solana_purse.READ_SOON_S", 0.02)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rail that waits for the node and the network for a moment only."""
+    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 0.4)
 
 
 @pytest.fixture
@@ -84,7 +89,7 @@ def node(bench: SolanaBench) -> Iterator[MoodyNode]:
 
 
 @pytest.fixture
-async def moody_rail(running: Running, node: MoodyNode) -> AsyncIterator[SolanaRail]:
+async def moody_rail(impatient: None, running: Running, node: MoodyNode) -> AsyncIterator[SolanaRail]:
     """A rail that knows the ledger through that node only."""
     async with running(node.url) as rail:
         yield rail

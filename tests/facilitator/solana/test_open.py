@@ -14,7 +14,7 @@ from tests.facilitator.bench import MoodyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("impatient")]
 
 OPEN = {"settlement_pending", "unexpected_settle_error"}
 

@@ -63,7 +63,9 @@ async def test_a_node_that_is_down_at_start(
 
 
 @pytest.mark.parametrize("mood", ["error", "garbage", "http429", "reset", "null", "empty", "hang"])
-async def test_a_node_that_fails_at_start_is_an_error(bench: SolanaBench, node: MoodyNode, mood: str) -> None:
+async def test_a_node_that_fails_at_start_is_an_error(
+    impatient: None, bench: SolanaBench, node: MoodyNode, mood: str
+) -> None:
     """Of the node, never of the settings."""
     node.moods["getGenesisHash"] = mood
     rail = SolanaRail(USDC, node.url, bytes.fromhex(bench.sandbox.settler_key))

@@ -273,7 +273,7 @@ MUTATIONS: list[tuple[str, Callable[[Draft], Any], str]] = [
     ("a newline", text(lambda old: old + "\n"), DECODED),
     ("a newline inside", text(lambda old: old[:76] + "\n" + old[76:]), DECODED),
     ("URL-safe", text(lambda old: "-_" + old[2:]), DECODED),
-    ("other last bits", transaction(lambda old: old[:-1]), DECODED),
+    ("other last bits", lambda made: other_last_bits(made), DECODED),
     ("no base64", text(lambda old: "é" + old[1:]), DECODED),
     ("a surrogate", text(lambda old: "\ud800" + old[1:]), DECODED),
     ("too long", text(lambda old: base64.b64encode(bytes(1233)).decode()), DECODED),
@@ -319,7 +319,9 @@ MUTATIONS: list[tuple[str, Callable[[Draft], Any], str]] = [
     ("price of eight bytes", change(price=Instruction(BUDGET, b"\3" + bytes(7), [])), PRICE),
     ("price of ten bytes", change(price=Instruction(BUDGET, b"\3" + bytes(9), [])), PRICE),
     ("account in the price", add(PAYER.pubkey(), to=1), PRICE),
+    ("another setting instead of the price", change(price=Instruction(BUDGET, b"\4" + bytes(8), [])), PRICE),
     ("price above the cap", change(price=unit_price(5_000_001)), PRICE + "_too_high"),
+    ("price above the cap, of no unit", change(limit=unit_limit(0), price=unit_price(5_000_001)), PRICE + "_too_high"),
     ("highest price", change(price=unit_price(2**64 - 1)), PRICE + "_too_high"),
     ("both caps at once", change(limit=unit_limit(400_000), price=unit_price(5_000_000)), PRICE + "_too_high"),
     ("fee above the cap", change(limit=unit_limit(20_001), price=unit_price(5_000_000)), PRICE + "_too_high"),
@@ -407,6 +409,17 @@ MUTATIONS: list[tuple[str, Callable[[Draft], Any], str]] = [
     ),
     ("another blockhash, signed before", transaction(lambda old: blockhash_changed(old)), SIGNATURE),
 ]
+
+
+def other_last_bits(made: Draft) -> dict[str, Any]:
+    """The same bytes in another text: the bits that the padding leaves over are not zero."""
+    while not (written := made.payload()["transaction"]).endswith("="):
+        made.optional = [memo(MEMO.encode()), Instruction(LIGHTHOUSE, bytes(len(made.optional[-1].data) + 1), [])]
+    at = len(written.rstrip("=")) - 1
+    other = written[:at] + chr(ord(written[at]) + 1) + written[at + 1 :]
+    assert base64.b64decode(other) == base64.b64decode(written)
+    assert solana.check(BOUND, {"transaction": written}).value == 1000
+    return {"transaction": other}
 
 
 def blockhash_changed(content: bytes) -> bytes:

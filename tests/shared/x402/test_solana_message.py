@@ -184,6 +184,30 @@ def test_a_key_twice_is_refused() -> None:
         read_transaction(bytes(raw))
 
 
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
+def test_a_transaction_has_a_longest_size(more: int, is_read: bool) -> None:
+    """To the byte."""
+    data = MAX_TRANSACTION_BYTES - len(raw_of(_with_data(0), [_PAYER])) - 1  # a second byte for the length
+    raw = raw_of(_with_data(data + more), [_PAYER])
+    assert len(raw) == MAX_TRANSACTION_BYTES + more
+    assert read_alike(raw) is is_read
+
+
+def _with_data(size: int) -> MessageV0:
+    return MessageV0.try_compile(
+        _PAYER.pubkey(), [Instruction(Pubkey(bytes([7]) * 32), bytes(size), [])], [], Hash.default()
+    )
+
+
+@pytest.mark.parametrize(("loaded", "is_read"), [(0, False), (1, True), (254, True), (255, False)])
+def test_tables_give_something_and_not_too_much(loaded: int, is_read: bool) -> None:
+    """With two keys of its own, a message has 256 accounts at most."""
+    head = b"\1" + bytes(64) + b"\x80\1\0\1\2" + bytes(32) + bytes([7]) * 32 + bytes(32) + b"\0"
+    count = bytes([loaded]) if loaded < 0x80 else bytes([loaded & 0x7F | 0x80, loaded >> 7])
+    raw = head + b"\1" + bytes([9]) * 32 + count + bytes(range(256))[:loaded] + b"\0"
+    assert read_alike(raw) is is_read
+
+
 def test_long_lists_cost_no_time() -> None:
     """A count of 65,535 is believed only as far as there are bytes."""
     started = time.process_time()
