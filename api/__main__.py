@@ -11,6 +11,7 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from shared.allocator import keep_freed_memory
 from shared.collector import calm_collector
 from shared.discretion import be_discreet
 from shared.settings import InvalidSetting, Settings
@@ -26,6 +27,7 @@ def application() -> Rsgi:
 
     app = create_app()
     calm_collector()
+    keep_freed_memory()
     be_discreet()
     return Rsgi(app, app.litestar.lifespan)
 

@@ -21,6 +21,7 @@ from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import KINDS, Problem
 from api.http import problem_answer, request_id
+from api.long_bodies import LongBodies
 from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
@@ -124,6 +125,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),
         limits=Limits(settings.rate_limits),
+        long_bodies=LongBodies(),
         payments=Sealer(master, "payments"),
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
         binder=binder,

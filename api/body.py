@@ -10,6 +10,7 @@ from typing import Any
 from litestar.types import Receive, Scope
 
 from api.errors import Problem
+from api.long_bodies import LongBodies
 
 READ_TIMEOUT_S = 10.0
 DISCARD_TIMEOUT_S = 2.0
@@ -23,9 +24,10 @@ _LATE = "the body is late"
 class RequestBody:
     """The body of one request, read at most once."""
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
+    def __init__(self, scope: Scope, receive: Receive, long_bodies: LongBodies) -> None:
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
         self._receive = receive
+        self._long_bodies = long_bodies
         self._is_over = b"content-length" not in self._headers and b"transfer-encoding" not in self._headers
         self._content: bytes | None = b"" if self._is_over else None
 
@@ -49,13 +51,16 @@ class RequestBody:
             limit: most bytes that are taken.
 
         Raises:
-            Problem: `too_large`, `unsupported_media_type`, or `invalid_body` when it does not arrive in 10 s.
+            Problem: `too_large`, `unsupported_media_type`, `invalid_body` when it does not arrive in 10 s, or `pool_full` when
+                too many long ones wait.
         """
         declared = self._headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared[:20]) > limit:
             raise _too_large(limit)
         if self._is_over:
             return b""
+        # One of no declared length may be as long as any.
+        await self._long_bodies.turn(int(declared) if b"content-length" in self._headers else limit)
         try:
             self._content = body = await _in_time(self._joined(limit), READ_TIMEOUT_S)
         except TimeoutError:

@@ -50,7 +50,7 @@ class PaidCall:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Nothing escapes: an unexpected failure is logged with the request's id."""
         call_id = request_id(scope)
-        body = RequestBody(scope, receive)
+        body = RequestBody(scope, receive, self._services.long_bodies)
         try:
             answer = await self._answer(scope, body)
         except Refused as refused:

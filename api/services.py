@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from api.disk import Disk
 from api.dispatch import Dispatcher
+from api.long_bodies import LongBodies
 from api.payment.binding import Binder
 from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
@@ -22,6 +23,7 @@ class Services:
     dispatcher: Dispatcher
     fingerprint: Fingerprinter
     limits: Limits
+    long_bodies: LongBodies
     payments: Sealer
     disk: Disk
     binder: Binder

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 from jobs import hosts
 from jobs.catalogue import CATALOGUE
+from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
 from shared.broker import StopFetching, StreamBroker
 from shared.collector import calm_collector
@@ -52,6 +53,7 @@ class OfItsOwnGroup(Middleware):
         if os.getppid() != master:  # it died in between
             os._exit(1)
         calm_collector()
+        keep_freed_memory()
         be_discreet()
 
 

@@ -13,7 +13,7 @@ from shared.x402.wire import Offer, Settlement, Verification
 
 T = TypeVar("T")
 
-REASON = re.compile(r"[a-z0-9_]{1,80}", re.ASCII)
+REASON = re.compile(r"[a-z0-9_]{1,100}", re.ASCII)
 """The form of a reason in the specification's words. Anything else is not repeated, and refuses nothing for certain."""
 _TRANSACTION = re.compile(r"[0-9A-Za-z+/=_-]{1,128}", re.ASCII)
 _ITS_TROUBLE = re.compile(r"unexpected_|internal_")

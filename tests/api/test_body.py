@@ -10,6 +10,7 @@ import pytest
 from api import body
 from api.body import RequestBody
 from api.errors import Problem
+from api.long_bodies import LongBodies
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +37,7 @@ def part(content: bytes, *, more: bool = True) -> dict[str, Any]:
 
 def request(upload: Upload, headers: list[tuple[bytes, bytes]] = LENGTH) -> RequestBody:
     scope: Any = {"headers": headers}
-    return RequestBody(scope, upload)  # type: ignore[arg-type]
+    return RequestBody(scope, upload, LongBodies())  # type: ignore[arg-type]
 
 
 async def test_parts_are_joined() -> None:

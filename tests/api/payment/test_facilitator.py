@@ -114,7 +114,7 @@ OPEN = [
     (200, {**NO, "errorReason": "Internal server error"}),
     (200, {**NO, "errorReason": "Transaction receipt timed out"}),
     (200, {**NO, "errorReason": "Not enough money\r\nSet-Cookie: a"}),
-    (200, {**NO, "errorReason": "insufficient_funds" * 5}),
+    (200, {**NO, "errorReason": "insufficient_funds" * 6}),
     (200, {**NO, "errorReason": "confirmation_timeout"}),
     (200, {**NO, "errorReason": "rpc_error"}),
     (503, {**NO, "errorReason": "service_unavailable"}),

@@ -29,6 +29,7 @@ from api.pools import ROOM
 from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
+from shared.allocator import keep_freed_memory
 from shared.broker import StreamBroker
 from shared.collector import calm_collector
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
@@ -109,6 +110,7 @@ def create_app() -> Rsgi:
     with patch.object(api.app, "PaidCall", UnpaidCall):
         app = api.app.create_app(catalogue=CATALOGUE)
     calm_collector()
+    keep_freed_memory()
     return Rsgi(app, app.litestar.lifespan)
 
 
@@ -135,6 +137,7 @@ def worker() -> None:
 
 def fast_worker() -> None:
     """The pool of calculations, as in the Procfile."""
+    os.nice(5)  # as in the Procfile
     become("-m", "dramatiq", f"{MODULE}:create_broker", "--queues", "fast", "--processes", "1", "--threads", "16")
 
 
