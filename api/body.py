@@ -10,7 +10,7 @@ from typing import Any
 from litestar.types import Receive, Scope
 
 from api.errors import Problem
-from api.long_bodies import LongBodies
+from api.long_bodies import LONG_BYTES, LongBodies
 
 READ_TIMEOUT_S = 10.0
 DISCARD_TIMEOUT_S = 2.0
@@ -60,7 +60,9 @@ class RequestBody:
         if self._is_over:
             return b""
         # One of no declared length may be as long as any.
-        await self._long_bodies.turn(int(declared) if b"content-length" in self._headers else limit)
+        size = int(declared) if b"content-length" in self._headers else limit
+        if size > LONG_BYTES:
+            await self._long_bodies.turn(size)
         try:
             self._content = body = await _in_time(self._joined(limit), READ_TIMEOUT_S)
         except TimeoutError:

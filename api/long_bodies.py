@@ -21,9 +21,11 @@ class LongBodies:
         self._free_at = 0.0
 
     async def turn(self, size: int) -> None:
-        """Wait until a body of that many bytes may be read. Raises Problem ``pool_full`` when too many wait already."""
-        if size <= LONG_BYTES:
-            return
+        """Wait until a body of so many bytes may be read. Shorter ones than LONG_BYTES need no turn.
+
+        Raises:
+            Problem: ``pool_full``, when too many wait already.
+        """
         now = asyncio.get_running_loop().time()
         at = max(now, self._free_at)
         if at - now > LONGEST_WAIT_S:

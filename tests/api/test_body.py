@@ -10,7 +10,7 @@ import pytest
 from api import body
 from api.body import RequestBody
 from api.errors import Problem
-from api.long_bodies import LongBodies
+from api.long_bodies import LONG_BYTES, LongBodies
 
 pytestmark = pytest.mark.anyio
 
@@ -143,3 +143,22 @@ async def test_a_look_that_fails_says_nothing(events: list[dict[str, Any]], monk
     assert await reading.glimpse() is None
     async with asyncio.timeout(1):
         await reading.discard()
+
+
+async def test_long_bodies_take_turns_and_short_ones_do_not() -> None:
+    """One that does not say its length may be as long as any."""
+    turns: list[int] = []
+
+    class Turns(LongBodies):
+        async def turn(self, size: int) -> None:
+            turns.append(size)
+
+    limit = 2 * LONG_BYTES
+    for headers in (
+        [(b"content-length", b"%d" % LONG_BYTES)],
+        [(b"content-length", b"%d" % (LONG_BYTES + 1))],
+        CHUNKED,
+    ):
+        scope: Any = {"headers": headers}
+        await RequestBody(scope, Upload(part(b"{}", more=False)), Turns()).read(limit=limit)  # type: ignore[arg-type]
+    assert turns == [LONG_BYTES + 1, limit]

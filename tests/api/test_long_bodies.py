@@ -8,18 +8,9 @@ import pytest
 
 from api import long_bodies
 from api.errors import Problem
-from api.long_bodies import BYTES_PER_S, LONG_BYTES, LongBodies
+from api.long_bodies import LONG_BYTES, LongBodies
 
 pytestmark = pytest.mark.anyio
-
-
-async def test_short_bodies_never_wait() -> None:
-    """However many long ones do."""
-    bodies = LongBodies()
-    await bodies.turn(10 * BYTES_PER_S)
-    async with asyncio.timeout(0.05):
-        for _ in range(1_000):
-            await bodies.turn(LONG_BYTES)
 
 
 async def test_long_ones_pass_at_so_many_bytes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
