@@ -145,7 +145,7 @@ REASONS = [
     "missing_eip712_domain",
     "asset_not_deployed_contract",
 ]
-WORDS = ["<script>alert(1)</script>", "Not enough money", "a" * 81, "x\r\nSet-Cookie: a=b", "\u00e9", "UPPER"]
+WORDS = ["<script>alert(1)</script>", "Not enough money", "a" * 101, "x\r\nSet-Cookie: a=b", "\u00e9", "UPPER"]
 
 
 async def test_p19_success_false_is_a_refusal_whatever_the_status(

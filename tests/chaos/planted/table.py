@@ -104,7 +104,7 @@ BUGS: dict[str, Bug] = {
         _case("success elsewhere"),
     ),
     "a success of another payer is taken": Bug(
-        ANSWERS, "and (answer.payer or payer).lower() == payer.lower()", "", (2, 3), _case("success of another payer")
+        ANSWERS, "and _is_payer(answer.payer or payer, offer, payer)", "", (2, 3), _case("success of another payer")
     ),
     "what is pending has failed": Bug(
         ANSWERS,
@@ -136,8 +136,8 @@ BUGS: dict[str, Bug] = {
     ),
     "a transfer to somebody else is taken for ours": Bug(
         SETTLE,
-        'shown = (evidence.status, (evidence.pay_to or "").lower(), evidence.amount)',
-        "shown = (evidence.status, offer.pay_to.lower(), evidence.amount)",
+        "if not evidence.transaction or not is_ours or ",
+        "if not evidence.transaction or ",
         (2, 3),
         _case("somebody else was paid"),
     ),
