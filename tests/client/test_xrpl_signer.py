@@ -23,9 +23,10 @@ from shared.x402.networks import Rail
 from tests import xrpl_signing as signing
 from tests.xrpl_signing import INVOICE, RLUSD, USDC
 
-PAYER = Wallet.create()
-OLDER = Wallet.create(signing.SECP256K1)
-PAY_TO = Wallet.create().address
+# The same in every process of a run: tests are named after them.
+PAYER = Wallet.from_entropy("01" * 16)
+OLDER = Wallet.from_entropy("02" * 16, algorithm=signing.SECP256K1)
+PAY_TO = Wallet.from_entropy("03" * 16).address
 OFFER = signing.offer(PAY_TO)
 
 

@@ -37,7 +37,8 @@ from compose.sandbox.xrpl_state import DEPOSIT_AUTH, DISABLE_MASTER, GLOBAL_FREE
 from tests import xrpl_signing as signing
 from tests.xrpl_signing import RLUSD, USDC, Json, amount
 
-PAYER, PAYEE, OTHER = Wallet.create(), Wallet.create(), Wallet.create()
+# The same in every process of a run: tests are named after them.
+PAYER, PAYEE, OTHER = (Wallet.from_entropy(f"{number:032x}") for number in (1, 2, 3))
 OFFER = signing.offer(PAYEE.address)
 
 

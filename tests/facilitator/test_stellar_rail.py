@@ -558,7 +558,9 @@ async def test_a_node_of_another_network_is_refused(bench: StellarBench) -> None
 
 
 @pytest.mark.parametrize(
-    "secret", ["", "SA", "0x" + "11" * 32, Keypair.random().public_key, Keypair.random().secret[:-1] + "a"]
+    "secret",
+    ["", "SA", "0x" + "11" * 32, Keypair.random().public_key, Keypair.random().secret[:-1] + "a"],
+    ids=range(5),
 )
 def test_a_key_of_another_form_is_refused(secret: str) -> None:
     """And not shown."""

@@ -84,7 +84,7 @@ def test_first_and_last_address_of_a_network_are_refused_and_its_neighbours_are_
 @pytest.mark.parametrize(
     "text",
     [
-        *PUBLIC_IPV4,
+        *sorted(PUBLIC_IPV4),
         *(
             "1.1.1.1",
             "8.8.8.8",
