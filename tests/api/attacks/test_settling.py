@@ -36,29 +36,32 @@ AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
-NOW = int(time.time())
 BEFORE = "invalid_exact_evm_payload_authorization_valid_before"
 AFTER = "invalid_exact_evm_payload_authorization_valid_after"
-WINDOWS: dict[str, tuple[dict[str, str], str]] = {
-    "expired long ago": ({"validBefore": "1"}, BEFORE),
-    "expired at once": ({"validBefore": "0"}, BEFORE),
-    "expired a moment ago": ({"validBefore": str(NOW - 1)}, BEFORE),
-    "too short to settle": ({"validBefore": str(NOW + 3)}, BEFORE),
-    "valid too long": ({"validBefore": str(NOW + LATEST_EXPIRY_S + 120)}, BEFORE),
-    "valid for ever": ({"validBefore": str(2**256 - 1)}, BEFORE),
-    "valid beyond 64 bits": ({"validBefore": str(2**64 + NOW + 60)}, BEFORE),
-    "not valid yet": ({"validAfter": str(NOW + 120)}, AFTER),
-    "never valid": ({"validAfter": str(2**256 - 1)}, AFTER),
-    "turned around": ({"validAfter": str(NOW + 200), "validBefore": str(NOW + 100)}, AFTER),
-}
 UNREADABLE = ["-1", "1e10", "", " 2000000000", "1_900_000_000", str(2**256), "２０００００００００"]
+
+
+def windows(now: int) -> dict[str, tuple[dict[str, str], str]]:
+    """What is not valid now, and why."""
+    return {
+        "expired long ago": ({"validBefore": "1"}, BEFORE),
+        "expired at once": ({"validBefore": "0"}, BEFORE),
+        "expired a moment ago": ({"validBefore": str(now - 1)}, BEFORE),
+        "too short to settle": ({"validBefore": str(now + 3)}, BEFORE),
+        "valid too long": ({"validBefore": str(now + LATEST_EXPIRY_S + 120)}, BEFORE),
+        "valid for ever": ({"validBefore": str(2**256 - 1)}, BEFORE),
+        "valid beyond 64 bits": ({"validBefore": str(2**64 + now + 60)}, BEFORE),
+        "not valid yet": ({"validAfter": str(now + 120)}, AFTER),
+        "never valid": ({"validAfter": str(2**256 - 1)}, AFTER),
+        "turned around": ({"validAfter": str(now + 200), "validBefore": str(now + 100)}, AFTER),
+    }
 
 
 async def test_p15_outside_its_window_nothing_is_settled(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader
 ) -> None:
     """Payments that were, will be or would for ever be good: old ones to be replayed, eternal ones to outlive our memory."""
-    for name, (fields, reason) in WINDOWS.items():
+    for name, (fields, reason) in windows(int(time.time())).items():
         answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment(**fields))})
         assert (answer.status_code, answer.json()["error"]) == (402, reason), name
     for text in UNREADABLE:
