@@ -159,8 +159,8 @@ def test_p03_two_payment_headers_pay_nothing(service: Any, ledger: Any) -> None:
 
 
 def test_p37_an_answer_that_got_lost_is_fetched_with_the_same_request(service: Any, ledger: Any) -> None:
-    """The connection breaks as soon as the payment was taken: the call is settled, run and stored all the same, and every copy of
-    the request then gets the same bytes, the same receipt, and is not charged."""
+    """The connection breaks as soon as the payment was taken: the call is settled, run and stored all the same, and every copy
+    of the request then gets the same bytes, the same receipt, and is not charged."""
     before = transfers(service)
     payment = Payment(service)
     message = request([TYPE, payment.header], b'{"message":"lost"}')
