@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from jobs.fake.source import Method, Source
 
+# Words that have lost a space.
+_SPACED = {"24hour": "24 hour", "leadingedge": "leading edge"} | {
+    f"{nth}generation": f"{nth} generation" for nth in ("3rd", "4th", "5th", "6th")
+}
+
 
 def name(source: Source) -> str:
     """``Kling - Larson``, ``Hegmann LLC`` or ``Terry, Metz and Crona``."""
@@ -17,7 +22,8 @@ def _catch_phrase_word(index: int) -> Method:
         """A word or two."""
         from faker.providers.company import Provider
 
-        return source.pick(tuple(Provider.catch_phrase_words[index]))
+        word = source.pick(tuple(Provider.catch_phrase_words[index]))
+        return _SPACED.get(word, word)
 
     return method
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 
-from jobs.fake import checks, company
+from jobs.fake import bban, checks, company
 from jobs.fake.source import Source, one_of
 from jobs.fake.text import as_json
 
@@ -27,7 +27,8 @@ _CURRENCIES = (
     ("TWD", "New Taiwan Dollar", "NT$", "901"), ("UAH", "Hryvnia", "₴", "980"), ("USD", "US Dollar", "$", "840"),
     ("VND", "Dong", "₫", "704"), ("ZAR", "Rand", "R", "710"),
 )  # fmt: skip
-# The IBAN registry's structures, sign by sign: n is a digit, a is a letter, c is either.
+# The IBAN registry's structures, sign by sign: n is a digit, d one that is not 0, a is a letter, c is either. In Norway
+# another check digit belongs to accounts that begin with 00.
 _IBANS = (
     ("AT", "nnnnnnnnnnnnnnnn"), ("BE", "nnnnnnnnnnnn"), ("BG", "aaaannnnnncccccccc"), ("CH", "nnnnncccccccccccc"),
     ("CZ", "nnnnnnnnnnnnnnnnnnnn"), ("DE", "nnnnnnnnnnnnnnnnnn"), ("DK", "nnnnnnnnnnnnnn"),
@@ -35,12 +36,13 @@ _IBANS = (
     ("FR", "nnnnnnnnnncccccccccccnn"), ("GB", "aaaannnnnnnnnnnnnn"), ("GR", "nnnnnnncccccccccccccccc"),
     ("HR", "nnnnnnnnnnnnnnnnn"), ("HU", "nnnnnnnnnnnnnnnnnnnnnnnn"), ("IE", "aaaannnnnnnnnnnnnn"),
     ("IT", "annnnnnnnnncccccccccccc"), ("LT", "nnnnnnnnnnnnnnnn"), ("LU", "nnnccccccccccccc"),
-    ("NL", "aaaannnnnnnnnn"), ("NO", "nnnnnnnnnnn"), ("PL", "nnnnnnnnnnnnnnnnnnnnnnnn"),
+    ("NL", "aaaannnnnnnnnn"), ("NO", "dnnndnnnnnn"), ("PL", "nnnnnnnnnnnnnnnnnnnnnnnn"),
     ("PT", "nnnnnnnnnnnnnnnnnnnnn"), ("RO", "aaaacccccccccccccccc"), ("SE", "nnnnnnnnnnnnnnnnnnnn"),
     ("SK", "nnnnnnnnnnnnnnnnnnnn"),
 )  # fmt: skip
 _IBAN_ALPHABETS = {
     "n": string.digits,
+    "d": "123456789",
     "a": string.ascii_uppercase,
     "c": string.digits + string.ascii_uppercase,
 }
@@ -105,10 +107,10 @@ def bic(source: Source) -> str:
 
 
 def iban(source: Source) -> str:
-    """Without spaces, 15 to 28 signs, of a European country, with valid check digits."""
+    """Without spaces, 15 to 28 signs, of a European country, with valid check digits, those within it as well."""
     country, structure = source.pick(_IBANS)
-    bban = "".join(source.chars(_IBAN_ALPHABETS[kind], 1) for kind in structure)
-    return f"{country}{checks.iban(country, bban)}{bban}"
+    national = bban.checked(country, "".join(source.chars(_IBAN_ALPHABETS[kind], 1) for kind in structure))
+    return f"{country}{checks.iban(country, national)}{national}"
 
 
 def credit_card_number(source: Source) -> str:
@@ -140,7 +142,7 @@ def bitcoin_address(source: Source) -> str:
     return source.pick((
         "1" + source.chars(_BASE58, source.integer(25, 33)),
         "3" + source.chars(_BASE58, source.integer(25, 33)),
-        "bc1" + source.chars(_BECH32, 39),
+        "bc1q" + source.chars(_BECH32, 38),
         "bc1p" + source.chars(_BECH32, 58),
     ))  # fmt: skip
 

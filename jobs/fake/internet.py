@@ -135,13 +135,14 @@ def user_agent(source: Source) -> str:
     safari = f"Version/{source.integer(14, 18)}.{source.integer(0, 6)}"
     ios = f"{source.integer(14, 18)}_{source.integer(0, 6)}"
     android = f"Linux; Android {source.integer(10, 16)}; {source.pick(('Pixel 7', 'Pixel 9', 'SM-G998B', 'SM-S921U'))}"
+    firefox = system.replace("10_15_7", "10.15")
     agent = source.pick((
         f"({system}) {chrome} Safari/537.36",
         f"({windows}) {chrome} Safari/537.36 Edg/{major}.0.{source.integer(0, 3500)}.{source.integer(0, 99)}",
-        f"({system}; rv:{major}.0) Gecko/20100101 Firefox/{major}.0",
+        f"({firefox}; rv:{major}.0) Gecko/20100101 Firefox/{major}.0",
         f"({mac_os}) AppleWebKit/605.1.15 (KHTML, like Gecko) {safari} Safari/605.1.15",
-        f"(iPhone; CPU iPhone OS {ios} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) {safari} Mobile/15E148 "
-        "Safari/604.1",
+        f"(iPhone; CPU iPhone OS {ios} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+        f"Version/{ios.replace('_', '.')} Mobile/15E148 Safari/604.1",
         f"({android}) {chrome} Mobile Safari/537.36",
     ))  # fmt: skip
     return f"Mozilla/5.0 {agent}"

@@ -28,6 +28,12 @@ _LANGUAGES = (
     ("Thai", "th", "tha"), ("Turkish", "tr", "tur"), ("Ukrainian", "uk", "ukr"), ("Vietnamese", "vi", "vie"),
     ("Welsh", "cy", "cym"), ("Zulu", "zu", "zul"),
 )  # fmt: skip
+# Python Faker's names that are out of date, ambiguous or more than a name.
+_COUNTRIES = {
+    "Antarctica (the territory South of 60 deg S)": "Antarctica", "Bouvet Island (Bouvetoya)": "Bouvet Island",
+    "Korea": "South Korea", "Libyan Arab Jamahiriya": "Libya", "Netherlands Antilles": "Curaçao",
+    "Slovakia (Slovak Republic)": "Slovakia", "Swaziland": "Eswatini",
+}  # fmt: skip
 _EARTH_RADIUS_KM = 6371.0
 
 state = one_of(*_STATES)
@@ -53,7 +59,8 @@ def city(source: Source) -> str:
 
 def country(source: Source) -> str:
     """English short name."""
-    return source.fake.country()
+    name = source.fake.country()
+    return _COUNTRIES.get(name, name)
 
 
 def country_code(source: Source) -> str:

@@ -60,11 +60,22 @@ def last_name(source: Source) -> str:
 
 
 def full_name(source: Source) -> str:
-    """First and last name; one in eight has a prefix, one in eight a suffix."""
-    name = f"{first_name(source)} {last_name(source)}"
+    """First and last name; one in eight has a prefix, which suits the first name, one in eight a suffix."""
+    first = first_name(source)
+    name = f"{first} {last_name(source)}"
     if source.rng.random() < 0.125:
-        name = f"{prefix(source)} {name}"
+        name = f"{_suiting(prefix(source), first)} {name}"
     return f"{name} {suffix(source)}" if source.rng.random() < 0.125 else name
+
+
+def _suiting(title: str, first: str) -> str:
+    """The prefix, or the one in its place for a first name that only women or only men have."""
+    from faker.providers.person.en_US import Provider
+
+    male, female = first in Provider.first_names_male, first in Provider.first_names_female
+    if title == "Mr.":
+        return "Ms." if female and not male else title
+    return "Mr." if male and not female and title != "Dr." else title
 
 
 def job_title(source: Source) -> str:

@@ -8,6 +8,8 @@ from jobs.fake import checks, color
 from jobs.fake.source import Source, one_of
 
 _VIN_SIGNS = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789"
+_VIN_YEARS = str.maketrans("UZ0", "VY1")
+"""No model year is written with the first three (49 CFR 565.15)."""
 
 bicycle = one_of(
     "Adventure Road Bicycle", "BMX Bicycle", "City Bicycle", "Cruiser Bicycle", "Cyclocross Bicycle",
@@ -44,8 +46,9 @@ def vehicle(source: Source) -> str:
 
 
 def vin(source: Source) -> str:
-    """Seventeen signs without I, O and Q; the ninth is a valid check sign, the last five are digits."""
+    """Seventeen signs without I, O and Q; the ninth is a valid check sign, the tenth a year's, the last five are digits."""
     text = source.chars(_VIN_SIGNS, 12) + source.digits(5)
+    text = text[:9] + text[9].translate(_VIN_YEARS) + text[10:]
     return text[:8] + checks.vin(text) + text[9:]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from jobs.fake.allowlist import METHODS
-from jobs.faker import ENDPOINT, MAX_SEED, Request, Response, run
+from jobs.faker import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long, run
 from jobs.ports import Context
 from shared.endpoint import InvalidField
 
@@ -211,3 +211,10 @@ def test_the_largest_request_fits_the_body_limit() -> None:
     body = json.dumps({"template": template, "count": 100, "seed": MAX_SEED}).encode()
     assert _request(body).template == template
     assert len(body) <= ENDPOINT.max_body_bytes
+
+
+def test_many_values_are_long() -> None:
+    """Whatever they are: no method takes more than a fraction of a millisecond."""
+    template = {f"f{n}": "person.firstName" for n in range(4)}
+    assert not is_long(Request(template, count=MANY_VALUES // 4))
+    assert is_long(Request(template, count=MANY_VALUES // 4 + 1))

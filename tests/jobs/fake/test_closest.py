@@ -22,6 +22,15 @@ from jobs.fake.closest import closest
         ("uuid", "string.uuid"),
         ("fullName", "person.fullName"),
         ("commerce.colour", "vehicle.color"),
+        ("number.integer", "number.int"),
+        ("location.zip", "location.zipCode"),
+        ("address.zip", "location.zipCode"),
+        ("location.lat", "location.latitude"),
+        ("internet.ipAddress", "internet.ip"),
+        ("image.imageUrl", "image.url"),
+        ("company.companyName", "company.name"),
+        ("music.song", "music.songName"),
+        ("science.element", "science.chemicalElement"),
     ],
 )
 def test_first_suggestion_is_what_was_meant(name: str, meant: str) -> None:
@@ -40,6 +49,13 @@ def test_siblings_when_nothing_is_spelled_alike() -> None:
     names = closest("date.between", METHODS)
     assert len(names) == 5
     assert all(name.startswith("date.") for name in names)
+
+
+@pytest.mark.parametrize("name", ["person", "Person", "person.", "number"])
+def test_a_module_alone(name: str) -> None:
+    """Of a module without a method the first names are suggested."""
+    module = name.lower().rstrip(".")
+    assert closest(name, METHODS) == tuple([each for each in METHODS if each.startswith(f"{module}.")][:5])
 
 
 @pytest.mark.parametrize("name", ["", ".", "zzz", "__class__", "faker.providers", "\U0001d529", "x" * 100_000])

@@ -13,6 +13,7 @@ from ipaddress import ip_address, ip_network
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from faker.providers.person.en_US import Provider
 
 from jobs.fake import date
 from jobs.fake.records import records
@@ -38,7 +39,7 @@ PATTERNS = {
     "finance.accountNumber": r"\d{8}",
     "finance.amount": r"(0|[1-9]\d{0,3})\.\d\d",
     "finance.bic": r"[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?",
-    "finance.bitcoinAddress": r"[13][1-9A-HJ-NP-Za-km-z]{25,33}|bc1[02-9ac-hj-np-z]{39}|bc1p[02-9ac-hj-np-z]{58}",
+    "finance.bitcoinAddress": r"[13][1-9A-HJ-NP-Za-km-z]{25,33}|bc1q[02-9ac-hj-np-z]{38}|bc1p[02-9ac-hj-np-z]{58}",
     "finance.creditCardCVV": r"\d{3}",
     "finance.creditCardNumber": r"\d{4}-\d{6}-\d{4,5}|\d{4}-\d{4}-\d{4}-\d{4}|4\d{12}",
     "finance.currencyCode": r"[A-Z]{3}",
@@ -99,7 +100,7 @@ PATTERNS = {
     "system.mimeType": r"(application|audio|font|image|text|video)/[a-z0-9.+-]+",
     "system.networkInterface": r"(P\d)?(en|wl|ww)(o\d|x[0-9a-f]{12}|(p\d)?s\d(f\d)?(d\d)?)",
     "system.semver": r"\d{1,2}\.\d{1,2}\.\d{1,2}",
-    "vehicle.vin": r"[A-HJ-NPR-Z0-9]{12}\d{5}",
+    "vehicle.vin": r"[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-TV-Y1-9][A-HJ-NPR-Z0-9]{2}\d{5}",
     "vehicle.vrm": r"[A-Z]{2}\d{2}[A-Z]{3}",
 }
 
@@ -165,12 +166,77 @@ def test_check_digits(name: str, valid: Callable[[str], bool]) -> None:
     assert all(valid(value) for value in _values(name))
 
 
+# The ranges of registrants in the two English-language groups, as the International ISBN Agency publishes them: the last
+# seven digits of each, and how many of them are the registrant's. Group 1 from 4000 on.
+_ISBN_RANGES = {
+    "0": "1999999 2 2279999 3 2289999 4 3689999 3 3699999 4 6389999 3 6397999 4 6399999 7 6449999 3 6459999 7 6479999 3 "
+    "6489999 7 6549999 3 6559999 4 6999999 3 8499999 4 8999999 5 9003709 6 9003719 7 9499999 6 9999999 7",
+    "1": "5499999 4 6499999 5 6799999 4 6859999 5 7139999 4 7169999 3 7319999 4 7399999 7 8697999 5 9159999 6 9165059 7 "
+    "9168699 6 9169079 7 9191639 6 9195649 7 9195999 6 9196549 7 9729999 6 9877999 4",
+}
+
+
+def test_isbn_hyphens() -> None:
+    """They stand where the registrant's range says."""
+    for value in _values("commerce.isbn", 1000):
+        _, group, registrant, publication, _ = value.split("-")
+        ranges = _ISBN_RANGES[group].split()
+        digits = f"{registrant}{publication}"[:7]
+        last = next(last for last in ranges[::2] if digits <= last)
+        assert len(registrant) == int(ranges[ranges.index(last) + 1]), value
+
+
+def test_countries_exist() -> None:
+    """No country that has dissolved or goes by another name, nor one that says more than its name."""
+    names = set(_values("location.country", 2000))
+    assert {"Curaçao", "Eswatini", "Libya", "South Korea", "Slovakia", "Antarctica", "Bouvet Island"} <= names
+    gone = {"Netherlands Antilles", "Swaziland", "Libyan Arab Jamahiriya", "Korea", "Czechoslovakia", "Yugoslavia"}
+    assert not gone & names
+    assert not [name for name in names if "(the " in name or name.endswith(("(Slovak Republic)", "(Bouvetoya)"))]
+
+
 def test_iban_lengths() -> None:
     """An IBAN is as long as its country's is."""
     lengths = {"AT": 20, "BE": 16, "BG": 22, "CH": 21, "CZ": 24, "DE": 22, "DK": 18, "EE": 20, "ES": 24, "FI": 18}
     lengths |= {"FR": 27, "GB": 22, "GR": 27, "HR": 21, "HU": 28, "IE": 22, "IT": 27, "LT": 20, "LU": 20, "NL": 18}
     lengths |= {"NO": 15, "PL": 28, "PT": 25, "RO": 24, "SE": 24, "SK": 24}
     assert {value[:2]: len(value) for value in _values("finance.iban", 1000)} == lengths
+
+
+def test_prefixes_suit_first_names() -> None:
+    """Nobody is called Mr. Jennifer or Mrs. Robert; Mr. and Mrs. Taylor may be."""
+    titled = [value.split()[:2] for value in _values("person.fullName", 3000)]
+    by_title = {
+        title: {first for this, first in titled if this == title} for title in ("Mr.", "Mrs.", "Ms.", "Miss", "Dr.")
+    }
+
+    assert all(by_title.values())
+    assert not by_title["Mr."] & {"Jennifer", "Mary", "Linda", "Elizabeth", "Jessica", "Amanda", "Michelle", "Amy"}
+    women = by_title["Mrs."] | by_title["Ms."] | by_title["Miss"]
+    assert not women & {"Robert", "John", "James", "Michael", "David", "William", "Thomas", "Steven", "Kevin", "Brian"}
+    assert not by_title["Mr."] & (set(Provider.first_names_female) - set(Provider.first_names_male))
+    assert not women & (set(Provider.first_names_male) - set(Provider.first_names_female))
+
+
+def test_user_agents_agree_with_themselves() -> None:
+    """An iPhone's Safari is as old as its system; Firefox writes the version of macOS with a dot."""
+    agents = _values("internet.userAgent", 1000)
+    phones = [
+        re.search(r"iPhone OS (\d+)_(\d+) .* Version/(\d+)\.(\d+) ", agent) for agent in agents if "iPhone" in agent
+    ]
+    macs = [agent for agent in agents if "Firefox" in agent and "Macintosh" in agent]
+
+    assert phones
+    assert all(found and found[1] == found[3] and found[2] == found[4] for found in phones)
+    assert macs
+    assert all("(Macintosh; Intel Mac OS X 10.15; rv:" in agent for agent in macs)
+
+
+def test_words_have_their_spaces() -> None:
+    """Jargon is written in words."""
+    words = set(_values("company.catchPhraseDescriptor", 2000))
+    assert {"24 hour", "6th generation", "leading edge"} <= words
+    assert not [word for word in words if word.endswith("generation") and " " not in word]
 
 
 def test_uuid() -> None:
