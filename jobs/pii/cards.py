@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jobs.pii import plans
 from jobs.pii.digits import Group, Run, runs
 from jobs.pii.issuers import network
 from jobs.pii.labels import Label, Labels
@@ -87,14 +88,27 @@ def _precedes_fours(run: Run, last: int) -> bool:
 
 def _stands_alone(text: str, first: Group, last: Group, digits: str, labels: Labels) -> bool:
     """Whether neither what stands around the digits nor a word says that they are something else."""
-    if glued_before(text, first.start) or glued_after(text, last.end) or is_money(text, first.start, last.end):
+    is_track = text[max(0, first.start - 2) : first.start] == "%B"  # the first track of a magnetic stripe, ISO/IEC 7813
+    if (
+        (glued_before(text, first.start) and not is_track)
+        or glued_after(text, last.end)
+        or is_money(text, first.start, last.end)
+    ):
         return False
-    if first is last and labels.before(first.start) is Label.BARCODE:
+    label = labels.before(first.start)
+    if first is last and label is Label.BARCODE:
         return False
+    if len(digits) <= plans.MAX_DIGITS and _is_called(text, first.start, label) and plans.is_valid(digits):
+        return False  # German mobiles with their calling code are as long as the shortest cards, and begin like them
     if digits[0] == "1" and len(digits) == 15 and len(first.digits) != 4:
         # UATP cards start like half of all account numbers, and one in ten of those has a right check digit.
         return labels.near(first.start) is Label.CARD
     return True
+
+
+def _is_called(text: str, start: int, label: Label | None) -> bool:
+    """Whether a plus sign or a word says that one calls a number."""
+    return label is Label.PHONE or text[max(0, start - 2) : start].rstrip(" ([").endswith("+")
 
 
 def _luhn(digits: str) -> bool:

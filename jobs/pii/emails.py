@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from jobs.pii.linear import compiled
 from jobs.pii.spans import Span
-from jobs.pii.surroundings import is_latin
+from jobs.pii.surroundings import is_escape, is_latin
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _LOCAL = _LETTERS | frozenset("!#$%&'*+/=?^_`{|}~.-")
@@ -22,6 +22,8 @@ _MOST_QUOTED = 66
 
 _AT = compiled("@|%40")
 _LITERAL = compiled(r"\[(?:IPv6:[0-9A-Fa-f:.]{2,45}|\d{1,3}(?:\.\d{1,3}){3})\]")
+_ESCAPE = compiled("u[0-9a-fA-F]{4}")
+"""What follows the backslash where JSON hides an angle bracket."""
 _KEY = compiled(r"[A-Za-z_][A-Za-z0-9_.-]*=")
 _VERSION = compiled(r"(?i)v?\d+(?:\.\d+)+(?:[.-].*)?|v?\d+(?:[.-].*)?\.(?:alpha|beta|rc|canary|next|nightly|snapshot)")
 _IMAGE_SCALE = compiled(r"(?i)\d+(?:\.\d+)?x(?:~[a-z]+)?\.(?:png|jpe?g|gif|webp|svg|pdf|avif|heic|bmp|tiff?)")
@@ -62,6 +64,10 @@ def _local_start(text: str, at: int, limit: int) -> int | None:
     start = at
     while start > limit and _belongs(text[start - 1], _LOCAL):
         start -= 1
+    if start + 1 < at and is_escape(text, start):
+        start += 1
+    elif text[start - 1 : start] == "\\" and (escape := _ESCAPE.match(text[start : min(at - 1, start + 5)])):
+        start += escape.end()
     local = _without_wrapping(text[start:at])
     return at - len(local) if local else None
 
@@ -74,8 +80,8 @@ def _without_wrapping(local: str) -> str:
     """The part of a local part that is meant as one."""
     if "//" in local or local.startswith("/"):
         local = local[local.rfind("/") + 1 :]
-    if "=" in local and ("?" in local or "&" in local):
-        local = local[max(local.rfind(mark) for mark in "?&=") + 1 :]
+    if "=" in local and any(mark in local for mark in "?&#"):
+        local = local[max(local.rfind(mark) for mark in "?&#=") + 1 :]
     if local.count("=") == 1 and (key := _KEY.match(local)):
         local = local[key.end() :]
     local = local[max(local.rfind(mark) for mark in "|`{}*") + 1 :]
@@ -84,7 +90,7 @@ def _without_wrapping(local: str) -> str:
         local = local[quote + 1 :]
     if not local.isascii() and local[-1] in _LETTERS:
         local = local[max((place for place, char in enumerate(local) if _is_unspaced(char)), default=-1) + 1 :]
-    return local.lstrip(".-")
+    return local.lstrip(".-~")
 
 
 def _is_unspaced(char: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jobs.pii.linear import compiled
 from jobs.pii.spans import Span
-from jobs.pii.surroundings import joins
+from jobs.pii.surroundings import joins, joins_before
 
 _HEX = compiled(r"(?:0[xX])?([0-9a-fA-F]{32,})")
 
@@ -17,7 +17,7 @@ def find(text: str) -> list[Span]:
     found = []
     for match in _HEX.finditer(text):
         start, end = match.start(), match.end()
-        if joins(text[start - 1 : start]) or joins(text[end : end + 1]):
+        if joins_before(text, start) or joins(text[end : end + 1]):
             continue
         body = match[1] or ""
         if not body.isdigit() and not body.isalpha():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from jobs.pii.labels import Label, Labels
 from jobs.pii.linear import compiled
 from jobs.pii.spans import Span
-from jobs.pii.surroundings import joins, word_before
+from jobs.pii.surroundings import joins, joins_before, word_before
 
 _DOTTED = compiled(r"\d+(?:\.\d+)+")
 _VERSION_SUFFIX = compiled(
@@ -18,6 +18,8 @@ _FILE_SUFFIX = compiled(
     r"(?i)\.(?:tar|t?gz|bz2|xz|zip|7z|jar|war|whl|exe|msi|dmg|pkg|deb|rpm|apk|ipa|so|dll|dylib|nupkg|gem|iso|img|bin|js|css|pdf)"
     r"(?:[^a-z]|$)"
 )
+_RANGE = compiled(r"(?i) ?(?:->|→) ?| (?:to|and|or|through|bis|und) ")
+"""What stands between two versions. After a comma there may be an address as well."""
 _PRODUCTS = frozenset(
     (
         *(
@@ -56,9 +58,15 @@ _PRODUCTS = frozenset(
 def find(text: str, labels: Labels) -> list[Span]:
     """The addresses in a text."""
     found = []
+    version_end = -1
     for match in _DOTTED.finditer(text):
         start, end = match.start(), match.end()
-        if is_address(match[0] or "") and not _is_part(text, start, end) and not _is_version(text, start, end, labels):
+        if not is_address(match[0] or "") or _is_part(text, start, end):
+            continue
+        follows_version = version_end >= 0 and _RANGE.fullmatch(text[version_end : min(start, version_end + 12)])
+        if follows_version or _is_version(text, start, end, labels):
+            version_end = end
+        else:
             found.append(Span(start, end, "ipv4"))
     return found
 
@@ -72,7 +80,7 @@ def is_address(dotted: str) -> bool:
 def _is_part(text: str, start: int, end: int) -> bool:
     """Whether more of a name or of a dotted number stands around it."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    if joins(before) or joins(after):
+    if joins_before(text, start) or joins(after):
         return True
     return before == "." and text[start - 2 : start - 1] != "."
 

@@ -37,7 +37,7 @@ LABELS: dict[str, Label] = {
         """
         phone phones phoned telephone telephones tel tels tele telno telnr mobile mob cell cellphone cellular
         handphone handset fax faxes telefax call calling ring dial sms mms viber imessage hotline helpline landline
-        contact reach pager voicemail switchboard tollfree ph phn phno msisdn callback caller phonenumber phoneno
+        contact reach pager voicemail switchboard tollfree ph phn phno msisdn callback caller callee phonenumber phoneno
         mobilenumber mobileno cellnumber faxnumber telefon telefonnummer telefonnr rufnummer rufnr ruf fon handy
         handynummer handynr mobil mobilnummer mobilnr mobiltelefon mobilfunk anrufen rufen anruf durchwahl natel
         téléphone téléphones telephoner tél portable gsm appelez appeler teléfono teléfonos telefono telefonos tfno
@@ -45,6 +45,7 @@ LABELS: dict[str, Label] = {
         ligue ligar cellulare chiama chiamare telefoon telefoonnummer mobiel bel bellen tlf telefonszám mobilní
         telefonu telefony komórka zadzwoń dzwoń puhelin puhelinnumero puh тел телефон телефона телефону телефоны моб
         мобильный сотовый факс звоните звонить позвоните τηλ τηλέφωνο κινητό φαξ đt sđt thoại
+        telemóvel telemovel tlm mobitel telepon telpon telp telefonas tālrunis sími ☎ ☏ ✆ 📞 📱 📲 📠
         """,
     ),
     **_labels(Label.SSN, "ssn ssns ss socsec soc social ssnum socialsecurity"),
@@ -74,7 +75,8 @@ LABELS: dict[str, Label] = {
         sha hash checksum crc timestamp timestamps ts epoch unix unixtime nonce seed offset bytes coordinates coords coordinate
         lat latitude lon lng longitude gps zip zipcode postcode postal plz pincode otp token tokens
         ein tin itin vat tva ust ustid siret siren nip pesel regon cpf cnpj curp rut dni nie nif cif iva piva aadhaar uidai
-        gstin abn acn tfn npi ndc mrn nhs medicare sin hkid bsn cpr инн огрн
+        gstin abn acn tfn npi ndc mrn nhs medicare sin hkid bsn cpr
+        kto blz rma réf bvn oib amka инн огрн
         bestellnummer bestellnr auftragsnummer auftragsnr rechnungsnummer rechnungsnr kundennummer artikelnummer sendungsnummer
         vorgangsnummer aktenzeichen артикул lottery jackpot
         """,
@@ -89,18 +91,22 @@ LABELS: dict[str, Label] = {
         code codes pin password passwort key keys plate permit passport passeport reisepass licence license port ports length
         size price prices amount sum subtotal balance population revenue budget score scores page pages pp vol volume figure
         fig table row rows sequence seq index idx job task process thread date dates datum fecha block height
-        rechnung bestellung auftrag facture factura fattura faktura fatura factuur pedido commande ordine bestelling
-        zamówienie заказ счет счёт
+        latency uptime nanos views likes clicks impressions rx qq kunde rechnung bestellung auftrag
+        facture factura fattura faktura fatura factuur pedido commande ordine bestelling
+        zamówienie заказ заказа счет счёт счета счёта договор договора
         """,
     ),
 }
+
+ABBREVIATIONS = {"a/c": Label.SUBJECT, "p/n": Label.NUMBER, "s/n": Label.NUMBER}
+"""Two letters with a slash between: account, part and serial number."""
 
 CONNECTORS = _set(
     """
     number numbers num nums no nos nr nrs nummer numéro numero número numer nº n° is are was at on me us you him her them my our
     your his the a an to or and by via be for it its called please now today direct office home work business private daytime
     evening main desk personal primary secondary alternate alternative emergency new old value field security der die das ist
-    unter lautet am au al ao le la el es est de du di do il sie mich uns moi nous
+    unter lautet am au al ao le la el es est de du di do il sie mich uns moi nous kom
     """
 )
 """Words that may stand between a label and its number: "phone number is", "call me at"."""
@@ -125,6 +131,7 @@ UNSPACED = (
             "聯繫",
             "联络",
             "連絡",
+            "微信",
             "致电",
             "拨打",
             "撥打",

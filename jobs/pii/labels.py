@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from jobs.pii.label_words import (
+    ABBREVIATIONS,
     CONNECTORS,
     LABELS,
     NOT_A_PHONE,
@@ -17,12 +18,12 @@ from jobs.pii.label_words import (
     Label,
 )
 from jobs.pii.linear import compiled
-from jobs.pii.surroundings import is_barrier
+from jobs.pii.surroundings import is_barrier, is_escape
 
 __all__ = ["Label", "Labels"]
 
 # camelCase and SNAKE_CASE names come apart into their words; scripts without case stay whole.
-_WORD = compiled(r"\p{Lu}?[\p{Ll}\pM]+|\p{Lu}+|[\p{Lo}\p{Lm}\pM]+|[§№#]")
+_WORD = compiled(r"\p{Lu}?[\p{Ll}\pM]+|\p{Lu}+|[\p{Lo}\p{Lm}\pM]+|[§№#☎☏✆📞📱📲📠]")
 _UNSPACED_REACH = 12
 _GAP = 12
 """Characters that may stand between a label and its number, or between the words of a label."""
@@ -43,9 +44,12 @@ class Labels:
         self._ends: list[int] = []
         self._words: list[str] = []
         for match in _WORD.finditer(text):
-            self._starts.append(match.start())
+            start, word = match.start(), (match[0] or "").lower()
+            if len(word) > 1 and is_escape(text, start):
+                start, word = start + 1, word[1:]
+            self._starts.append(start)
             self._ends.append(match.end())
-            self._words.append((match[0] or "").lower())
+            self._words.append(word)
 
     def before(self, place: int) -> Label | None:
         """The label of the number at a place: directly before it, or with nothing but "number", "is", "at me" between."""
@@ -82,7 +86,7 @@ class Labels:
         return None
 
     def after(self, place: int) -> Label | None:
-        """The next label on the line, if only connecting words stand between."""
+        """The next label on the line, if only connecting words stand between and it is not the next number's."""
         index = bisect_left(self._starts, place)
         for at in range(index, min(index + _WORDS, len(self._words))):
             start = self._starts[at]
@@ -91,9 +95,24 @@ class Labels:
                 return None
             label = self._label(at)
             if label is not None or self._words[at] not in CONNECTORS:
-                return label
+                return None if at == index and self._has_number(self._ends[at]) else label
             place = self._ends[at]
         return None
+
+    def _has_number(self, end: int) -> bool:
+        """Whether a number follows the word that ends at a place, with words like "number" and marks like ":" between."""
+        index = bisect_left(self._starts, end)
+        for place in range(end, min(end + _GAP, len(self._text))):
+            char = self._text[place]
+            if char.isdigit() or is_barrier(char):
+                return True
+            if char in "\n,;)]}|":
+                return False
+            if index < len(self._starts) and place == self._starts[index]:
+                if self._words[index] not in CONNECTORS and self._words[index] not in NUMBERING:
+                    return False
+                index += 1
+        return False
 
     def _is_beside(self, end: int, place: int) -> bool:
         if place - end > _GAP:
@@ -105,6 +124,10 @@ class Labels:
 
     def _label(self, at: int) -> Label | None:
         word = self._words[at]
+        start = self._starts[at]
+        abbreviated = ABBREVIATIONS.get(self._text[max(0, start - 2) : self._ends[at]].lower())
+        if abbreviated is not None and not self._text[max(0, start - 3) : max(0, start - 2)].isalpha():
+            return abbreviated
         label = LABELS.get(word)
         if label is not None:
             return None if self._is_another_thing(at, word) else label

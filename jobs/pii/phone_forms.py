@@ -20,12 +20,16 @@ _EXIT_CODES = ("00", "011")
 
 
 def fits(gaps: list[str]) -> bool:
-    """Whether separators are those of one number: full stops by themselves, one slash, and that after the area code."""
+    """Whether separators are those of one number: one slash, and that after the area code, which may have the trunk digits
+    before it; full stops with nothing else, or behind the slash."""
     marks = [gap.strip(" ()[]") for gap in gaps]
-    if any(len(mark) > 1 for mark in marks) or "  " in gaps[-1] or "/" in marks[1:]:
+    if any(len(mark) > 1 for mark in marks) or "  " in gaps[-1] or marks.count("/") > 1 or "/" in marks[2:]:
         return False
     if "." not in marks:
         return True
+    if marks[0] == "/":
+        marks = marks[1:]
+        gaps = gaps[1:]
     return all(mark == "." or (not mark and gap.strip(" ")) for mark, gap in zip(marks, gaps, strict=True))
 
 
@@ -60,7 +64,9 @@ def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
         return True
     if set(shape) == {"4", "-"} and "-" not in gaps:
         return False  # anything is written in fours
-    return _has_exit_code(digits) or plans.is_national(digits, shape, is_marked=is_marked)
+    if _has_exit_code(digits) or plans.is_national(digits, shape, is_marked=is_marked):
+        return True
+    return len(gaps) > 1 and gaps[-1].strip(" ") == "-" and plans.is_switchboard(digits, shape)
 
 
 def is_bare(digits: str) -> bool:

@@ -16,7 +16,7 @@ from jobs.pii.labels import Label, Labels
 from jobs.pii.linear import compiled
 from jobs.pii.phone_forms import MIN_DIGITS, fits, is_bare, is_decimal, is_grouped, is_usual
 from jobs.pii.spans import Span
-from jobs.pii.surroundings import glued_after, glued_before, is_latin, is_money, joins
+from jobs.pii.surroundings import glued_after, glued_before, is_latin, is_money, joins, joins_before
 
 _SEPARATORS = " -./()[]"
 _WIDEST_GAP = 4
@@ -29,12 +29,12 @@ _ID_BEFORE = frozenset("#/_@-+*^")
 _ID_AFTER = frozenset("@_")
 _EXTENSION = compiled(
     r"(?i)[ ,;]{0,3}(?:;ext=|(?:ext(?:ension|n)?|extensión|x|poste|durchwahl|dw|interno|int|anexo|ramal|toestel)\b\.?"
-    r"|x|#|доб\.?|вн\.?|内線|內線|转|轉|내선)[ .:=-]{0,3}\d{1,7}"
+    r"|x|#|доб\.?|вн\.?|内线|内線|內線|分机|分機|转|轉|내선)[ .:=-]{0,3}\d{1,7}"
 )
 _UNIT = compiled(
-    r"(?i) ?(?:bytes?|[kmgt]i?b|bits?|hz|ms|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|years?|users?|people|persons?|views?"
+    r"(?i) ?(?:bytes?|[kmgt]i?b|bits?|hz|[mn]s|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|years?|users?|people|persons?|views?"
     r"|followers?|subscribers?|downloads?|items?|units?|rows?|records?|lines?|tokens?|points?|votes?|km|kg|miles?|dollars?"
-    r"|euros?|pounds?|rupees?|yen|cents?|percent|times|requests?|blocks?|shares?|inhabitants|citizens)\b"
+    r"|euros?|pounds?|rupees?|yen|cents?|percent|times|requests?|blocks?|shares?|inhabitants|citizens|k?wh|g?wei|sats?)\b"
 )
 
 
@@ -149,13 +149,18 @@ class _Search:
     def _is_bare(self, index: int, digits: str, label: Label | None) -> bool:
         """Digits alone: what the words around them say counts most."""
         start, end = self._run.groups[index].start, self._run.groups[index].end
-        if label is Label.PHONE or self._labels.after(end) is Label.PHONE:
+        is_labelled = label is Label.PHONE
+        if not is_labelled and (label is not Label.SUBJECT or self._text[end : end + 2].lstrip(" ").startswith("(")):
+            is_labelled = self._labels.after(end) is Label.PHONE
+        if is_labelled:
             return len(digits) <= plans.MAX_DIGITS
-        if self._text[start - 1 : start] in _ID_BEFORE or self._text[end : end + 1] in _ID_AFTER:
+        near = self._labels.near(start)
+        before = self._text[start - 1 : start]
+        is_second = before == "/" and near is Label.PHONE and self._text[start - 2 : start - 1].isdigit()
+        if (before in _ID_BEFORE and not is_second) or self._text[end : end + 1] in _ID_AFTER:
             return False
         if self._text[start - 2 : start] == "[`":
             return False  # a commit in a list of changes
-        near = self._labels.near(start)
         if near not in (None, Label.PHONE) or _UNIT.match(self._text[end : end + 16]):
             return False
         return is_bare(digits) or (near is Label.PHONE and 10 <= len(digits) <= 12)
@@ -218,7 +223,7 @@ def _plus_length(text: str, start: int) -> int:
     if before in ("%2B", "%2b"):
         return 3  # in a URL
     length = 2 if before.endswith("+ ") else 1
-    return length if before[-length:].startswith("+") and not joins(text[start - length - 1 : start - length]) else 0
+    return length if before[-length:].startswith("+") and not joins_before(text, start - length) else 0
 
 
 def _extension_length(text: str, end: int) -> int:

@@ -17,6 +17,7 @@ MAX_DIGITS = 15
 """ITU-T E.164, without an international prefix."""
 
 _MOBILE = ("mobile",)
+_FIXED = ("fixed_line",)
 _ALL_TYPES = (
     *("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost", "personal_number", "voip", "pager", "uan"),
     "voicemail",
@@ -51,7 +52,7 @@ PLANS: tuple[Plan, ...] = (
     Plan("FR", "0", "2-2-2-2-2|4-3-3|4-2-2-2|4-6"),
     Plan("BE", "0", "2-3-2-2|3-2-2-2|4-2-2-2|4-6|2-7|3-6|4-3-3"),
     Plan("NL", "0", "2-8|3-7|4-6|3-3-4|3-3-2-2|2-2-2-2-2|4-3-3|2-4-4|4-2-2-2"),
-    Plan("IT", "", "2-[5-8]|3-[5-7]|4-[4-6]|2-3-[34]|2-4-4|3-3-4|3-4-[34]|4-3-3|3-3-2-2", ("fixed_line",)),
+    Plan("IT", "", "2-[5-8]|3-[5-7]|4-[4-6]|2-3-[34]|2-4-4|3-3-4|3-4-[34]|4-3-3|3-3-2-2", _FIXED),
     Plan("IT", "", "3-7|3-3-4|3-3-2-2", _MOBILE),
     Plan("ES", "", "3-2-2-2|2-3-2-2|3-6|2-7"),
     Plan("SE", "0", "2-[5-8]|2-[23]-[23](-[23])?|2-3-3-2|3-[5-7]|3-[23]-2(-[23])?|3-3-2-2|4-2-2-2|4-[4-6]|4-[23]-[23]"),
@@ -61,7 +62,7 @@ PLANS: tuple[Plan, ...] = (
     Plan("KZ", "8", "1-3-3-2-2|1-3-3-4"),
     Plan("MX", "", "3-3-4"),
     Plan("UA", "0", "3-3-2-2|3-3-4|3-7|5-5"),
-    Plan("TR", "0", "4-3-2-2|4-3-4|4-7|1-3-3-2-2|1-3-3-4"),
+    Plan("TR", "0", "4-3-2-2|4-3-4|4-7|1-3-3-2-2|1-3-3-4|1-3-7"),
     Plan("IL", "0", "2-7|3-7|2-3-4|3-3-4|2-4-3|3-4-3|3-3-2-2"),
     Plan("AE", "0", "3-3-4|2-3-4|3-7|2-7"),
     Plan("SA", "0", "3-3-4|3-7"),
@@ -96,12 +97,17 @@ _HALF_PLANS: tuple[Plan, ...] = (
     Plan("MX", "", "2-4-4"),
     Plan("RU", "", "3-3-2-2|3-7"),
     Plan("AR", "", "2-4-4"),
+    Plan("CN", "", "3-8", _MOBILE),
 )
 """Without a trunk digit or another sign; counted only with brackets around the area code or with a hyphen."""
 
+_SWITCHBOARDS = tuple(Plan(region, "0", "[2-6]-([4-8]-[1-5]|3-[12])", _FIXED) for region in ("DE", "AT"))
+
 _BARE_MOBILES = compiled(
     r"0[6-9]\d{9}"  # GB, NG, JP, IN
-    r"|0[4-7]\d{8}"  # AU and BE; IL, AE and SA; FR, NL, CH, SE and ZA
+    r"|0[35][0-5]\d{8}"  # PK, TR
+    r"|0[4-9]\d{8}"  # AU and BE; IL, AE and SA; FR, NL, CH and SE; ZA and TH; TW and VN
+    r"|89\d{9}"  # RU
     r"|01(?:5\d|6[023]|7\d)\d{7,8}"  # DE
     r"|010\d{8}"  # KR
     r"|02[03489]\d{8}"  # cities of GB
@@ -145,6 +151,13 @@ def is_national(digits: str, shape: str, *, is_marked: bool) -> bool:
         if fitting and fitting & numbers.fullmatch(digits):
             return True
     return False
+
+
+def is_switchboard(digits: str, shape: str) -> bool:
+    """Whether digits are a number of Germany or Austria whose last group is an extension: 030 123456-0."""
+    numbers, shapes = _sets(_SWITCHBOARDS)
+    fitting = shapes.fullmatch(shape)
+    return bool(fitting and fitting & numbers.fullmatch(digits))
 
 
 def is_bare_mobile(digits: str) -> bool:
@@ -195,13 +208,17 @@ def is_possible(digits: str) -> bool:
 
 
 def _readings(digits: str) -> list[tuple[_Country, str]]:
-    """The country and the number in it; also without the trunk digit that is often left in: +44 020 7946 0958."""
+    """The country and the number in it; also without the trunk digit that is often left in: +44 020 7946 0958.
+
+    Mobiles of Mexico had a 1 after the calling code until 2019, and are still written so.
+    """
     code = country_code(digits)
     country = None if code is None else _country(code)
     if country is None:
         return []
     number = digits[len(str(code)) :]
-    return [(country, number), (country, number[1:])] if number[:1] == "0" else [(country, number)]
+    is_left_in = number[:1] == ("1" if code == 52 else "0")
+    return [(country, number), (country, number[1:])] if is_left_in else [(country, number)]
 
 
 def is_nanp(digits: str) -> bool:

@@ -6,7 +6,7 @@ No number is looked for in them, and a number beside one is not taken for its co
 from __future__ import annotations
 
 from jobs.pii.linear import compiled
-from jobs.pii.surroundings import joins
+from jobs.pii.surroundings import joins, joins_before
 
 _TIGHT = ("-", ".", "/")
 
@@ -15,7 +15,7 @@ _DATE = compiled(
     r"|(?:3[01]|[12]\d|0?[1-9])[-/.](?:3[01]|[12]\d|0?[1-9])[-/.](?:19|20)\d\d)"
     r"(?:T\d\d:?\d\d(?::?\d\d)?)?"
 )
-_TIME = compiled(r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?")
+_TIME = compiled(r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?- ?\d{1,2}:\d\d)?")
 _UUID = compiled(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COORDINATES = compiled(r"[+-]?\d{1,3}\.\d{3,}°?[NS]?(?:[,; /]{1,3}[+-]?|[+-])\d{1,3}\.\d{3,}")
 _IBAN = compiled(r"[A-Z]{2}\d\d(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,3})?")
@@ -35,7 +35,7 @@ def find(text: str) -> list[tuple[int, int]]:
 
 def _is_part(text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
-    if joins(before) or joins(after):
+    if joins_before(text, start) or joins(after):
         return True
     if after in _TIGHT and text[end + 1 : end + 2].isdigit():
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from jobs.pii.digits import Group, Run, runs
 from jobs.pii.labels import Label, Labels
 from jobs.pii.spans import Span
-from jobs.pii.surroundings import is_barrier, is_latin, is_money
+from jobs.pii.surroundings import is_barrier, is_escape, is_latin, is_money
 
 _SEPARATORS = ("-", " ", ".", " - ")
 _PARTS = (3, 2, 4)
@@ -66,7 +66,8 @@ def _is_part(text: str, run: Run, first: int, last: int, gaps: set[str]) -> bool
         or (after == "." and text[end + 1 : end + 2].isdigit())
     ):
         return True
-    return is_latin(before) and not text[max(0, start - 3) : start].lower().endswith("ssn")
+    is_label = is_escape(text, start - 1) or text[max(0, start - 3) : start].lower().endswith("ssn")
+    return is_latin(before) and not is_label
 
 
 def _may_be_else(run: Run, first: int, last: int, labels: Labels) -> bool:

@@ -28,10 +28,19 @@ def is_latin(char: str) -> bool:
     return char.isalpha() and (char < "\u0250" or "\u1e00" <= char <= "\u1eff")
 
 
+def joins_before(text: str, start: int) -> bool:
+    """Whether what stands before a place belongs to the same word as a digit there; an escaped line break does not."""
+    return joins(text[start - 1 : start]) and not is_escape(text, start - 1)
+
+
+def is_escape(text: str, place: int) -> bool:
+    """Whether a letter is that of a line break or a tab in a text that is itself written in JSON."""
+    return text[max(0, place - 1) : place + 1] in ("\\n", "\\r", "\\t")
+
+
 def glued_before(text: str, start: int) -> bool:
     """Whether what stands before a number belongs to it: a letter, a digit, or the whole part of a decimal number."""
-    char = text[start - 1 : start]
-    return joins(char) or (char == "." and text[start - 2 : start - 1].isdigit())
+    return joins_before(text, start) or (text[start - 1 : start] == "." and text[start - 2 : start - 1].isdigit())
 
 
 def glued_after(text: str, end: int) -> bool:

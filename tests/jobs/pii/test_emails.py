@@ -105,6 +105,11 @@ FOUND = [
     "git clone «git@example.com»:owner/repo.git",
     "postgres://app:«secret@db.example.com»:5432/app",
     "«user@example.com»2",
+    r'"Hi\n«user@example.com»\t«other@example.com»"',
+    r'"\u003c«user@example.com»\u003e"',
+    "~~«user@example.com»~~",
+    "https://example.com/#email=«user@example.com»&t=1",
+    r"CORP\«jdoe@example.com»",
 ]
 
 NOT_FOUND = [

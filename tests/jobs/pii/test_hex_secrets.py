@@ -59,6 +59,7 @@ FOUND = [
     f"«{SHA256[:30]}\u200b{SHA256[30:]}»",
     f"«{SHA256[:30]}\u00ad{SHA256[30:]}»",
     "«" + "".join(chr(ord(char) + 0xFEE0) for char in SHA256) + "»",
+    f"key\\n«{MD5}»\\t«{SHA1}»",
 ]
 
 NOT_FOUND = [
