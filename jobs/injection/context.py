@@ -19,6 +19,10 @@ _AFTER = 140
 _NEAR = 120
 _QUOTED = 600
 """Characters of the longest quotation."""
+_LISTED = 2_000
+"""Characters of a list in a program that are read before one of its strings."""
+_PREFIXES = " \tbfruBFRU"
+"""What may stand before a string on its line."""
 _NEGATION = 6
 """Words from `never` to the verb."""
 _ADJACENT = 2
@@ -159,7 +163,11 @@ class Reader:
     def _in_code(self, opening: int) -> bool:
         """Whether the quotation is a string of a program, going by what is before it."""
         line = self._text[max(self._text.rfind("\n", 0, opening) + 1, opening - _BEFORE) : opening]
-        return self._book.code.found_in(line)
+        if self._book.code.found_in(line):
+            return True
+        return line.strip(_PREFIXES) == "" and self._book.items.found_in(
+            self._text[max(0, opening - _LISTED) : opening]
+        )
 
 
 def _is_code(text: str) -> bool:

@@ -16,6 +16,8 @@ _CLUSTER = 3
 _LONG = 4
 """A shorter run of nothing is left over from somebody's editing."""
 _HYPHENS = 4
+_SYLLABLE = 2
+"""Letters between soft hyphens that only part syllables: `re-ge-ne-ra-ti-ve`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def _scattered(text: str, single: list[int]) -> Iterator[Hidden]:
             decoded = payloads.from_bits("".join(text[i] for i in cluster))
             severity = Severity.HIGH if decoded else Severity.MEDIUM
             yield Hidden("hidden-zero-width", severity, cluster[0], cluster[-1] + 1, decoded)
-    for cluster in _clusters([i for i in breaking if text[i] == invisible.SOFT_HYPHEN], 2):
+    for cluster in _clusters([i for i in breaking if text[i] == invisible.SOFT_HYPHEN], _SYLLABLE - 1):
         if len(cluster) >= _HYPHENS:
             yield Hidden("hidden-soft-hyphens", Severity.MEDIUM, cluster[0], cluster[-1] + 1)
     for i in single:

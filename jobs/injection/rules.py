@@ -84,6 +84,7 @@ class RuleBook:
         cues: lists of expressions over the words view, of rules/context.toml, each list as one.
         tokens: lists of single words of rules/context.toml.
         code: what stands before a string in program code.
+        items: what stands before a string that has a line of a list in program code to itself.
         vocabulary: the words that the rules are made of.
         misspelt: those words by what they become with inner letters shuffled, see `signature`, or with one left out.
     """
@@ -94,6 +95,7 @@ class RuleBook:
     cues: dict[str, Pattern]
     tokens: dict[str, frozenset[str]]
     code: Pattern
+    items: Pattern
     vocabulary: frozenset[str] = field(repr=False)
     misspelt: dict[str, str] = field(repr=False)
 
@@ -123,6 +125,7 @@ def rule_book() -> RuleBook:
         cues={name: Pattern("|".join(_expanded(cues, lists))) for name, cues in context["cues"].items()},
         tokens={name: frozenset(map(fold, tokens)) for name, tokens in context["tokens"].items()},
         code=Pattern("|".join(context["raw"]["code"])),
+        items=Pattern("|".join(context["raw"]["items"])),
         vocabulary=vocabulary,
         misspelt=dict(_misspellings(word for word in sorted(vocabulary) if len(word) in _MISSPELT)),
     )

@@ -1,4 +1,4 @@
-"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, and words run together: `ignoreallprevious`."""
+"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, also where a line ends; and run together: `ignoreallprevious`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jobs.injection.patterns import Haystack, Pattern
 
 _SEPARATORS = ".,-_*·•|/\\~+="
 _APART = Pattern(r"(?:^|[^\pL\pN])((?:[\pL\pN@$][\s.,\-_*·•|/\\~+=]{1,4}){5,}[\pL\pN@$])(?:$|[^\pL\pN])")
-_SPLIT = Pattern(r"\pL([\-_*·•~^`\\]{1,2})\pL")
+_SPLIT = Pattern(r"\pL([\-_*·•~^`\\]{1,2}|-[ \t]?\r?\n[ \t]*)\pL")
 _TOGETHER = Pattern(r"(?:^|[^\pL])([A-Za-z]{15,300})(?:$|[^\pL])")
 _LONGEST_WORD = 16
 _MOST = 20_000

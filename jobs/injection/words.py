@@ -1,7 +1,8 @@
 """The words view: lower-case words with blanks between them, so that one rule meets every layout of a sentence.
 
 Only these other signs are left: `.` ends a sentence, a paragraph or an item of a list, `:` and the line feed are themselves,
-a URL is written `#####`, a mail address `@@@@@`, each as long as it was.
+a URL is written `#####`, a mail address `@@@@@`, each as long as it was. HTML tags that are for looks are blanks, those
+of blocks end a sentence; what an attribute may tell a reader (`alt`, `title`) stays.
 """
 
 from __future__ import annotations
@@ -18,6 +19,23 @@ _URL = Pattern(
     r"(?:/[^\s<>\"'`()\[\]{}|]*)?"
 )
 _MAIL = Pattern(r"[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,24}")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_INLINE = _names("a b big br code del em font i ins kbd mark s small span strike strong sub sup tt u wbr")
+_BLOCKS = _names(
+    """
+    article aside blockquote body center dd div dl dt footer h1 h2 h3 h4 h5 h6 header li main ol p section table tbody td th tr
+    ul
+    """
+)
+_LOOKS = Pattern(
+    r"^(?:(?:class|style|id|rel|target|color|face|size|lang|dir|align|role|data-[a-z-]+)"
+    r"\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=]+)\s*)+$"
+)
 _END = "\x00"
 _BULLETS = ("- ", "* ", "+ ", "• ", "#", "|")
 
@@ -44,10 +62,32 @@ _signs = _Signs()
 def words(layer: Layer) -> Layer:
     """The words view of a plain layer."""
     low = folded(layer)
-    text = low.text
+    text = _untagged(low.text)
     for bullet in _BULLETS:
         text = text.replace("\n" + bullet, _END + bullet)
     return low.same_length(_sentences(_masked(text)))
+
+
+def _untagged(text: str) -> str:
+    """Without tags, which leave blanks, or an end where a block begins or ends."""
+    first, *parts = text.split("<")
+    pieces = [first]
+    for part in parts:
+        tag, closed, behind = part.partition(">")
+        sign = _sign_of(tag) if closed else None
+        pieces.append("<" + part if sign is None else sign + " " * (len(tag) + 1) + behind)
+    return "".join(pieces)
+
+
+def _sign_of(tag: str) -> str | None:
+    """What a tag leaves, None when it may say something."""
+    inner = tag.removeprefix("/").removesuffix("/")
+    if not inner[:1].isalpha():
+        return None
+    name, *attributes = inner.split(maxsplit=1)
+    if attributes and not _LOOKS.found_in(attributes[0]):
+        return None
+    return " " if name in _INLINE else _END if name in _BLOCKS else None
 
 
 def _masked(text: str) -> str:

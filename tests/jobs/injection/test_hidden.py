@@ -68,6 +68,7 @@ def test_hidden(text: str, expected: list[tuple[str, str]]) -> None:
         "\u202babc\u202c",
         "C:\\\u202aUsers",
         "extra\u00adordi\u00adnary",
+        "re\u00adge\u00adne\u00adra\u00adti\u00adve Ener\u00adgien",
         "https://example.org/\u200ba/\u200bb/\u200bc",
         "one\u200btwo",
         "\ue0a0 main \ue0b0",
