@@ -18,8 +18,8 @@ import msgspec
 
 from jobs.ports import Context
 from jobs.repair import NotRepairable, repair
-from jobs.schema_check import SchemaError, compile_schema
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from jobs.schema_check import MAX_BYTES, SchemaError, compile_schema
+from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 
 MAX_CHARACTERS = 100_000
@@ -35,7 +35,8 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     schema: Annotated[
         Any,
         msgspec.Meta(
-            description="JSON Schema for the repaired value; no references to other documents, no look-around in patterns."
+            description="JSON Schema for the repaired value; no references to other documents, no look-around in patterns.",
+            extra={MOST_BYTES: 2 * MAX_BYTES},
         ),
     ] = None
 

@@ -23,6 +23,7 @@ _OPENING = re.compile(r"[{\[]|`{3,}+|~{3,}+")
 _MEMBER = re.compile(r"[\w$.@-]{1,64}+\s{0,8}+[:=]")
 _ELEMENT = re.compile(r"[\"'\d{\[\]-]|[\w.]{1,64}+\s{0,8}+,|(?:true|false|null|True|False|None)\b")
 _CONTENT_STARTS = frozenset(("{", "[", *QUOTES))
+_THOUGHTS = re.compile(r"\s*+<(think|thinking|thought|reasoning)>")
 _SENTENCE_END = ".!?"
 
 
@@ -97,6 +98,8 @@ class Document:
 
     def _scalar(self, i: int) -> int:
         if self.reader.strings.opens(i):
+            if self.prose and not self._fenced and self._ahead(i) is not None:
+                return self._words(i)  # in prose a quote opens no string that may hold the JSON after it
             value, end = self.reader.strings.read(i, Context.ROOT)
             if self.source.at(self.source.gap(end)) == ":":
                 return self._members(i, value)
@@ -179,11 +182,13 @@ class Document:
 
     def _after_thoughts(self) -> int:
         """Where the text begins, behind the reasoning that some models put before their answer."""
-        text = self.source.text
-        if not text.lstrip().startswith("<think"):
-            return 0
-        end = text.rfind("</think>")
-        return end + len("</think>") if end >= 0 else 0
+        i = 0
+        while match := _THOUGHTS.match(self.source.text, i):
+            end = self.source.text.find(f"</{match[1]}>", match.end())
+            if end < 0:
+                break
+            i = end + len(match[1]) + 3
+        return i
 
     def _add(self, value: Any, end: int, *, container: bool, solid: bool) -> int:
         after = self.source.gap(end)

@@ -14,7 +14,12 @@ _HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 _HEX2 = re.compile(r"x[0-9a-fA-F]{2}")
 _HALF_UNICODE = re.compile(r"u[0-9a-fA-F]{0,3}")
 _UNESCAPED_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*+\\(?:[dwsA-Z]|[ac-eg-mo-qvy-z][a-z]{2}|u(?![0-9a-fA-F]{4}))")
-_DRIVE = re.compile(r"[A-Za-z]:\\[^\\]")
+_DRIVE = re.compile(r"[A-Za-z]:\\(?!\\)")
+_COMMAND = re.compile(
+    r"[bf]|(?:n(?:abla|e|eg|eq|ewline|ot|u)|t(?:ag|an|anh|au|ext[a-z]*+|frac|herefore|heta|ilde|imes|o|op|riangle)"
+    r"|r(?:angle|ceil|eal|ef|floor|fo|ho|ight[a-z]*+|m))(?![a-zA-Z])"
+)
+"""What begins like an escape of JSON and is none next to backslashes that nobody escaped: of LaTeX, and `\\b` of a regex."""
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 
@@ -23,8 +28,9 @@ def decode(source: Source, start: int, end: int) -> str:
 
     An escape that JSON does not know loses its backslash, as in JSON5 and npm jsonrepair: `\\'` is `'`, `\\_` is `_`. But
     a string with `\\d`, `\\w`, `\\s`, a backslash before a capital or a `\\u` without four digits was written by someone
-    who never escaped backslashes (a regex, LaTeX, a Windows path): there every such backslash is kept. `\\x41` is `A`, a
-    `\\u` escape cut off by the end of the text is dropped, and a lone surrogate becomes U+FFFD.
+    who never escaped backslashes (a regex, LaTeX, a Windows path): there every such backslash is kept, and that of `\\b`,
+    `\\f` and commands like `\\right` too. `\\x41` is `A`, a `\\u` escape or half a pair of them that the end of the text
+    cuts off is dropped, and a lone surrogate becomes U+FFFD.
     """
     text = source.text
     control = CONTROL.search(text, start, end)
@@ -35,6 +41,7 @@ def decode(source: Source, start: int, end: int) -> str:
         return text[start:end]
     drive = _DRIVE.match(text, start, end)
     keep = _UNESCAPED_BACKSLASH.search(text, first, _without_cut_escape(source, start, end)) is not None
+    keep = keep or (drive is not None and _is_folder(source, end))
     parts = [text[start:first]]
     i = first
     while i < end:
@@ -48,14 +55,18 @@ def decode(source: Source, start: int, end: int) -> str:
             break
         parts.append(text[i:following])
         i = following
-    return _join_surrogates(source, "".join(parts), first)
+    value = "".join(parts)
+    if end >= source.content_end and "\ud800" <= value[-1:] <= "\udbff":
+        source.note(Kind.TRUNCATED, first)
+        value = value[:-1]  # the other half of the pair was cut off
+    return _join_surrogates(source, value, first)
 
 
 def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tuple[str, int]:
     """What the escape whose backslash is at `i` says, and where it ends."""
     text = source.text
     c = text[i + 1] if i + 1 < end else ""
-    if path and c.isalpha():
+    if (path and (c.isalpha() or (not c and _is_folder(source, end)))) or (keep and _COMMAND.match(text, i + 1, end)):
         return "\\", i + 1
     if c in _SIMPLE:
         return _SIMPLE[c], i + 2
@@ -70,6 +81,11 @@ def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tupl
     if c == "\n":
         return "", i + 2  # a continued line
     return ("\\" + c if keep and c not in "'`" else c), i + 2
+
+
+def _is_folder(source: Source, end: int) -> bool:
+    """Whether the path before the end quote at `end` has a backslash there: one that was escaped is another text's."""
+    return end < source.content_end and source.text.endswith("\\", 0, end) and not source.text.endswith("\\\\", 0, end)
 
 
 def _is_cut(source: Source, i: int, end: int) -> bool:

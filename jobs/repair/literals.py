@@ -33,7 +33,7 @@ _WORDS: dict[str, Literal] = {
 _CUT_WORDS = {
     word[:length]: _WORDS[word].value
     for word in ("true", "false", "null", "True", "False", "None", "undefined")
-    for length in range(2, len(word))
+    for length in range(1 if word.islower() and word != "undefined" else 2, len(word))
 }
 
 _INTEGER = re.compile(r"-?+(?:0|[1-9][0-9]*+)")

@@ -60,6 +60,8 @@ def _key(reader: Reader, frame: ObjectFrame, *, separated: bool) -> None:
     quoted = reader.strings.opens(start)
     if quoted:
         key, reader.i = reader.strings.read(start, Context.KEY)
+        if reader.i == start + 1:
+            return  # the text was cut off right behind the quote that opens the key
     else:
         key, reader.i = reader.words.key(start)
         if reader.i == start and source.text[start] not in ":=":

@@ -11,6 +11,8 @@ VALUE_ENDS = frozenset(("", ",", "]", "}"))
 """What follows a value; empty at the end of the text."""
 
 _RUN = frozenset(" \t\r\n,{}[]+")
+_FOLDER = re.compile(r"([\"'])[A-Z]:(?:\\[^\\\"'\n]{2,}+)++\\\1(?=\s*+[,}\]])")
+"""A Windows path with a backslash at its end, which nobody escaped: that of `"C:\\temp\\"` leaves its end quote a quote."""
 _NAMED = re.compile(r"[\w$.@-]++[ \t]*+[:=]")
 
 
@@ -21,7 +23,10 @@ class Quotes:
         self.source = source
         self.family = family
         text = source.text
-        self.places = [m.start() for m in re.finditer(f"[{family}]", text) if not _escaped(text, m.start())]
+        folders = {m.end() - 1 for m in _FOLDER.finditer(text)}
+        self.places = [
+            m.start() for m in re.finditer(f"[{family}]", text) if not _escaped(text, m.start()) or m.start() in folders
+        ]
         self._marks: list[int] | None = None
         self._json_ends: list[int] | None = None
 

@@ -1,4 +1,4 @@
-"""Quoted strings: where they end, what they say, and strings joined with `+`."""
+"""Quoted strings: where they end, what they say, and strings joined with `+` or, as in Python, with nothing."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class Strings:
         self._cuts = Cuts(source)
         self._quotes: dict[str, Judge] = {}
         self._no_triple: dict[str, int] = {}
+        self._row_end = 0
 
     def opens(self, i: int) -> bool:
         """Whether a string starts at `i`, with a quote or an escaped quote."""
@@ -48,21 +49,49 @@ class Strings:
         return self._quotes[family]
 
     def read(self, i: int, context: Context) -> tuple[str, int]:
-        """The string that starts at `i`, with what is joined to it by `+`, and the position after it."""
+        """The string that starts at `i`, with what is joined to it, and the position after it."""
         value, i = self._one(i, context)
-        if self.source.at(self.source.gap(i)) != "+":
-            return value, i
         parts = [value]
+        count = self._adjacent(i) if context is Context.MEMBER else 0
         while True:
             plus = self.source.gap(i)
-            if self.source.at(plus) != "+":
+            if self.source.at(plus) == "+":
+                following = self.source.gap(plus + 1)
+            elif count:
+                following = plus
+                count -= 1
+            else:
                 return "".join(parts), i
             self.source.note(Kind.CONCATENATED, plus)
-            i = self.source.gap(plus + 1)
+            i = following
             if not self.opens(i):
                 return "".join(parts), i
             value, i = self._one(i, context)
             parts.append(value)
+
+    def _adjacent(self, i: int) -> int:
+        """How many strings follow a value that Python would join to it: `'one ' 'two'`, and then a comma or the end.
+
+        A row of them is looked at once.
+        """
+        if i < self._row_end:
+            return 0
+        count = 0
+        while True:
+            following = self.source.gap(i)
+            c = self.source.at(following)
+            if following == i or c == "" or c not in "\"'":
+                break
+            quotes = self.quotes(c)
+            end = quotes.first(following) + 1
+            if end >= len(quotes.places):
+                c = ""
+                break
+            i = quotes.places[end] + 1
+            count += 1
+            self.source.turns += 1
+        self._row_end = i
+        return count if c in (",", "}") else 0
 
     def _one(self, i: int, context: Context) -> tuple[str, int]:
         source = self.source

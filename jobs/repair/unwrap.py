@@ -14,19 +14,41 @@ _LEVELS = 4
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _PIECE = re.compile(r"(\\++)(.?)|[^\\]++", re.DOTALL)
 _OUTER = re.compile(r"\s*+(?:[bBuU](?=[\"']))?+([\"'`])\s*+[{\[]")
+_ODD_FENCE = re.compile(r"\s*+(\"{3}|'{3}|``(?!`))(?:json)?+\s*+(?=[{\[])", re.IGNORECASE)
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
+_WIDE = {"\uff0c": ",", "\uff1a": ":", "\uff1b": ";", "\u3001": ","}
+_WIDE_SEPARATOR = re.compile(
+    r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|[\u201c\u201d][^\u201d]*+\u201d?|[}\]0-9]|(?:true|false|null))\s*+"""
+    r"""(?:([\uff0c\uff1a\uff1b\u3001]))?+""",
+    re.DOTALL,
+)
+"""What is outside of strings, as far as whole strings tell it, and stands behind a value or key."""
+_AFTER_WIDE = re.compile(r"""\s*+(?:[{\[}\]"'\u201c\u201d0-9-]|true|false|null|True|False|None|$)""")
 _BEFORE_STRING = "{[,:("
 
 
 def unwrap(source: Source) -> Source:
     """The document within, or the same source when it is not wrapped. Offsets stay those of the outer text."""
-    source = _without_outer_quotes(source)
+    source = _without_outer_quotes(_without_odd_fence(source))
     for _ in range(_LEVELS):
         inner = _unescaped(source)
         if inner is source:
             break
         source = inner
-    return source
+    return _with_ascii_separators(source)
+
+
+def _without_odd_fence(source: Source) -> Source:
+    """Without a code fence that is made of other marks: `'''json`, three double quotes or two backticks."""
+    text = source.text
+    match = _ODD_FENCE.match(text)
+    if not match:
+        return source
+    end = source.content_end
+    if text.endswith(match[1], match.end(), end):
+        end -= len(match[1])
+    source.note(Kind.CODE_FENCE, match.start(1))
+    return _derived(source, text[match.end() : end], range(match.end(), end))
 
 
 def _without_outer_quotes(source: Source) -> Source:
@@ -79,6 +101,26 @@ def _unescaped(source: Source) -> Source:
             pieces.append(piece)
             origins += [match.start()] * len(piece)
     return _derived(source, "".join(pieces), origins)
+
+
+def _with_ascii_separators(source: Source) -> Source:
+    """With `,` and `:` for the full-width ones of Chinese and Japanese keyboards, where they separate values and keys."""
+    text = source.text
+    if not any(separator in text for separator in _WIDE):
+        return source
+    pieces: list[str] = []
+    end = 0
+    for match in _WIDE_SEPARATOR.finditer(text):
+        if match[1] is None or not _AFTER_WIDE.match(text, match.end()):
+            continue
+        source.note(Kind.WRONG_SEPARATOR, match.start(1))
+        pieces += [text[end : match.start(1)], _WIDE[match[1]]]
+        end = match.end(1)
+    if not pieces:
+        return source
+    inner = Source("".join([*pieces, text[end:]]), source.origins)
+    inner.repairs = source.repairs
+    return inner
 
 
 def _opens_string(before: str) -> bool:

@@ -56,6 +56,10 @@ _COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::|=>)")
 _VALUE = re.compile(r"[\"'\d{\[-]|true\b|false\b|null\b|True\b|False\b|None\b")
 _SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]*+|[A-Za-z]++)\s*+[,}\]]")
 
+_OPENED = re.compile(r"[ \t]*+[{\[]")
+_CLOSED = re.compile(rf"[}}\] \t]++[^\s,:;{{}}\[\]{QUOTES}]")
+_TEXT_END = re.compile(r"[\w.!?)>%;]")
+
 
 class Judge(Quotes):
     """Judges the quotes of one family in a text."""
@@ -123,7 +127,7 @@ class Judge(Quotes):
         if c in "}];" and self._within_text(index, after):
             return Verdict.INNER
         if c in "}]":
-            return Verdict.END
+            return Verdict.INNER if self._text_goes_on(after) else Verdict.END
         if c == ",":
             return Verdict.END if self.separates(after + 1) else Verdict.INNER
         if c == ":":
@@ -139,6 +143,8 @@ class Judge(Quotes):
         if self._opens_value(q):
             return Verdict.MISSING
         start, structured = self.run_before(q)
+        if _OPENED.match(source.text, start, q):
+            return Verdict.INNER  # nothing opens right behind a member: `"Use {"a": 1} here"` is one text
         if self.opens_key(index):
             colon = source.gap(self.places[index + 1] + 1)
             if structured or start == q or _VALUE.match(source.text, source.gap(colon + 1)):
@@ -205,6 +211,15 @@ class Judge(Quotes):
         if self.follower(index + 1) not in (",", "}", "]"):
             return False
         return not self.source.text[after : self.places[index + 1]].strip("}]); \t")
+
+    def _text_goes_on(self, i: int) -> bool:
+        """Whether words stand on the line behind the brackets at `i`, and then a string's end: `"say {"a": "b"} to me",`."""
+        match = _CLOSED.match(self.source.text, i)
+        if match is None:
+            return False
+        end = self.mark_position(match.end())
+        closes = self.source.at(end) in self.family and _TEXT_END.match(self.source.text, end - 1) is not None
+        return closes and self.follower(self.first(end)) in (",", "}")
 
     def _opens_value(self, q: int) -> bool:
         """Whether a colon stands before this quote and a quote of another kind before that: `'b", "c": 'd'`."""

@@ -27,6 +27,10 @@ FENCED = [
     ('```json\n{"a":1}\n```\nand\n```json\n{"b":2}\n```', [{"a": 1}, {"b": 2}]),
     ('Set {"x": 0} aside:\n```json\n{"a":1}\n```', {"a": 1}),
     ('{"a": "```json\\n{}\\n```",}', {"a": "```json\n{}\n```"}),
+    ("'''json\n{\"a\":1}\n'''", {"a": 1}),
+    ('"""\n{"a": "b"}\n"""', {"a": "b"}),
+    ("``json\n[1]\n``", [1]),
+    ('```json\n"x"\n```', "x"),
 ]
 
 PROSE = [
@@ -52,6 +56,10 @@ PROSE = [
     ("callback {}", {}),
     ('{"a": "b", SOME COMMENT "c": "d"}', {"a": "b", "c": "d"}),
     ('{"a": "b" STRAY }', {"a": "b"}),
+    ('It uses `{}`. Result: {"x": [1, {"y": null}]} - done!', {"x": [1, {"y": None}]}),
+    ('I set {x}, "as asked", to: {"a":1}', {"a": 1}),
+    ('<thinking>maybe {"x":1}</thinking>\n{"a":1}', {"a": 1}),
+    ('<think>{"x":1}</think>{"a":"</think>"}', {"a": "</think>"}),
 ]
 
 PLAIN = [

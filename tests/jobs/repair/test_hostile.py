@@ -56,6 +56,18 @@ UNITS = [
     ),
     *('b"', "/", "/a,", '{"a":"{"b"', '"},"', '"a},{"b":', '{"a": "b"+', "true ", "[x](y) ", "{x} ", "[1] ", "[a] "),
     *('{"a" 1', "{1,", '{"a":...', "\t", "\n", '{"a":1 b c ', '{"a": "b", c d "e" f', "'s ", "*/", '"a" is {"b":1} '),
+    *(
+        '{"a":"x" "y" ',
+        '"a":"b" ',
+        "\uff0c",
+        '"a"\uff1a',
+        '"\\"\uff0c',
+        '"b"} c',
+        '"b"}]}]',
+        '"A:\\bc\\',
+        "<think>",
+        '`"{"',
+    ),
 ]
 
 
@@ -76,6 +88,12 @@ def _text(unit: str, size: int) -> str:
 def test_hostile_text_is_answered(unit: str) -> None:
     """A long text of one pattern gives a value that encodes, or NotRepairable, in a bounded number of steps."""
     assert _steps(_text(unit, SIZE)) <= STEPS_PER_CHARACTER * SIZE
+
+
+@pytest.mark.parametrize("unit", ["'x' ", '"x" ', ' "', '"   ', "'x' \"y\" ", '"} x', "\"{'"])
+def test_hostile_text_within_an_object_is_answered(unit: str) -> None:
+    """The same of the value of a key: rows of strings, which might be joined, are looked at once."""
+    assert _steps('{"a": ' + _text(unit, SIZE)) <= STEPS_PER_CHARACTER * SIZE
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ COMMAS: Cases = [
     ("[[1,2][3]]", [[1, 2], [3]]),
     ('{"a":1; "b":2;}', {"a": 1, "b": 2}),
     ('{"a":1};', {"a": 1}),
+    ('{"名"：“王”，"b"：[1，2]，"c"：true}', {"名": "王", "b": [1, 2], "c": True}),
+    ('{"a"："b，\'c\'，d：1"，"e"：2}', {"a": "b，'c'，d：1", "e": 2}),
 ]
 
 QUOTES: Cases = [
@@ -167,6 +169,10 @@ QUOTES_WITHIN: Cases = [
     ("[{'name': '12\"34\"'}]", [{"name": '12"34"'}]),
     ('{""a"": ""b""}', {"a": "b"}),
     ('{"a":"line "one"\nline two", "b":1}', {"a": 'line "one"\nline two', "b": 1}),
+    ('{"a": "Use {"x": 1} as input", "n": 2}', {"a": 'Use {"x": 1} as input', "n": 2}),
+    ('{"a": "say {"x": "y"} now."}', {"a": 'say {"x": "y"} now.'}),
+    ('{"a": "d["k"] = 1", "n": 2}', {"a": 'd["k"] = 1', "n": 2}),
+    ('{"a": {"b": "c"} d": 1}', {"a": {"b": "c"}, "d": 1}),
 ]
 
 ESCAPES: Cases = [
@@ -188,6 +194,13 @@ ESCAPES: Cases = [
     ('{"s \\ud', {"s": None}),
     ('{"a":"x\\n', {"a": "x\n"}),
     ("{&quot;a&quot;: 1}", {"&quot;a&quot;": 1}),
+    ('{"a": "\\left( x \\right) \\frac{1}{2} \\next"}', {"a": "\\left( x \\right) \\frac{1}{2} \next"}),
+    ('{"a": "\\d+\\b\\n"}', {"a": "\\d+\\b\n"}),
+    ('{"a": "C:\\temp\\", "b": ["D:\\x y\\"]}', {"a": "C:\\temp\\", "b": ["D:\\x y\\"]}),
+    ('{"a": "C:\\\\say \\"hi\\", ok",}', {"a": 'C:\\say "hi", ok'}),
+    ('{"a":"x\\ud83d', {"a": "x"}),
+    ('{"a":"x\\ud83d\\ude', {"a": "x"}),
+    ('{"a":"x\\ud83d",}', {"a": "x\ufffd"}),
 ]
 
 ESCAPED_DOCUMENTS: Cases = [
@@ -286,6 +299,12 @@ TRUNCATED: Cases = [
     ('{"a":"see {b} and [c', {"a": "see {b} and [c"}),
     ('{"a": "She said "hello', {"a": 'She said "hello'}),
     ('{"a":[{"b":"c"},{"b":"d', {"a": [{"b": "c"}, {"b": "d"}]}),
+    ('{"a":1, "', {"a": 1}),
+    ('{"', {}),
+    ('{""', {"": None}),
+    ('{"ok": t', {"ok": True}),
+    ("[true, f", [True, False]),
+    ('{"a": n', {"a": None}),
 ]
 
 NUMBERS: Cases = [
@@ -329,6 +348,8 @@ LANGUAGES: Cases = [
     ('"a" + ', "a"),
     ('"a" /* x */ + "b"', "ab"),
     ('{"fn": function() { return 1; }, "b": 2}', {"fn": "function() { return 1; }", "b": 2}),
+    ("{'a': 'x' 'y'}", {"a": "xy"}),
+    ("{'a': 'The brown '\n      \"fox's den \"\n      'end.',\n 'n': 1}", {"a": "The brown fox's den end.", "n": 1}),
 ]
 
 ELLIPSES: Cases = [
