@@ -56,7 +56,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = 100
 
     def __post_init__(self) -> None:
-        if not set(self.flags).issubset(FLAGS) or len(set(self.flags)) < len(self.flags):
+        if len(self.flags) > len(FLAGS) or len(set(self.flags).intersection(FLAGS)) < len(self.flags):
             raise InvalidField("Flags are letters of dgimsuy, each at most once.", field="flags")
         try:
             check(self.pattern, self.flags)

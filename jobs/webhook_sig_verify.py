@@ -18,7 +18,7 @@ import msgspec
 from jobs.ports import Context
 from jobs.webhooks import PROVIDERS, TIMED, Algorithm, Delivery, Reason, Scheme, judge
 from jobs.webhooks.reading import MAX_SECONDS, seconds
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 
 MAX_PAYLOAD = 256 * 1024
@@ -94,6 +94,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
             msgspec.Meta(
                 max_length=MAX_HEADERS,
                 description="For cdp: the request's headers. When they are given, v1 is checked, which covers some of them.",
+                extra={MOST_BYTES: 8 * MAX_HEADER_TEXT},
             ),
         ]
         | None

@@ -195,6 +195,8 @@ class _Reader:
             name = read_name(cursor)
         if name is not None:
             self._named_references.append((name, start))
+        elif cursor.unicode:
+            raise cursor.error("Invalid named reference", start)
         else:
             cursor.i = after
             self._escaped_k.append(start)

@@ -21,6 +21,8 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from shared.undecoded import levels
+
 MAX_DEPTH = 100
 """Levels of objects and arrays, the outermost included."""
 
@@ -39,7 +41,6 @@ Code = Literal[
 ]
 
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)
 _SPACE = re.compile(r"\s")
 
 _T = TypeVar("_T")
@@ -137,7 +138,7 @@ def _object(part: str) -> dict[str, Any]:
         raise _Unreadable("is empty")
     try:
         text = data.decode()
-        if _levels(text) > MAX_DEPTH:  # before json.loads recurses: how deep it may is up to whoever set the limit
+        if levels(data) > MAX_DEPTH:  # before json.loads recurses: how deep it may is up to whoever set the limit
             raise _Unreadable(f"has more than {MAX_DEPTH} levels")
         value = json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse)
         msgspec.json.encode(value)  # it will be part of the answer, where lone surrogates cannot be
@@ -152,19 +153,6 @@ def _object(part: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _Unreadable("is not a JSON object")
     return value
-
-
-def _levels(text: str) -> int:
-    """How many brackets are open at once, at most, outside of strings. At least the depth that json.loads would reach."""
-    level = deepest = 0
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        for match in _BRACKET.finditer(text):
-            if match[1]:
-                level += 1
-                deepest = max(deepest, level)
-            elif match[2]:
-                level -= 1
-    return deepest
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

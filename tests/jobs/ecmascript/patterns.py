@@ -103,6 +103,7 @@ NOT_WITH_U: list[tuple[str, str, int]] = [
     ("[\\d-a]", "Invalid character class", 1),
     ("(?=a)*", "Nothing to repeat", 5),
     ("\\k", "Invalid named reference", 0),
+    ("\\k{n}", "Invalid named reference", 0),
     ("\\k<a>", "Invalid named capture referenced", 0),
 ]
 """With u: what is wrong and where."""

@@ -30,6 +30,7 @@ from shared.endpoint import InvalidField
 from tests.jobs.jose import PUBLIC_KEY, RSA_E, RSA_N, certificate, der, integer, pem, pkcs1, rs, spki
 
 SIGNED, _, SIGNATURE = rs({"a": 1}, bits=384).rpartition(".")
+RSA_ENCRYPTION = bytes.fromhex("06092a864886f70d010101")
 RSASSA_PSS = bytes.fromhex("06092a864886f70d01010a")
 CANARY = "Y2FuYXJ5LWluLWEta2V5"
 
@@ -324,6 +325,13 @@ def test_empty_secrets(encoding: SecretEncoding) -> None:
         ec.generate_private_key(ec.SECP256R1())
         .public_key()
         .public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
+        ed25519.Ed25519PrivateKey.generate().public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
+        spki().replace(RSA_ENCRYPTION, RSASSA_PSS),
+        base64.b64encode(spki()),
+        base64.encodebytes(certificate()),
+        base64.b64encode(pkcs1()) + b"\n",
+        base64.urlsafe_b64encode(certificate()).rstrip(b"="),
+        base64.b64encode(PUBLIC_KEY.encode()),
     ],
     ids=lambda data: repr(data[:12]),
 )
