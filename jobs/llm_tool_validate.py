@@ -21,13 +21,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from jobs.coercion import MAX_LEVELS, Change, Document, Solution, levels, solve, type_of
+from jobs.coercion import MAX_LEVELS, Change, Document, Solution, solve, type_of
 from jobs.ports import Context
-from jobs.schema_check import Schema, compile_schema, pointer
+from jobs.schema_check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.tool_errors import MAX_POINTERS, ToolError, tell
-from jobs.tool_schema import schema_in
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from jobs.tool_schema import is_foreign, schema_in
+from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
+from shared.undecoded import levels, may_overflow
 
 MAX_DATA_BYTES = 256 * 1024
 """As JSON without spaces, in UTF-8."""
@@ -47,18 +48,30 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
             description=(
                 "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic and MCP "
                 "have it; no references to other documents, no look-around in patterns."
-            )
+            ),
+            extra={MOST_BYTES: 2 * MAX_BYTES},  # the definition around it has a description as well
         ),
     ]
-    data: Annotated[Any, msgspec.Meta(description="The arguments to validate; with coerce also as a JSON string.")]
+    data: Annotated[
+        msgspec.Raw, msgspec.Meta(description="The arguments to validate; with coerce also as a JSON string.")
+    ]
     coerce: Annotated[bool, msgspec.Meta(description="Change types where that loses nothing: '12' to 12.")] = False
 
     def __post_init__(self) -> None:
         _compiled(self)
-        if levels(self.data) > MAX_LEVELS:
+        # Hardly ever decoded here: the API, which judges the request, would take 11 ms for a thousand lists of 127 levels.
+        data = bytes(self.data)
+        if len(data) > MAX_DATA_BYTES:
+            data = msgspec.json.format(data, indent=-1)  # without spaces
+        # As if every escaped character became one byte.
+        if len(data) - 5 * data.count(rb"\u") > MAX_DATA_BYTES:
+            raise _too_large()
+        if levels(data) > MAX_LEVELS:
             raise InvalidField(f"The data has more than {MAX_LEVELS} levels.", field="data")
-        if len(msgspec.json.encode(self.data)) > MAX_DATA_BYTES:
-            raise InvalidField(f"The data has more than {MAX_DATA_BYTES} bytes.", field="data")
+        data.decode()
+        is_unclear = len(data) > MAX_DATA_BYTES or may_overflow(data)
+        if is_unclear and len(msgspec.json.encode(_decoded(self))) > MAX_DATA_BYTES:
+            raise _too_large()
 
 
 class Coercion(msgspec.Struct, frozen=True, rename="camel"):
@@ -97,12 +110,10 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """Coerce it if that is wanted, then say what is wrong."""
-    schema = _compiled(request)
+    schema, data = _compiled(request), _decoded(request)
     document = Document(schema)
-    if request.coerce:
-        solution = solve(document.root, request.data)
-    else:
-        solution = Solution(request.data, [], document.root.violations(request.data))
+    root = document.root
+    solution = solve(root, data) if request.coerce else Solution(data, [], root.violations(data))
     coercions, errors = len(solution.changes), len(solution.violations)
     return Response(
         ok=True,
@@ -123,7 +134,7 @@ def exhausted(request: Request) -> Response:
     return Response(
         ok=False,
         valid=None,
-        data=request.data,
+        data=_decoded(request),
         coercions=[],
         errors=[],
         confidence=0.0,
@@ -141,8 +152,22 @@ def confidence(coercions: int, errors: int) -> float:
     return round(0.6 + 0.35 * 0.9 ** (coercions - 1), 4) if coercions else 1.0
 
 
+def _decoded(request: Request) -> Any:
+    try:
+        return msgspec.json.decode(request.data)
+    except msgspec.ValidationError:
+        raise InvalidField("A number is out of range.", field="data") from None
+
+
+def _too_large() -> InvalidField:
+    return InvalidField(f"The data has more than {MAX_DATA_BYTES} bytes.", field="data")
+
+
 def _compiled(request: Request) -> Schema:
     schema, place = schema_in(request.schema)
+    if is_foreign(schema):
+        detail = "No rule of JSON Schema is in it. Send the schema itself, or the definition of one tool."
+        raise InvalidField(detail, field=f"schema.{place}".rstrip("."), code="invalid_schema")
     return compile_schema(schema, field=f"schema.{place}".rstrip("."))
 
 

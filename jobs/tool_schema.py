@@ -6,6 +6,7 @@
 | OpenAI, Responses, and the older `functions` | `parameters` |
 | Anthropic | `input_schema` |
 | MCP | `inputSchema` |
+| Amazon Bedrock | `toolSpec.inputSchema.json` |
 | nobody's | it is the object itself |
 
 A function of OpenAI's without `parameters`, or with null, takes an object of which nothing is said.
@@ -29,6 +30,36 @@ _RULES = frozenset(
 )
 """Keywords that the definition of a tool has not, and a schema that says anything mostly has."""
 
+_OTHER_KEYWORDS = frozenset(
+    {
+        *("$anchor", "$defs", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary", "additionalItems"),
+        *(
+            "contentEncoding",
+            "contentMediaType",
+            "contentSchema",
+            "definitions",
+            "exclusiveMaximum",
+            "exclusiveMinimum",
+            "id",
+        ),
+        *(
+            "maxContains",
+            "maxItems",
+            "maxLength",
+            "minContains",
+            "minItems",
+            "minLength",
+            "multipleOf",
+            "unevaluatedItems",
+        ),
+        "uniqueItems",
+    }
+)
+_NOTES = frozenset(
+    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "type", "writeOnly"}
+)
+"""What a schema may have beside its rules, and other things than schemas have too."""
+
 
 def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
     """The schema, which may be anything yet, and the dotted name of the place where it is: empty for the object itself."""
@@ -42,7 +73,20 @@ def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
     for key in ("input_schema", "inputSchema"):
         if key in definition:
             return definition[key], key
+    specification = definition.get("toolSpec")
+    schema = specification.get("inputSchema") if isinstance(specification, dict) else None
+    if isinstance(schema, dict) and "json" in schema:
+        return schema["json"], "toolSpec.inputSchema.json"
     return definition, ""
+
+
+def is_foreign(schema: Any) -> bool:
+    """Whether an object has names that JSON Schema does not know and no rule of it: more likely the definition of a tool in a
+    wrapping that is not in the table than a schema that takes anything."""
+    if not isinstance(schema, dict) or _is_schema(schema):
+        return False
+    names = {name for name in schema if not name.startswith("x-")}
+    return names.isdisjoint(_OTHER_KEYWORDS) and not names <= _NOTES
 
 
 def _parameters(function: dict[str, Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from jobs.coercion.document import Document
 from jobs.coercion.lossless import type_of
-from jobs.coercion.places import levels
 from jobs.coercion.solve import MAX_LEVELS, Change, Solution, solve
 
-__all__ = ["MAX_LEVELS", "Change", "Document", "Solution", "levels", "solve", "type_of"]
+__all__ = ["MAX_LEVELS", "Change", "Document", "Solution", "solve", "type_of"]

@@ -28,19 +28,3 @@ def put(root: Any, place: Place, value: Any) -> Any:
 def copy(value: Any) -> Any:
     """An equal value that shares no object or array with this one."""
     return msgspec.json.decode(msgspec.json.encode(value)) if isinstance(value, dict | list) else value
-
-
-def levels(value: Any) -> int:
-    """How deep objects and arrays are nested: 0 for a scalar, 1 for `[]`."""
-    depth = 0
-    level = [value] if isinstance(value, dict | list) else []
-    while level:
-        depth += 1
-        # By type and in one expression: a large body is judged in the API's event loop.
-        level = [
-            child
-            for node in level
-            for child in (node.values() if type(node) is dict else node)
-            if type(child) is list or type(child) is dict
-        ]
-    return depth

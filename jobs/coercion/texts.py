@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from jobs.coercion.places import levels
+from shared.undecoded import levels
 
 NOTHING: Final = object()
 """No value. None is one: null."""
@@ -35,7 +35,7 @@ def container(text: str, *, max_levels: int) -> Any:
             value = msgspec.json.decode(text)
         except (msgspec.MsgspecError, RecursionError):
             return NOTHING
-    if levels(value) > max_levels or _has_a_key_twice(text):
+    if levels(text.encode()) > max_levels or _has_a_key_twice(text):
         return NOTHING
     return value
 

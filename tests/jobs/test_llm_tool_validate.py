@@ -61,7 +61,7 @@ def _refusal(body: Any) -> InvalidField:
 
 def test_example_is_what_the_call_gives() -> None:
     """The documented example is a real answer."""
-    request = msgspec.convert(ENDPOINT.example.request, Request)
+    request = _request(ENDPOINT.example.request)
     assert msgspec.to_builtins(run(request, _CONTEXT)) == ENDPOINT.example.response
 
 
@@ -185,6 +185,12 @@ def test_the_wrapping_makes_no_difference(wrap: Any, coerce: bool, data: Any) ->
         ),
         ({"type": "function", "name": "f", "parameters": "{}"}, "schema.parameters", "invalid_schema"),
         ({"name": "f", "input_schema": None}, "schema.input_schema", "invalid_schema"),
+        ({"functionDeclarations": [{"name": "f"}]}, "schema", "invalid_schema"),
+        (
+            {"type": "function", "function": {"parameters": {"city": {"type": "string"}}}},
+            "schema.function.parameters",
+            "invalid_schema",
+        ),
         ({"name": "f", "inputSchema": {"minimum": "1"}}, "schema.inputSchema", "invalid_schema"),
         ({"pattern": "(?=a)"}, "schema", "invalid_schema"),
         ({"$ref": "#/$defs/missing"}, "schema", "invalid_schema"),
@@ -226,7 +232,7 @@ def test_coerce_is_a_boolean(coerce: Any) -> None:
 
 def test_unknown_fields_are_ignored() -> None:
     """A field that is not known does not matter."""
-    assert _request({"schema": {}, "data": 1, "strict": True}).data == 1
+    assert bytes(_request({"schema": {}, "data": 1, "strict": True}).data) == b"1"
 
 
 def test_size_of_the_data() -> None:
@@ -237,7 +243,32 @@ def test_size_of_the_data() -> None:
     assert (refusal.field, refusal.code) == ("data", "invalid_body")
     escaped = json.dumps({"schema": {"type": "object", "title": "é" * 32_000}, "data": ["é" * 131_000]}).encode()
     assert 950_000 < len(escaped) < ENDPOINT.max_body_bytes
-    assert _request(escaped).data == ["é" * 131_000]
+    assert json.loads(bytes(_request(escaped).data)) == ["é" * 131_000]
+    for much in (
+        b"[" + b" 1," * 140_000 + b"1]",
+        b'["' + rb"\u00e9" * 131_100 + b'"]',
+        b"[" + b"1e30," * 60_000 + b"1]",
+    ):
+        assert _refusal(b'{"schema":{},"data":%s}' % much).detail == "The data has more than 262144 bytes."
+    assert _request(b'{"schema":{},"data":%s}' % (b"[" + b" 1," * 130_000 + b"1]")).data
+
+
+@pytest.mark.parametrize("number", ["1e309", "-1E+0400", "1" + "0" * 309 + ".5", "7" * 4301])
+def test_numbers_out_of_range(number: str) -> None:
+    """Refused before they are charged, as everywhere in a body."""
+    refusal = _refusal(f'{{"schema":{{}},"data":[{number}]}}'.encode())
+    assert (refusal.field, refusal.code) == ("data", "invalid_body")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=12) | st.text(st.sampled_from('[]{}",:0123456789eE+-.\\u "tn'), max_size=16).map(str.encode))
+def test_what_is_accepted_can_be_decoded(data: bytes) -> None:
+    """A call is charged once its request was accepted."""
+    try:
+        request = _request(b'{"schema":{},"data":' + data + b"}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    assert run(request, _CONTEXT).valid is True
 
 
 def _nested(levels: int) -> Any:
@@ -367,10 +398,10 @@ _ANY = st.recursive(
 @given(_ANY, st.sampled_from([_CITY, {}, {"items": _INTEGER}, {"enum": [1, "a", None]}]), st.booleans())
 def test_any_data_gets_a_whole_answer(data: Any, schema: Any, coerce: bool) -> None:
     """Whatever is sent, the answer is UTF-8 JSON with every key, decodes with a strict reader, and agrees with itself."""
-    request = Request(schema=schema, data=data, coerce=coerce)
+    request = _request({"schema": schema, "data": data, "coerce": coerce})
     answer = msgspec.json.decode(msgspec.json.encode(run(request, _CONTEXT)))
     assert tuple(answer) == _NAMES
     assert answer["valid"] is (answer["errorCount"] == 0) is (answer["errors"] == [])
     assert answer["confidence"] == confidence(answer["coercionCount"], answer["errorCount"])
-    again = run(Request(schema=schema, data=answer["data"], coerce=coerce), _CONTEXT)
+    again = run(_request({"schema": schema, "data": answer["data"], "coerce": coerce}), _CONTEXT)
     assert msgspec.json.encode(again.data) == msgspec.json.encode(answer["data"])

@@ -22,7 +22,7 @@ COERCED, NOT_COERCED = (
 
 def answer(schema: str, data: str) -> dict[str, Any]:
     """Of the call, with coercion."""
-    request = Request(schema=json.loads(schema), data=json.loads(data), coerce=True)
+    request = Request(schema=json.loads(schema), data=msgspec.Raw(data.encode()), coerce=True)
     decoded: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context(payer="0x0"))))
     return decoded
 

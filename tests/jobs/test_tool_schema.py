@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jobs.tool_schema import schema_in
+from jobs.tool_schema import is_foreign, schema_in
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NOTHING_SAID = {"type": "object", "properties": {}}
@@ -26,6 +26,7 @@ WRAPPED: list[tuple[dict[str, Any], str]] = [
         {"name": "f", "title": "t", "inputSchema": SCHEMA, "outputSchema": {"type": "null"}, "annotations": {}},
         "inputSchema",
     ),
+    ({"toolSpec": {"name": "f", "inputSchema": {"json": SCHEMA}, "strict": True}}, "toolSpec.inputSchema.json"),
 ]
 
 BARE: list[dict[str, Any]] = [
@@ -42,6 +43,9 @@ BARE: list[dict[str, Any]] = [
     {"enum": [1], "inputSchema": {}},
     {"type": "web_search_20250305", "name": "web_search"},
     {"type": "Function", "function": "f"},
+    {"type": "object", "toolSpec": {"inputSchema": {"json": {}}}},
+    {"toolSpec": {"inputSchema": True}},
+    {"toolSpec": []},
 ]
 
 
@@ -59,6 +63,42 @@ def test_bare(definition: dict[str, Any]) -> None:
     schema, place = schema_in(definition)
     assert schema is definition
     assert place == ""
+
+
+FOREIGN: list[dict[str, Any]] = [
+    {"functionDeclarations": [{"name": "f", "parameters": SCHEMA}]},
+    {"tools": [{"name": "f", "input_schema": SCHEMA}]},
+    {"name": "f", "description": "d", "schema": SCHEMA, "strict": True},
+    {"type": "json_schema", "json_schema": {"name": "f", "schema": SCHEMA}},
+    {"name": "f", "parametersJsonSchema": SCHEMA},
+    {"name": "f", "description": "d"},
+    {"toolSpec": {"inputSchema": True}},
+    {"tool": SCHEMA, "x-order": 1},
+    {"json": SCHEMA},
+]
+
+
+@pytest.mark.parametrize("schema", FOREIGN)
+def test_a_wrapping_that_is_not_known_is_no_schema(schema: dict[str, Any]) -> None:
+    """It would take anything."""
+    assert is_foreign(schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *(True, False, None, [], {}, SCHEMA),
+        {"title": "t", "description": "d", "default": 1, "examples": [1], "$comment": "c"},
+        {"x-order": 3},
+        {"type": "string", "name": "f"},
+        {"minLength": 3, "label": "l"},
+        {"$defs": {"a": {}}, "name": "f"},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "version": 2},
+    ],
+)
+def test_what_may_be_a_schema_is_none_of_them(schema: Any) -> None:
+    """Names that a schema does not know are allowed in it."""
+    assert not is_foreign(schema)
 
 
 @pytest.mark.parametrize(
