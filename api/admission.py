@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 import msgspec
 
 from api.disk import Disk
 from api.errors import Problem, again
+from api.long_bodies import LONG_BYTES
 from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
-from shared.endpoint import Endpoint, InvalidField
+from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
+from shared.undecoded import least_size
 from shared.x402.refusal import Refused
 
 _REFUSED = "invalid_payload"
@@ -34,6 +37,10 @@ class Admission:
         self._disk = disk
         self._binder = binder
         self._decoder = msgspec.json.Decoder(endpoint.request)
+        self._limits = _limits(endpoint.request)
+        # Those fields as they are, and no others.
+        fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._limits]
+        self._undecoded = msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields))
 
     async def refusal(self, checked: Checked, no_seat: str | None, *, is_within: bool) -> Refused | Problem | None:
         """Why a new payment would be refused, uncharged, in the order of the checks."""
@@ -82,23 +89,47 @@ class Admission:
     def invalid(self, body: bytes) -> Problem | None:
         """Why the body cannot be answered, judged by the request's own declaration."""
         try:
+            if self._limits and len(body) > LONG_BYTES:
+                self._check_sizes(body)
             self._decoder.decode(body or (b"{}" if self._endpoint.body_optional else b""))
+        except InvalidField as invalid:
+            return _invalid_field(invalid)
         except msgspec.ValidationError as error:
-            return _invalid_body(error)
+            if not isinstance(error.__cause__, UnicodeError):
+                return _invalid_body(error)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8.")
-        return None
+            pass
+        else:
+            return None
+        return Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8.")
+
+    def _check_sizes(self, body: bytes) -> None:
+        undecoded = self._undecoded.decode(body)
+        for name, most in self._limits.items():
+            value = getattr(undecoded, name)
+            if value is not msgspec.UNSET and len(value := bytes(value)) > most and least_size(value) > most:
+                raise InvalidField(f"More than {most} bytes.", field=name)
+
+
+def _limits(request: type[msgspec.Struct]) -> dict[str, int]:
+    """Fields with MOST_BYTES, by their names on the wire."""
+    limits = {}
+    for field in cast(msgspec.inspect.StructType, msgspec.inspect.type_info(request)).fields:
+        for info in (field.type, *getattr(field.type, "types", ())):
+            if isinstance(info, msgspec.inspect.Metadata) and info.extra and MOST_BYTES in info.extra:
+                limits[field.encode_name] = info.extra[MOST_BYTES]
+    return limits
+
+
+def _invalid_field(invalid: InvalidField) -> Problem:
+    details = {"field": invalid.field, "message": invalid.detail, "suggestions": list(invalid.suggestions)}
+    return Problem(code=invalid.code, detail=invalid.detail, field=invalid.field, details=(details,))
 
 
 def _invalid_body(error: msgspec.ValidationError) -> Problem:
     cause = error.__cause__
     if isinstance(cause, InvalidField):
-        return Problem(
-            code=cause.code,
-            detail=cause.detail,
-            field=cause.field,
-            details=({"field": cause.field, "message": cause.detail, "suggestions": list(cause.suggestions)},),
-        )
+        return _invalid_field(cause)
     message, _, path = str(error).partition(" - at `$")
     field = path.rstrip("`").lstrip(".") or None
     return Problem(

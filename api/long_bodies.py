@@ -9,8 +9,8 @@ from api.errors import again
 
 LONG_BYTES = 32 * 1024
 """Judged in a fraction of a millisecond, whatever is in it."""
-BYTES_PER_S = 4_000_000
-"""Of long bodies, in one process: 40 a second of 100 KB, which take a tenth of its time where they are nested without end."""
+BYTES_PER_S = 3_000_000
+"""Of long bodies, in one process: 30 a second of 100 KB, which take a tenth of its time where they are nested without end."""
 LONGEST_WAIT_S = 5.0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from jobs.captions import transcript
 from jobs.discovery import reading as discovery_reading
+from jobs.fake import records
 from jobs.feeds.reading import read_feed
 from jobs.tls import examination
 
@@ -23,8 +24,9 @@ CALCULATIONS: Mapping[str, Calculation] = {
 
 
 def preload() -> None:
-    """Import what the calculations need, in the process that children are forked from."""
+    """Import what the calculations and handlers need, in the process that children are forked from."""
     import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
 
+    records.preload()
     examination.preload()
     discovery_reading.preload()

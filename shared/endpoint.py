@@ -64,6 +64,11 @@ class Flavour(enum.Enum):
 ALL_RAILS = (Rail.BASE, Rail.SOLANA, Rail.STELLAR, Rail.XRPL_USDC, Rail.XRPL_RLUSD, Rail.ETHEREUM)
 
 
+MOST_BYTES = "most_bytes"
+"""A key of `msgspec.Meta.extra`, for fields of bodies that may be long: how many bytes of JSON without spaces are decoded at
+most. What has more is refused before that, for the API's event loop would wait for it."""
+
+
 class InvalidField(ValueError):
     """A request value is refused. Raise it from a request Struct's ``__post_init__``.
 
@@ -117,6 +122,8 @@ class Endpoint:
         exhausted: set on CPU work over hostile input: the handler then runs in a killable child process, and this gives
             the answer to a request whose child had to be killed.
         child_limit_s: seconds after which the child is killed.
+        is_long: of an endpoint without `exhausted`: which requests calculate for more than some milliseconds. They run in a
+            child, for in a thread they would hold up the others; one that is killed is a deadline exceeded.
     """
 
     name: str
@@ -138,6 +145,7 @@ class Endpoint:
     max_body_bytes: int = 64 * 1024
     exhausted: Callable[[Any], Any] | None = None
     child_limit_s: float = 1.5
+    is_long: Callable[[Any], bool] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -145,7 +153,7 @@ class Endpoint:
         if not 0 < self.deadline_s <= 25:
             # Common HTTP clients give up after 30 s. A caller that does repeats the request and collects the answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
-        if self.pool is Pool.MICRO and self.isolated:
+        if self.pool is Pool.MICRO and (self.isolated or self.is_long):
             raise ValueError(f"{self.name}: what runs in a child takes longer than the micro pool allows")
         if not 0 < len(self.summary) <= 500:
             raise ValueError(f"{self.name}: summary must have 1 to 500 characters")
@@ -154,7 +162,7 @@ class Endpoint:
         for reason in self.failures:
             if not _REASON.fullmatch(reason):
                 raise ValueError(f"{self.name}: failure reason {reason!r} is not snake_case")
-        msgspec.convert(self.example.request, self.request)
+        msgspec.json.decode(msgspec.json.encode(self.example.request), type=self.request)
         msgspec.convert(self.example.response, self.response)
 
     @property
@@ -170,5 +178,5 @@ class Endpoint:
 
     @property
     def isolated(self) -> bool:
-        """Whether the handler runs in a killable child process."""
+        """Whether the handler always runs in a killable child process."""
         return self.exhausted is not None
