@@ -63,14 +63,16 @@ def _answer(connection: Any) -> Any:
 
 
 def _pool(url: str, timeout_s: float) -> redis.ConnectionPool:
+    # A connection by path has no such option, and refuses it.
+    more = {} if url.startswith("unix:") else {"socket_keepalive": True}
     return redis.BlockingConnectionPool.from_url(
         url,
         retry=Retry(NoBackoff(), 0),
         protocol=2,  # RESP3 answers have other shapes
         socket_connect_timeout=CONNECT_TIMEOUT_S,
         socket_timeout=timeout_s,
-        socket_keepalive=True,
         # Threads beyond that wait for a connection, where redis-py's default pool fails the 101st.
         max_connections=MAX_CONNECTIONS,
         timeout=COMMAND_TIMEOUT_S,
+        **more,
     )
