@@ -142,6 +142,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             await rail.start()
         replies.start()
         pools.start()
+        services.dispatcher.start()
         reconciler.start()
         losses.start()
         try:
@@ -149,6 +150,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         finally:
             await losses.stop()
             await reconciler.stop()
+            services.dispatcher.stop()
             await pools.stop()
             await replies.stop()
             for rail in rails:

@@ -16,6 +16,8 @@ from api.resp import Redis, RedisLost, RedisRefused
 from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
+from shared.replies import Parts
+from shared.scheduling import Crowd
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
 
@@ -24,6 +26,9 @@ log = logging.getLogger(__name__)
 PATIENCE_S = 3.0
 """How long a paid call tries to reach a queue that is being restarted."""
 RETRY_S = 0.1
+CROWD = 24
+"""Callers of the micro pool who wait at once. They wait for each other more than for anything else."""
+LOOK_S = 0.2
 
 
 class Late(Exception):
@@ -39,7 +44,7 @@ class _Sent:
 
     stream: str
     encoded: bytes
-    reply: asyncio.Future[bytes]
+    reply: asyncio.Future[bytes | Parts]
     send_patiently: Callable[[_Sent], None]
     entry_id: bytes = b""
 
@@ -79,7 +84,21 @@ class Dispatcher:
         self._sent: dict[str, _Sent] = {}
         self._deadlines = Deadlines()
         self._sending: set[asyncio.Task[None]] = set()
+        self._crowd = Crowd(many=CROWD, few=CROWD // 3)
+        self._peak = 0
+        self._looking: asyncio.TimerHandle | None = None
         replies.on_reconnect = self._send_lost_again
+
+    def start(self) -> None:
+        """Begin looking how many waited at once, on the running event loop."""
+        self._crowd.look(self._peak)
+        self._peak = self._taken[Pool.MICRO]
+        self._looking = asyncio.get_running_loop().call_later(LOOK_S, self.start)
+
+    def stop(self) -> None:
+        """Stop looking."""
+        if self._looking is not None:
+            self._looking.cancel()
 
     async def take_seat(self, endpoint: Endpoint) -> str | None:
         """A place among the calls that wait for the endpoint's pool, from before the payment is claimed until the call is
@@ -95,6 +114,7 @@ class Dispatcher:
         refusal = self._pools.refusal(endpoint, self._taken[pool])
         if refusal is None:
             self._taken[pool] += 1
+            self._peak = max(self._peak, self._taken[Pool.MICRO])
         return refusal
 
     def leave_seat(self, endpoint: Endpoint) -> None:
@@ -122,12 +142,21 @@ class Dispatcher:
         try:
             self._send(sent)
             if answer := await reply:
-                return answer
+                return answer if isinstance(answer, bytes) else await self._joined(answer)
         finally:
             del self._sent[job.id]
             self._replies.forget(job.id)
         log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
         raise Late
+
+    async def _joined(self, parts: Parts) -> bytes:
+        taken: list[bytes] = []
+        for number in range(parts.count):
+            part = await self._queue.call("LPOP", parts.list_of(number))
+            if part is None:  # lost with the queue
+                raise Late
+            taken.append(part)
+        return b"".join(taken)
 
     def _send(self, sent: _Sent) -> None:
         """Enqueue without waiting for it: the reply says enough, and a turn of the event loop is saved."""

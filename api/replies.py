@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from api.resp import Redis, RedisLost, RedisRefused
-from shared.replies import UNREADABLE, read_reply
+from shared.replies import UNREADABLE, Parts, read_reply
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +37,9 @@ class ReplyReader:
 
     def __init__(self, queue: Redis) -> None:
         self._queue = queue
-        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._waiting: dict[str, asyncio.Future[bytes | Parts]] = {}
         self._unhurried: set[str] = set()
-        self._herd: deque[tuple[asyncio.Future[bytes], bytes]] = deque()
+        self._herd: deque[tuple[asyncio.Future[bytes | Parts], bytes | Parts]] = deque()
         self._task: asyncio.Task[None] | None = None
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
         self.on_reconnect: Callable[[], Awaitable[None]] | None = None
@@ -56,13 +56,14 @@ class ReplyReader:
         for future in self._waiting.values():
             future.cancel()
 
-    def expect(self, message_id: str, *, unhurried: bool = False) -> asyncio.Future[bytes]:
-        """A future of the sealed outcome, or of Unread. Ask before the message is enqueued, and `forget` it afterwards.
+    def expect(self, message_id: str, *, unhurried: bool = False) -> asyncio.Future[bytes | Parts]:
+        """A future of the sealed outcome, or of where its parts are, or of Unread. Ask before the message is enqueued, and
+        `forget` it afterwards.
 
         Args:
             unhurried: a few milliseconds later will do, when many have their replies at once.
         """
-        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[bytes | Parts] = asyncio.get_running_loop().create_future()
         self._waiting[message_id] = future
         if unhurried:
             self._unhurried.add(message_id)

@@ -156,7 +156,7 @@ class _Wire(asyncio.Protocol):
     def _flush(self) -> None:
         unsent, self._unsent = self._unsent, []
         if self._transport is not None and not self.is_lost:
-            self._transport.write(b"".join(unsent))
+            self._transport.write(unsent[0] if len(unsent) == 1 else b"".join(unsent))
 
     def _look(self) -> None:
         """Start looking, or look: give up when nothing was answered between LOOKS looks, although something is waited for."""

@@ -6,6 +6,7 @@ granian's own ASGI costs more per call than all that is done here: 86 us of CPU 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from granian.rsgi import HTTPProtocol, Scope  # type: ignore[attr-defined]
 
 WHOLE_BYTES = 64 * 1024
-"""A body of a declared length up to this is taken in one piece, which costs one wait and this much memory."""
+"""A body of a declared length up to this is taken in one piece, which costs one wait and this much memory. A longer response
+is sent in pieces of it: granian has one thread, and nobody else is served while it writes."""
 
 _VERSIONS = {"version": "3.0", "spec_version": "2.3"}
 _DISCONNECT = {"type": "http.disconnect"}
@@ -119,10 +121,17 @@ class _Exchange:
         return _DISCONNECT
 
     async def send(self, event: Any) -> None:
-        """Answer. A response is sent whole: nothing here streams."""
+        """Answer. A response comes whole: nothing here streams."""
         if event["type"] == "http.response.start":
             self._start = event
             return
         assert not event.get("more_body")
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._start["headers"]]
-        self._protocol.response_bytes(self._start["status"], headers, event.get("body", b""))
+        status, body = self._start["status"], event.get("body", b"")
+        if len(body) <= WHOLE_BYTES:
+            self._protocol.response_bytes(status, headers, body)
+            return
+        pieces = self._protocol.response_stream(status, headers)
+        with contextlib.suppress(ProtocolClosed):  # the caller has hung up, and may fetch the answer again
+            for at in range(0, len(body), WHOLE_BYTES):
+                await pieces.send_bytes(body[at : at + WHOLE_BYTES])

@@ -12,4 +12,4 @@ def calm_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000, 20, 20)
+    gc.set_threshold(50_000, 20, 20)

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from shared.connections import Wire
 from shared.failpoints import reach
-from shared.inline import Inline, StreamMessage
+from shared.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
 from shared.replies import LIST_TTL_S
 from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BATCH = 64
-"""Messages that are read at once to be run inline, and ended in one write."""
 LINGER_S = 0.01
 """How long an unhurried queue waits for more jobs to end before it ends them, and before it reads as many new ones."""
 STAGGER_S = 0.002
@@ -64,12 +62,13 @@ class StreamConsumer(Consumer):
         self.is_stopping = False
         self._broker = broker
         self._inline = Inline(broker, queue_name) if is_inline else None
+        self._batches = Batches()
         self._linger_s = LINGER_S if is_unhurried else 0
         self._outbox = outbox
         self._reading = Wire(url, longest_block_s=RENEW_MS / 1000)
         self._ending = Wire(url)
         self._stream = stream_key(queue_name)
-        self._limit = BATCH if is_inline else prefetch
+        self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
         self._name = uuid.uuid4().hex
         self._fetched: deque[StreamMessage] = deque()
@@ -183,6 +182,8 @@ class StreamConsumer(Consumer):
 
     def _renew(self) -> None:
         """Keep the lease on what runs here."""
+        if self._inline is not None:
+            self._batches.look_for_a_crowd()
         with self._room:
             held = list(self._held)
         if held:
@@ -200,7 +201,8 @@ class StreamConsumer(Consumer):
         entries = _pairs(claimed)
         if not entries:
             return
-        pending = self._reading.call("XPENDING", self._stream, GROUP, "-", "+", 2 * BATCH, self._name)
+        most = max(self._limit, 2 * LARGEST_BATCH)
+        pending = self._reading.call("XPENDING", self._stream, GROUP, "-", "+", most, self._name)
         worn = {entry_id for entry_id, _, _, deliveries in pending if deliveries > MAX_DELIVERIES}
         self._take(entry for entry in entries if entry[0] not in worn)
         given_up = [message for message in self._decoded(entry for entry in entries if entry[0] in worn) if message]
@@ -222,6 +224,7 @@ class StreamConsumer(Consumer):
         if self._inline is None:
             self._fetched.extend(messages)
         elif messages:
+            self._limit = self._batches.size_after(len(messages))
             for message in messages:
                 self._inline.process_message(message)
                 self._broker.emit_before("nack" if message.failed else "ack", message)

@@ -73,9 +73,8 @@ class JobRunner:
         left_s = deadline_ms / 1000 - time.time()
         if left_s <= 0:
             return failed(DeadlineExceeded("The call waited too long to be started."))
-        if not self._endpoint.isolated:
+        if not self._needs_child(arguments.body):
             return execute(self._endpoint, arguments.body, Context(arguments.payer, self._kitchen.world))
-        assert self._endpoint.exhausted is not None
         work = Work(self._endpoint.name, arguments.payer, arguments.body)
         try:
             answer = self._kitchen.children.call(work, limit_s=min(self._endpoint.child_limit_s, left_s), wait_s=left_s)
@@ -83,7 +82,13 @@ class JobRunner:
         except TimeoutError:
             return failed(DeadlineExceeded("The call waited too long to be started."))
         except Exhausted:
+            if self._endpoint.exhausted is None:
+                return failed(DeadlineExceeded("The call took too long."))
             request = decode_request(self._endpoint, arguments.body)
             return Ok(msgspec.json.encode(self._endpoint.exhausted(request)))
         except Lost:
             return INTERNAL
+
+    def _needs_child(self, body: bytes) -> bool:
+        is_long = self._endpoint.is_long
+        return self._endpoint.isolated or (is_long is not None and is_long(decode_request(self._endpoint, body)))

@@ -24,6 +24,7 @@ from shared.connections import Wire
 from shared.discretion import be_discreet
 from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.handover import QuickHandover
+from shared.scheduling import give_way
 from shared.sealing import Sealer
 from shared.secret_files import read_key
 from shared.settings import Settings
@@ -52,6 +53,7 @@ class OfItsOwnGroup(Middleware):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != master:  # it died in between
             os._exit(1)
+        give_way()
         calm_collector()
         keep_freed_memory()
         be_discreet()

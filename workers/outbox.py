@@ -12,7 +12,7 @@ from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import open_arguments
 from shared.outcome import Failed
-from shared.replies import UNREADABLE, Reply, encode_reply
+from shared.replies import PART_BYTES, UNREADABLE, Parts, Reply, encode_reply, in_parts
 from shared.sealing import Sealer, Unsealable
 from workers.answers import AnswerStore, Result
 
@@ -39,18 +39,24 @@ class Outbox:
         self._results[job_id] = result
 
     def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
-        """Store the results of these messages and return the replies. What ended without a result failed here."""
+        """Store the results of these messages and return the replies, parts first. What ended without a result failed here."""
         results = [self._results.pop(message.message_id, None) or self._failure(message) for message in messages]
         known = [result for result in results if result is not None]
         answers = iter(self._answers.done(known) if known else ())
         if known:
             reach("answer-stored")
+        parts: list[tuple[str, bytes]] = []
         replies = []
         for message, result in zip(messages, results, strict=True):
-            answer = UNREADABLE if result is None else next(answers)
-            if (address := _address(message)) is not None:
-                replies.append((address, encode_reply(Reply(message.message_id, answer))))
-        return replies
+            outcome = UNREADABLE if result is None else next(answers)
+            if (address := _address(message)) is None:
+                continue
+            answer: bytes | Parts = outcome
+            if len(outcome) > PART_BYTES:
+                answer, pushes = in_parts(outcome)
+                parts += pushes
+            replies.append((address, encode_reply(Reply(message.message_id, answer))))
+        return parts + replies
 
     def _failure(self, message: dramatiq.Message[Any]) -> Result | None:
         """Of a message that no actor ran to its end. None when it cannot even be told whose it was."""

@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 import pytest
+import redis
 
-from api.dispatch import Dispatcher
+from api.dispatch import Dispatcher, Late
 from api.pools import Pools
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.resp import COMMAND_TIMEOUT_S, Redis
@@ -26,9 +27,10 @@ from shared.answers import AnswerSealer
 from shared.endpoint import Pool
 from shared.message import Arguments
 from shared.outcome import Ok
+from shared.replies import PART_BYTES, in_parts
 from shared.sealing import Sealer
 from shared.secret_files import read_key
-from tests.api.sleepy import ENDPOINT, SLEEP_S
+from tests.api.sleepy import ENDPOINT, LONG, LONGER_S
 
 pytestmark = pytest.mark.anyio
 
@@ -114,6 +116,7 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
         return msgspec.json.decode(answer.body)["youSent"]
 
     call.pools = pools  # type: ignore[attr-defined]
+    call.dispatcher = dispatcher  # type: ignore[attr-defined]
     yield call
     await pools.stop()
     await replies.stop()
@@ -136,20 +139,51 @@ def child_of(process: subprocess.Popen[bytes]) -> int:
     return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
 
 
+async def test_a_long_answer_comes_in_parts(dispatch: Any, queue: Queue, start_worker: Start) -> None:
+    """It is whole, a short one beside it too, and nothing of either is left in the queue's Redis."""
+    start_worker()
+    await running(dispatch, 0, 1)
+    assert await asyncio.gather(dispatch("long"), dispatch("short")) == [LONG, "short"]
+    with redis.Redis.from_url(queue.server.url) as client:
+        assert client.keys("coinslot:outcome:*") == []
+
+
+async def test_parts_that_were_lost_are_late(dispatch: Any, queue: Queue) -> None:
+    """The queue was restarted between the reply and its last part: the answer is in the ledger."""
+    parts, pushes = in_parts(b"x" * (2 * PART_BYTES + 1))
+    assert parts.count == len(pushes) == 3
+    with redis.Redis.from_url(queue.server.url) as client:
+        for key, part in pushes[:2]:
+            client.rpush(key, part)
+    with pytest.raises(Late):
+        await dispatch.dispatcher._joined(parts)
+
+
+@pytest.mark.parametrize("before", range(4))
+async def test_parts_that_were_sent_twice_are_the_same_answer(dispatch: Any, queue: Queue, before: int) -> None:
+    """A worker whose connection broke after some of them, or after all, sends them all again."""
+    answer = b"".join(bytes([n]) * PART_BYTES for n in range(3))
+    parts, pushes = in_parts(answer)
+    with redis.Redis.from_url(queue.server.url) as client:
+        for key, part in (*pushes[:before], *pushes):
+            client.rpush(key, part)
+    assert await dispatch.dispatcher._joined(parts) == answer
+
+
 async def test_a_killed_worker_costs_no_answer(dispatch: Any, start_worker: Start) -> None:
     """50 jobs run when their worker is killed: another one does them again, within the lease of 1.5 s."""
     first = start_worker()
     await running(dispatch, 0, 1)
-    calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(50)]
+    calls = [asyncio.ensure_future(dispatch(f"longer {n}")) for n in range(50)]
     await running(dispatch, 50, 1)
     start_worker()
     await running(dispatch, 50, 2)
     os.kill(child_of(first), signal.SIGKILL)
     killed_at = time.monotonic()
     answers = await asyncio.gather(*calls)
-    assert answers == [str(n) for n in range(50)]
+    assert answers == [f"longer {n}" for n in range(50)]
     # Not a measurement: without the take-over they would end at the deadline, 20 s after they began.
-    assert time.monotonic() - killed_at < SLEEP_S + 6
+    assert time.monotonic() - killed_at < LONGER_S + 6
 
 
 async def test_a_restarted_queue_costs_no_answer(dispatch: Any, queue: Queue, start_worker: Start) -> None:

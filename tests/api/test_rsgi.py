@@ -1,4 +1,4 @@
-"""The application's life behind granian's interface."""
+"""The application's life behind granian's interface, and how it answers there."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import anyio
 import pytest
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
-from api.rsgi import Rsgi
+from api.rsgi import WHOLE_BYTES, Rsgi
 
 
 async def nothing(scope: Any, receive: Any, send: Any) -> None:
@@ -52,3 +53,59 @@ def test_what_fails_at_the_start_ends_the_process() -> None:
     with pytest.raises(ValueError, match="no rail"):
         Rsgi(nothing, lifespan).__rsgi_init__(loop)
     loop.close()
+
+
+class Scope:
+    """A request without a body."""
+
+    def __init__(self) -> None:
+        self.headers: dict[str, str] = {}
+        self.http_version = self.scheme = self.method = self.path = self.query_string = ""
+
+
+class Protocol:
+    """granian's side of one request, whose caller takes so many pieces and then hangs up."""
+
+    def __init__(self, patience: int) -> None:
+        self.told: list[tuple[int, list[tuple[str, str]]]] = []
+        self.pieces: list[bytes] = []
+        self._patience = patience
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.told.append((status, headers))
+        self.pieces.append(body)
+
+    def response_stream(self, status: int, headers: list[tuple[str, str]]) -> Protocol:
+        self.told.append((status, headers))
+        return self
+
+    async def send_bytes(self, piece: bytes) -> None:
+        if len(self.pieces) == self._patience:
+            raise ProtocolClosed
+        self.pieces.append(piece)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("body", "patience", "lengths"),
+    [
+        (b"", 9, [0]),
+        (b"x" * WHOLE_BYTES, 9, [WHOLE_BYTES]),
+        (bytes(range(256)) * 700, 9, [WHOLE_BYTES, WHOLE_BYTES, 179_200 - 2 * WHOLE_BYTES]),
+        (bytes(range(256)) * 700, 1, [WHOLE_BYTES]),
+    ],
+    ids=["empty", "in one piece", "in pieces", "to a caller who hangs up"],
+)
+async def test_a_long_response_is_sent_in_pieces(body: bytes, patience: int, lengths: list[int]) -> None:
+    """With its length told before, so that it is not chunked."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+        await send({"type": "http.response.body", "body": body})
+
+    protocol = Protocol(patience)
+    call: Any = Rsgi(app, lambda: None)  # type: ignore[arg-type, return-value]
+    await call.__rsgi__(Scope(), protocol)
+    assert protocol.told == [(200, [("content-length", str(len(body)))])]
+    assert [len(piece) for piece in protocol.pieces] == lengths
+    assert body.startswith(b"".join(protocol.pieces))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import shutil
 import subprocess
@@ -165,7 +166,12 @@ class Stand:
 
 @contextlib.contextmanager
 def stand() -> Iterator[Stand]:
-    """A stand in a folder of its own, of which nothing is left. After a failure its logs stay in var/bench/failed."""
+    """A stand in a folder of its own, of which nothing is left. After a failure its logs stay in var/bench/failed.
+
+    Its processes are scheduled as a service's are, also when whoever measures was started as a batch job.
+    """
+    if hasattr(os, "sched_setscheduler"):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     VAR.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="stand-", dir=VAR))
     try:

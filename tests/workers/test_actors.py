@@ -369,6 +369,34 @@ def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: Kitchen, pay
     assert stored(client, payment) == answer
 
 
+@pytest.mark.parametrize(("message", "in_child"), [("hi", 0), ("hi" * 9, 1)])
+def test_only_what_is_long_runs_in_a_child(
+    client: redis.Redis, kitchen: Kitchen, payment: str, message: str, in_child: int
+) -> None:
+    """Where an endpoint says which of its requests are."""
+    fake: Any = FakeChildren(outcome.encode(ECHOED))
+    endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, is_long=lambda request: len(request.message) > 9)
+
+    run(endpoint, dataclasses.replace(kitchen, children=fake), payment, body=msgspec.json.encode({"message": message}))
+
+    assert len(fake.calls) == in_child
+    assert isinstance(stored(client, payment), Ok)
+
+
+def test_long_work_that_is_killed(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+    """There is no negative answer to give: its time was too short, and it may be repeated."""
+    fake: Any = FakeChildren(Exhausted("too late"))
+    endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, is_long=lambda request: True)
+    kitchen = dataclasses.replace(kitchen, children=fake)
+
+    run(endpoint, kitchen, payment)
+
+    ((_, answer),) = replies(kitchen)
+    assert isinstance(answer, Failed)
+    assert (answer.code, answer.retryable) == ("deadline_exceeded", True)
+    assert stored(client, payment) is None
+
+
 def test_no_free_child_in_time(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
     """Waiting for a child until the deadline is not the caller's fault: it may be repeated."""
     endpoint, kitchen, _ = isolated(kitchen, TimeoutError("no free child"))

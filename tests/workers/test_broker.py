@@ -402,6 +402,21 @@ def test_inline_actors_run_where_the_queue_is_read(
     assert sorted(signals) == sorted(wanted)
 
 
+def test_a_backlog_is_run_in_larger_batches(broker: StreamBroker, replies: Replies) -> None:
+    """As soon as four in a row were full, until one is not."""
+
+    @dramatiq.actor(broker=broker, queue_name="fast", inline=True)
+    def nothing() -> None: ...
+
+    made = consumer(broker)
+    for waiting in (170, 50):
+        for _ in range(waiting):
+            nothing.send()
+        while broker.client.xlen(stream_key("fast")):
+            assert take(made, tries=1) is None
+    assert replies.writes == [16, 16, 16, 16, 32, 32, 32, 10, 16, 16, 16, 2]
+
+
 def test_a_queue_is_inline_or_not(broker: StreamBroker) -> None:
     """A reader cannot know what the next message will be, so all actors of a queue are run alike."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import redis
 
+from api.pools import WATCH_S
 from shared.endpoint import Pool
 from shared.streams import GROUP, stream_key
 from tests.bench import proc
@@ -54,6 +55,7 @@ def _trial(here: Stand) -> list[float]:
     stream = stream_key(Pool.WHOIS)
     # Calls that no worker could answer are refused.
     _wait_for("a worker", lambda: bool(queue.xinfo_consumers(stream, GROUP)))
+    time.sleep(2 * WATCH_S)  # and until the API has seen it
     waiting = Waiting(f"{running.origin}/v1/cdp/sleep-{Pool.WHOIS.value}", json.dumps({"seconds": JOB_S}), JOBS)
     try:
         _wait_for("all jobs to run", lambda: queue.xpending(stream, GROUP)["pending"] == JOBS)

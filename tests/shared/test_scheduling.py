@@ -1,0 +1,130 @@
+"""What processes tell Linux about themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.scheduling import SLICE_NS
+
+ROOT = Path(__file__).parents[2]
+AUTOGROUP = Path("/proc/self/autogroup")
+
+TOLD = """
+import ctypes, json, os, pathlib, platform, struct, sys, threading
+from shared.scheduling import give_way
+
+os.sched_setscheduler(0, int(sys.argv[1]), os.sched_param(0))
+
+def seen():
+    attributes = ctypes.create_string_buffer(56)
+    number = {"x86_64": 315, "aarch64": 275}.get(platform.machine())
+    known = number and ctypes.CDLL(None).syscall(number, 0, attributes, 56, 0) == 0
+    return [os.sched_getscheduler(0), struct.unpack_from("=Q", attributes, 24)[0] if known else 0]
+
+def group():
+    file = pathlib.Path("/proc/self/autogroup")
+    return file.read_text().split()[-1] if file.exists() else None
+
+give_way()
+told = {"self": seen(), "nice": os.nice(0), "group": group()}
+thread = threading.Thread(target=lambda: told.update(thread=seen()))
+thread.start()
+thread.join()
+reader, writer = os.pipe()
+if os.fork() == 0:
+    os.write(writer, json.dumps(seen()).encode())
+    os._exit(0)
+os.wait()
+told["child"] = json.loads(os.read(reader, 100))
+print(json.dumps(told))
+"""
+
+CROWD = """
+import json, os, sys, threading
+from shared.scheduling import Crowd
+
+os.sched_setscheduler(0, int(sys.argv[1]), os.sched_param(0))
+is_over, seen = threading.Event(), []
+other = threading.Thread(target=is_over.wait)
+other.start()
+crowd = Crowd(many=24, few=8)
+for waiting in (0, 23, 24, 100, 8, 7, 23, 24):
+    crowd.look(waiting)
+    seen.append([os.sched_getscheduler(thread) for thread in (0, other.native_id)])
+is_over.set()
+print(json.dumps(seen))
+"""
+
+not_nice = pytest.mark.skipif(os.nice(0) > 0, reason="these tests were themselves started with nice")
+
+
+def told(*before: str, policy: int = os.SCHED_OTHER, new_session: bool = True) -> Any:
+    """What a process says of itself that was started like this."""
+    command = [*before, sys.executable, "-c", TOLD, str(policy)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True, start_new_session=new_session
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
+def test_who_is_nice_gives_way_with_all_threads_and_children(policy: int) -> None:
+    """As far as this kernel goes: without slices of one's own the length is told as 0."""
+    seen = told("nice", "-n", "10", policy=policy)
+    assert seen["nice"] == os.nice(0) + 10
+    for one in ("self", "thread", "child"):
+        seen_policy, slice_ns = seen[one]
+        assert seen_policy == os.SCHED_BATCH
+        assert slice_ns in (0, SLICE_NS)
+    if AUTOGROUP.exists():
+        assert seen["group"] == str(seen["nice"])
+
+
+@not_nice
+@pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
+def test_others_do_not(policy: int) -> None:
+    """Whoever was not told to be nice is as he was."""
+    seen = told(policy=policy)
+    assert [seen[one][0] for one in ("self", "thread", "child")] == [policy] * 3
+    assert seen["self"][1] != SLICE_NS
+    assert seen["group"] in (None, "0")
+
+
+def test_a_policy_of_another_kind_is_kept() -> None:
+    """An idle process that becomes SCHED_BATCH would take more than it was given."""
+    seen = told("nice", "-n", "10", policy=os.SCHED_IDLE)
+    assert [seen[one][0] for one in ("self", "thread", "child")] == [os.SCHED_IDLE] * 3
+    assert seen["group"] in (None, "0")
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="a kernel without autogroups")
+def test_a_session_of_others_is_left_alone() -> None:
+    """That of a terminal, where whoever else was started there would be slowed down too."""
+    seen = told("sh", "-c", 'sh -c "nice -n 10 \\"\\$@\\"; exit" - "$@"; exit', "-")
+    assert (seen["nice"], seen["self"][0], seen["group"]) == (os.nice(0) + 10, os.SCHED_BATCH, "0")
+
+
+@pytest.mark.parametrize(
+    ("started_as", "in_a_crowd"),
+    [(os.SCHED_OTHER, os.SCHED_BATCH), (os.SCHED_BATCH, os.SCHED_BATCH), (os.SCHED_IDLE, os.SCHED_IDLE)],
+)
+def test_a_crowd_is_there_from_many_until_few(started_as: int, in_a_crowd: int) -> None:
+    """For all threads of the process; in between nothing changes. A policy that somebody chose for it is kept."""
+    done = subprocess.run(
+        [sys.executable, "-c", CROWD, str(started_as)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    batch = in_a_crowd
+    expected = [started_as, started_as, batch, batch, batch, started_as, started_as, batch]
+    assert json.loads(done.stdout) == [[each, each] for each in expected]
