@@ -17,7 +17,10 @@ from compose.sandbox.redis_server import start_redis
 TESTS = Path(__file__).parent
 
 # The same examples in every run, so that a change is judged by what it changes. HYPOTHESIS_PROFILE=explore looks for new ones.
-hypothesis.settings.register_profile("same", derandomize=True)
+# How long they take is the machine's affair.
+hypothesis.settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.register_profile("explore")
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 UNIT = ("shared", "jobs", "contract")

@@ -14,6 +14,7 @@ import msgspec
 from compose.sandbox.rpc import RpcError
 
 MAX_BODY_BYTES = 2_000_000
+_PIECE_BYTES = 64 * 1024
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 
 
@@ -87,6 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         if length > MAX_BODY_BYTES:
+            self._discard(length)
             self.send_error(413)
             return
         body = self.server.answer(self.rfile.read(length))
@@ -98,6 +100,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _discard(self, length: int) -> None:
+        """Read and forget a body: a client whose upload is cut off never sees the answer."""
+        while length > 0 and (piece := self.rfile.read(min(length, _PIECE_BYTES))):
+            length -= len(piece)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Requests are not news. What fails inside prints its traceback, which goes to the log."""

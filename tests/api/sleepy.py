@@ -12,13 +12,18 @@ from shared.broker import StreamBroker
 from shared.endpoint import Pool
 from workers import main
 
-SLEEP_S = 1.0
+SLEEP_S = 1.5
+LONGER_S = 4.0
+"""Of `longer …`: a worker starts in that time on a busy machine, too."""
+LONG = "é" * 300_000
+"""Answered to `long`."""
 
 
 def run(request: Any, context: Any) -> Response:
     """Say it back, later."""
-    time.sleep(SLEEP_S)
-    return Response(ok=True, service="coinslot", you_sent=request.message)
+    time.sleep(LONGER_S if request.message.startswith("longer") else SLEEP_S)
+    said = LONG if request.message == "long" else request.message
+    return Response(ok=True, service="coinslot", you_sent=said)
 
 
 ENDPOINT = dataclasses.replace(echo.ENDPOINT, pool=Pool.WHOIS, deadline_s=20, run=run)

@@ -51,7 +51,7 @@ def serve() -> None:
         interface=Interfaces.RSGI,
         http=HTTPModes.http1,
         loop=Loops.uvloop,
-        runtime_mode=RuntimeModes.st,
+        runtime_mode=RuntimeModes.mt,
         websockets=False,
     ).serve()
 

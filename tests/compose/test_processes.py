@@ -192,13 +192,13 @@ def test_each_is_told_to_stop_once(keep: Any) -> None:
 def test_one_that_waits_for_its_next_start_does_not_hold_up_the_stop(keep: Any) -> None:
     """Neither a pause nor a start that is under way delays it or survives it."""
     keeper = keep("broken: false\none: " + SLEEPER.format(name="one"))
-    for _ in range(3):
+    for _ in range(5):  # the pause is of four seconds by then
         keeper.report()
 
     told_at = time.monotonic()
     assert keeper.stop() == 0
 
-    assert time.monotonic() - told_at < 1
+    assert time.monotonic() - told_at < 3.5
     assert not any(map(_alive, keeper.pids("one", 1)))
 
 

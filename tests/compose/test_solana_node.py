@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -393,18 +394,27 @@ def test_a_port_that_is_taken_is_an_error(var: Path, rpc: Rpc) -> None:
         start_solana(var, port=int(rpc._address.port or 0))
 
 
+def slowly(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """So that a server which does not wait for the end is heard before it."""
+    for piece in pieces:
+        yield piece
+        time.sleep(0.1)
+
+
 def test_it_speaks_json_rpc(rpc: Rpc) -> None:
     """Also when it is asked wrongly."""
     from http.client import HTTPConnection
 
-    def post(body: bytes) -> Any:
+    def post(*pieces: bytes) -> Any:
         import msgspec
 
-        connection = HTTPConnection("127.0.0.1", rpc._address.port, timeout=5)
-        connection.request("POST", "/", body, {"Content-Type": "application/json"})
-        answered = connection.getresponse()
-        content = answered.read()
-        connection.close()
+        length = str(sum(map(len, pieces)))
+        with closing(HTTPConnection("127.0.0.1", rpc._address.port, timeout=5)) as connection:
+            connection.request(
+                "POST", "/", slowly(pieces), {"Content-Type": "application/json", "Content-Length": length}
+            )
+            answered = connection.getresponse()
+            content = answered.read()
         return msgspec.json.decode(content) if answered.status == 200 else answered.status
 
     assert rpc("getHealth") == "ok"
@@ -415,4 +425,4 @@ def test_it_speaks_json_rpc(rpc: Rpc) -> None:
     assert [one["result"] for one in post(b'[{"id":1,"method":"getHealth"},{"id":2,"method":"getHealth"}]')] == [
         "ok"
     ] * 2
-    assert post(b" " * 2_000_001) == 413
+    assert post(b" " * 1_000_000, b" " * 1_000_001) == 413

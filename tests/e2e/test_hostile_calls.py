@@ -15,6 +15,10 @@ DOUBLING: dict[str, Any] = {"$defs": {"d0": {"type": "object"}}, "$ref": "#/$def
 for depth in range(1, 31):
     DOUBLING["$defs"][f"d{depth}"] = {"allOf": [{"$ref": f"#/$defs/d{depth - 1}"}] * 2}
 
+DEEP: Any = 0
+for _ in range(127):
+    DEEP = [DEEP]
+
 HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("llm-tool-validate", {"schema": DOUBLING, "data": {}}),
     (
@@ -23,6 +27,8 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ),
     ("llm-tool-validate", {"schema": {"$ref": "#"}, "data": {"a": 1}, "coerce": True}),
     ("llm-tool-validate", {"schema": {"uniqueItems": True}, "data": [[n] for n in range(20_000)]}),
+    ("llm-tool-validate", {"schema": {}, "data": [DEEP] * 1_000}),
+    ("llm-tool-validate", {"schema": {}, "data": [[]] * 85_000}),
     ("jwt-verify", {"token": "." * 16_000, "sharedSecret": "s"}),
     ("jwt-verify", {"token": "eyJhbGciOiJIUzI1NiJ9." + "W1tb" * 3_900 + ".AA", "sharedSecret": "s"}),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from typing import Any
@@ -88,15 +89,15 @@ class Signed(Exception):
     """A payment that is not sent."""
 
 
-def payment_header(service: Any, body: bytes) -> bytes:
-    """A signed payment of one echo, as a header."""
+def payment_header(service: Any, body: bytes, name: str = "echo") -> bytes:
+    """A signed payment of one call, as a header."""
 
     def stop(payment: SignedPayment) -> None:
         raise Signed(payment.header)
 
     wallet = Wallet.evm(bytes.fromhex(service.sandbox["evm"]["payerKey"].removeprefix("0x")))
     with Buyer(service.base_url, wallet, max_price=None, on_signed=stop) as buyer, pytest.raises(Signed) as signed:
-        buyer.call("echo", body)
+        buyer.call(name, body)
     return b"PAYMENT-SIGNATURE: " + str(signed.value).encode() + b"\r\n"
 
 
@@ -107,6 +108,25 @@ def framed(body: bytes, framing: str) -> tuple[bytes, bytes]:
     halves = body[: len(body) // 2], body[len(body) // 2 :]
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(half), half) for half in halves)
     return b"Transfer-Encoding: chunked\r\n\r\n", chunks + b"0\r\n\r\n"
+
+
+def test_a_long_answer_is_whole_and_may_be_left(service: Any) -> None:
+    """It comes with its length, again for the same payment, and nothing is logged about a caller who hung up in it."""
+    body = json.dumps({"template": {f"f{n}": "lorem.paragraphs" for n in range(50)}, "count": 60}).encode()
+    payment = payment_header(service, body, "faker")
+    request = b"POST /v1/cdp/faker HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s"
+    request %= payment, len(body), body
+    address = urlsplit(service.base_url)
+    with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
+        connection.sendall(request)
+        assert connection.recv(9) == b"HTTP/1.1 "
+    answers = [exchange(service, request)[1].partition(b"\r\n\r\n") for _ in range(2)]
+    for head, _, content in answers:
+        assert b"\r\ncontent-length: %d\r\n" % len(content) in head.lower()
+        assert len(json.loads(content)["data"]) == 60
+        assert len(content) > 1_000_000
+    assert answers[0][2] == answers[1][2]
+    assert "Traceback" not in (service.var / "service.log").read_text()
 
 
 @pytest.mark.parametrize("framing", ["length", "chunks"])

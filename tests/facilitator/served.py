@@ -37,7 +37,9 @@ class Served:
         """One request over a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
-            connection.request(method, path, body, {"content-type": "application/json"})
+            # A large body is answered, and the connection closed, before its end.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request(method, path, body, {"content-type": "application/json"})
             answer = connection.getresponse()
             return answer.status, answer.read()
         finally:

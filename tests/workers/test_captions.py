@@ -28,6 +28,7 @@ from jobs.ports import CaptionedVideo, Context, Page
 from jobs.youtube import ENDPOINT, Request, run
 from shared.outcome import UpstreamFailed
 from shared.settings import PREFIX, Settings
+from tests.slack import SLACK_S
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
 from workers.world import RealWorld
@@ -557,7 +558,7 @@ def test_an_upstream_that_stalls(captions: YouTubeCaptions, rogue: Rogue, step: 
     setattr(rogue, step, stall)
     began = time.monotonic()
     assert failure(captions, limit_s=0.5).reason == "timeout"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SLACK_S
 
 
 @pytest.mark.parametrize("step", ["page", "player", "document"])
@@ -574,7 +575,7 @@ def test_an_upstream_that_drips(captions: YouTubeCaptions, rogue: Rogue, step: s
     setattr(rogue, step, drip)
     began = time.monotonic()
     assert failure(captions, limit_s=0.5).reason == "timeout"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SLACK_S
 
 
 @pytest.mark.parametrize("step", ["page", "player", "document"])

@@ -18,6 +18,7 @@ from jobs.ports import Handshake
 from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.settings import Settings
 from tests.jobs import certificates as made
+from tests.slack import SLACK_S
 from tests.workers import tls_servers as servers
 from tests.workers.tls_servers import ADDRESS, Behaviour, record, server
 from workers.adapters.tls import MAX_BYTES
@@ -220,7 +221,7 @@ def test_servers_that_do_not_shake_hands(world: RealWorld, name: str) -> None:
     begin = time.monotonic()
     failure = failed(world, WRONG[name])
     assert failure.reason == "tls_failure"
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SLACK_S
 
 
 def test_what_an_alert_says_is_told(world: RealWorld) -> None:
@@ -235,7 +236,7 @@ def test_servers_that_never_end(world: RealWorld, name: str) -> None:
     begin = time.monotonic()
     failure = failed(world, ENDLESS[name])
     assert failure.reason == "tls_failure"
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < SLACK_S
 
 
 def test_a_server_that_resets_the_connection(world: RealWorld) -> None:
@@ -297,7 +298,7 @@ def test_servers_that_stall(world: RealWorld, behaviour: Behaviour) -> None:
     """Nothing outlives the deadline, however much comes."""
     begin = time.monotonic()
     assert failed(world, behaviour, limit_s=0.5).reason == "timeout"
-    assert 0.4 < time.monotonic() - begin < 1.5
+    assert 0.4 < time.monotonic() - begin < 0.5 + SLACK_S
 
 
 def test_nobody_listens(world: RealWorld) -> None:

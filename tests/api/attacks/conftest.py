@@ -154,14 +154,15 @@ class Ledger:
         address = urlsplit(self._url)
         with socket.create_connection((address.hostname, address.port or 6379), timeout=10) as monitor:
             monitor.sendall(b"MONITOR\r\n")
-            assert monitor.recv(100) == b"+OK\r\n"
+            said = b""
+            while not said.startswith(b"+OK\r\n"):  # what others say at that moment may come with it
+                said += monitor.recv(65536)
             yield lines
             mark = secrets.token_hex(8)
             self._redis.echo(mark)
-            said = b""
             while mark.encode() not in said:
                 said += monitor.recv(65536)
-        lines.extend(line for line in said.decode("latin-1").splitlines() if mark not in line)
+        lines.extend(line for line in said.decode("latin-1").splitlines()[1:] if mark not in line)
 
     @staticmethod
     def _key(payment: Any) -> str:

@@ -286,10 +286,10 @@ async def test_a_connection_that_is_not_accepted_is_not_waited_for(
             waiting.setblocking(False)
             waiting.connect_ex(full.getsockname())
         began = time.monotonic()
-        async with started(client(f"http://127.0.0.1:{full.getsockname()[1]}", settle_timeout_s=1.0)) as facilitator:
+        async with started(client(f"http://127.0.0.1:{full.getsockname()[1]}", settle_timeout_s=4.0)) as facilitator:
             with pytest.raises(NotSent):
                 await facilitator.settle(payment, offer, payer=PAYER)
-        assert time.monotonic() - began < 0.9
+        assert time.monotonic() - began < 3.8
 
 
 async def test_tls_is_verified_before_anything_is_sent(
@@ -331,7 +331,7 @@ async def test_an_answer_that_drips_is_not_waited_for(
     async def drips(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        for _ in range(100):
+        for _ in range(400):
             await response.write(b" ")
             await asyncio.sleep(0.05)
         return response
@@ -341,7 +341,7 @@ async def test_an_answer_that_drips_is_not_waited_for(
         with pytest.raises(Failing):
             await facilitator.settle(payment, offer, payer=PAYER)
         assert facilitator.circuit.is_open
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
 async def test_slow_settlements_do_not_take_all_there_is(
@@ -352,13 +352,13 @@ async def test_slow_settlements_do_not_take_all_there_is(
     monkeypatch.setattr(module, "SETTLES_AT_ONCE", 2)
     stranger.says(YES)
     stranger.go_on.clear()
-    async with started(client(stranger.url)) as facilitator:
+    async with started(client(stranger.url, settle_timeout_s=8.0)) as facilitator:
         slow = [asyncio.create_task(facilitator.settle(payment, offer, payer=PAYER)) for _ in range(2)]
         await stranger.saw(2)
         began = time.monotonic()
         with pytest.raises(NotSent):
             await facilitator.settle(payment, offer, payer=PAYER)
-        assert 0.2 < time.monotonic() - began < 1
+        assert 0.9 < time.monotonic() - began < 7
         assert (len(stranger.seen), facilitator.circuit.is_open) == (2, False)
         waits = asyncio.create_task(facilitator.settle(payment, offer, payer=PAYER))
         await asyncio.sleep(0.05)

@@ -38,7 +38,9 @@ def flowing(bench: SolanaBench) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rail that makes short pauses."""
+    """A rail that makes short pauses, and has patience with a ledger on a busy machine."""
+    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 30.0)
+    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 20.0)
     monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PATIENCE_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PAUSE_S", 0.05)

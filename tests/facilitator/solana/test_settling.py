@@ -101,8 +101,11 @@ async def test_two_processes_settle_it_once(running: Running, bench: SolanaBench
     assert bench.balance(pay_to) == 1_000
 
 
-async def test_many_payments_at_once(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:
+async def test_many_payments_at_once(
+    rail: SolanaRail, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A hundred of ten payers, none of which waits for another."""
+    monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 2.0)
     payers = [bench.payer(10_000) for _ in range(10)]
     calls = [bench.call(payer, pay_to) for payer in payers for _ in range(10)]
 

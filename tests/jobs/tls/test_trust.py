@@ -256,7 +256,7 @@ def test_a_chain_may_not_take_long() -> None:
     authority = ROOT
     for number in range(45):
         authority = Authority(f"Step {number}", issuer=authority)
-    begin = time.monotonic()
+    begin = time.process_time()
     assert judged(wide) is not None
     assert judged(authority.identity(HOST)) is None
-    assert time.monotonic() - begin < 2
+    assert time.process_time() - begin < 2

@@ -280,7 +280,7 @@ def test_other_spellings_of_one_value_are_refused() -> None:
 
 def test_depth_and_size_are_bounded() -> None:
     """Deep nesting, and arrays that claim to be endless, end at once."""
-    started = time.perf_counter()
+    started = time.process_time()
     for hostile in (
         b"\0\0\0\x10\0\0\0\1\0\0\0\1" * 600,
         b"\0\0\0\x10\0\0\0\1\xff\xff\xff\xff",
@@ -290,7 +290,7 @@ def test_depth_and_size_are_bounded() -> None:
     ):
         with pytest.raises(Malformed):
             Reader(hostile).value()
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_it_is_light() -> None:

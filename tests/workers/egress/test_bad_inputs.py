@@ -21,6 +21,7 @@ from jobs import schema_check
 from jobs.hosts import Local, NotPublic, configure, domain_name, public_host, public_url
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.slack import SLACK_S
 from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, free_port, repeating, saying, server
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.egress.http import HttpClient
@@ -189,13 +190,15 @@ def code(parse: Callable[[str], object], text: str) -> str:
 
 
 @pytest.mark.parametrize("row", STATIC, ids=lambda row: f"{row.number}-{row.text[:30]!a}")
-def test_what_is_refused_for_what_it_is(row: Static) -> None:
+def test_what_is_refused_for_what_it_is(row: Static, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the payment, in the API: without a question to anybody."""
+    for name in ("socket", "getaddrinfo", "gethostbyname"):
+        monkeypatch.setattr(socket, name, lambda *_: pytest.fail("nobody is asked"))
     url = row.text if row.number > 80 else f"http://{row.text}/"
-    began = time.monotonic()
+    began = time.process_time()
     assert code(public_url, url) == row.url
     assert code(public_host, row.text) == row.host
-    assert time.monotonic() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 @pytest.mark.parametrize(
@@ -251,7 +254,7 @@ def result(names: NameServer, url: str, seconds: float = 3.0) -> str:
         said = BLOCKED
     except UpstreamFailed as failed:
         said = str(failed.reason)
-    assert time.monotonic() - began < seconds + 1
+    assert time.monotonic() - began < seconds + SLACK_S
     return said
 
 

@@ -20,6 +20,7 @@ from jobs.hosts import Local, PublicUrl, configure, public_url
 from jobs.ports import Page
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from shared.settings import Settings
+from tests.slack import SLACK_S
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from workers.children import ChildPool
 from workers.egress.http import HttpClient
@@ -170,7 +171,7 @@ def test_an_answer_before_the_whole_request(client: HttpClient) -> None:
             connected.recv(1000)
             connected.sendall(response(b"too much", status="413 x"))
             time.sleep(0.05)
-        page = asked.result(5)
+        page = asked.result(2 * SLACK_S)
     assert (page.status, page.body) == (413, b"too much")
 
 
@@ -348,7 +349,7 @@ def test_a_slow_server_is_left(client: HttpClient, answer: Any) -> None:
     """At the deadline of the whole call, however much is still coming."""
     start = time.monotonic()
     assert reason(client, answer, seconds=SOON_S) == "timeout"
-    assert SOON_S * 0.9 < time.monotonic() - start < SOON_S + 1
+    assert SOON_S * 0.9 < time.monotonic() - start < SOON_S + SLACK_S
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -365,13 +366,13 @@ def test_a_server_that_reads_slowly_is_left(client: HttpClient, authority: Autho
         if scheme == "https":
             connected = trust.wrap_socket(connected, server_side=True)
         with connected, contextlib.suppress(OSError):
-            while not asked.done() and time.monotonic() < start + 5:
+            while not asked.done() and time.monotonic() < start + 2 * SLACK_S:
                 connected.recv(100_000)
                 time.sleep(0.02)
         with pytest.raises(UpstreamFailed) as caught:
-            asked.result(5)
+            asked.result(2 * SLACK_S)
     assert caught.value.reason == "timeout"
-    assert time.monotonic() - start < SOON_S + 1
+    assert time.monotonic() - start < SOON_S + SLACK_S
 
 
 def test_one_deadline_for_all_redirects(client: HttpClient, ports: Callable[[int], None]) -> None:
@@ -380,7 +381,7 @@ def test_one_deadline_for_all_redirects(client: HttpClient, ports: Callable[[int
         ports(server.port)
         start = time.monotonic()
         assert failure(client, url(server), seconds=SOON_S).reason == "timeout"
-    assert time.monotonic() - start < SOON_S + 1
+    assert time.monotonic() - start < SOON_S + SLACK_S
 
 
 def test_a_deadline_that_has_passed(client: HttpClient) -> None:
@@ -646,7 +647,7 @@ def test_what_is_no_tls(client: HttpClient, said: bytes | None, expected: str) -
         with connected:
             connected.recv(65536)
             connected.sendall(said or b"")
-            assert asked.result(5).reason == expected
+            assert asked.result(2 * SLACK_S).reason == expected
 
 
 def test_a_redirect_from_https_to_http(client: HttpClient, authority: Authority, ports: Callable[[int], None]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from jobs.hosts import Local, configure, public_url
 from jobs.ports import Page
 from shared.outcome import UpstreamFailed
+from tests.slack import SLACK_S
 from tests.workers.egress.hostile import ADDRESS, Answer, connector, head_of, repeating, saying, server
 from workers.egress.http import HttpClient
 
@@ -39,7 +40,7 @@ def failure(answer: Answer, *, seconds: float = 5.0) -> str | None:
     began = time.monotonic()
     with pytest.raises(UpstreamFailed) as failed:
         get(answer, seconds=seconds)
-    assert time.monotonic() - began < seconds + 2
+    assert time.monotonic() - began < seconds + SLACK_S
     return failed.value.reason
 
 

@@ -16,6 +16,7 @@ import dns.resolver
 import pytest
 
 from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.slack import SLACK_S
 from tests.workers.egress.name_server import (
     SOA,
     NameServer,
@@ -170,7 +171,7 @@ def test_a_server_that_never_answers(server: NameServer, resolver: Resolver) -> 
     for lifetime_s in (0.3, 0.0, -1.0):
         started = time.monotonic()
         assert reason_of(resolver.addresses, "a.example.com", deadline=started + lifetime_s) == "timeout"
-        assert max(0.0, lifetime_s) <= time.monotonic() - started < max(0.0, lifetime_s) + 1
+        assert max(0.0, lifetime_s) <= time.monotonic() - started < max(0.0, lifetime_s) + SLACK_S
 
 
 def test_a_lost_packet_is_asked_for_again(
@@ -191,7 +192,7 @@ def test_what_is_no_answer_is_not_taken_for_one(server: NameServer, resolver: Re
     server.script("a.example.com", "A", step)
     started = time.monotonic()
     assert reason_of(resolver.addresses, "a.example.com", deadline=started + 0.3) == "timeout"
-    assert time.monotonic() - started < 1.3
+    assert time.monotonic() - started < 0.3 + SLACK_S
 
 
 def test_an_answer_to_another_question_is_not_taken(server: NameServer, resolver: Resolver) -> None:
@@ -222,7 +223,7 @@ def test_a_flood_of_wrong_answers_ends_at_the_deadline() -> None:
         try:
             asked = Resolver(Policy(), server=flooding.getsockname())
             assert reason_of(asked.query, "a.example.com", "A", deadline=started + 0.3) == "timeout"
-            assert time.monotonic() - started < 1.3
+            assert time.monotonic() - started < 0.3 + SLACK_S
         finally:
             over.set()
             thread.join(5)
@@ -257,7 +258,7 @@ def test_tcp_that_stalls(server: NameServer, resolver: Resolver) -> None:
     server.script("a.example.com", "A", truncated, silence)
     started = time.monotonic()
     assert reason_of(resolver.query, "a.example.com", "A", deadline=started + 0.4) == "timeout"
-    assert 0.4 <= time.monotonic() - started < 1.4
+    assert 0.4 <= time.monotonic() - started < 0.4 + SLACK_S
 
 
 def test_answers_are_told_apart(server: NameServer, resolver: Resolver) -> None:
@@ -372,7 +373,7 @@ def test_tcp_that_trickles() -> None:
         started = time.monotonic()
         with pytest.raises(TimeoutError):
             module._exactly(here, 1000, started + 0.3)
-        assert time.monotonic() - started < 1.3
+        assert time.monotonic() - started < 0.3 + SLACK_S
         over.set()
         thread.join(5)
         there.close()
