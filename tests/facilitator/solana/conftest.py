@@ -52,8 +52,8 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that waits for the node and the network for a moment only."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 0.4)
+    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 1.0)
 
 
 @pytest.fixture
