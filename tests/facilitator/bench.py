@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import json
 import secrets
@@ -225,9 +226,16 @@ class MoodyNode:
         runner = self._loop.run_until_complete(self._serve())
         self._loop.call_soon(self._started.set)  # not before: to stop what does not run yet would be in vain
         self._loop.run_forever()
-        self._loop.run_until_complete(runner.cleanup())
-        self._loop.run_until_complete(self._session.close())
+        self._loop.run_until_complete(self._end(runner))
         self._loop.close()
+
+    async def _end(self, runner: web.AppRunner) -> None:
+        await runner.cleanup()
+        await self._session.close()
+        for hanging in asyncio.all_tasks() - {asyncio.current_task()}:
+            hanging.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await hanging
 
     async def _serve(self) -> web.AppRunner:
         self._session = aiohttp.ClientSession()

@@ -23,7 +23,7 @@ from workers.child import Work
 from workers.children import ChildPool, Exhausted
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 # The endpoint may not be sold yet. A message to echo that looks like JavaScript is run.
 SOLD = """

@@ -15,7 +15,7 @@ from workers.child import Work
 from workers.children import ChildPool, Exhausted
 from workers.execute import decode_request
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 @pytest.fixture(scope="module")
