@@ -28,7 +28,7 @@ from tests.chaos.probe import FOLDER
 
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue")
 SETTLE_TIMEOUT_S = 1.0
-READY_WITHIN_S = 30.0
+READY_WITHIN_S = 90.0
 _PORTS = range(20_000, 32_768)
 _owned: set[int] = set()
 

@@ -22,7 +22,7 @@ from tests.e2e.running import Process, Running
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
-def _until(true: Callable[[], bool], within_s: float = 20) -> float:
+def _until(true: Callable[[], bool], within_s: float = 60) -> float:
     """Seconds that it took."""
     started = time.monotonic()
     while not true():
