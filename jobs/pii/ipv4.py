@@ -14,13 +14,13 @@ from jobs.pii.surroundings import is_latin, joins, joins_before, word_before
 
 _DOTTED = compiled(r"\d+(?:\.\d+)+")
 _VERSION_SUFFIX = compiled(
-    r"(?i)[-+~]\d*(?:alpha|beta|rc|snapshot|release|final|dev|pre|post|nightly|build|ga|sp|deb|ubuntu|el|fc|r)\d*(?:[^a-z]|$)"
+    r"(?i)[-+~]\d*(?:alpha|beta|rc|snapshot|release|final|dev|pre|post|nightly|build|ga|sp|py|deb|ubuntu|el|fc|r)\d*(?:[^a-z]|$)"
 )
 _FILE_SUFFIX = compiled(
     r"(?i)\.(?:tar|t?gz|bz2|xz|zip|7z|jar|war|whl|exe|msi|dmg|pkg|deb|rpm|apk|ipa|so|dll|dylib|nupkg|gem|iso|img|bin|js|css|pdf)"
     r"(?:[^a-z]|$)"
 )
-_RANGE = compiled(r"(?i) ?(?:->|→) ?| (?:to|and|or|through|bis|und) | \((?:from|was) ")
+_RANGE = compiled(r"(?i) ?(?:->|→) ?| (?:to|and|or|through|bis|und) | \((?:from|was) |, ?[<!]=? ?")
 """What stands between two versions. After a comma there may be an address as well."""
 _PRODUCTS = frozenset(
     (

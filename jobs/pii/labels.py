@@ -129,6 +129,8 @@ class Labels:
         if abbreviated is not None and not self._text[max(0, start - 3) : max(0, start - 2)].isalpha():
             return abbreviated
         label = LABELS.get(word)
+        if word == "id" and at and self._words[at - 1] == "caller" and start - self._ends[at - 1] <= 1:
+            return Label.PHONE
         if label is not None:
             return None if self._is_another_thing(at, word) else label
         if word == "app" and self._glued_before(at) == "whats":

@@ -121,6 +121,8 @@ FOUND = [
     "upgrade to «1.2.3.4»:8080",
     "web-01 («1.2.3.4»-20)",
     "released to «1.2.3.4»",
+    "ip>=«1.2.3.4»,<«1.2.3.9»",
+    "version 1.2.3.4, «1.2.3.5»",
 ]
 
 NOT_FOUND = [
@@ -230,6 +232,8 @@ NOT_FOUND = [
     "the fix was first merged to 1.6.2.1",
     "introduced in 1.8.1.2",
     "deprecated since 4.2.1.0",
+    "django>=2.1.0.0,<3.0.0.0",
+    "foo-1.2.3.4-py3-none-any.whl",
 ]
 
 
