@@ -6,7 +6,8 @@ The rules are in jobs/pii; no model, so the same text always gives the same answ
   calls them one. Phones are the widest notion: see jobs/pii/phones.py. What could be a card as well is a phone where a plus
   sign or a word says so and the number is valid with its calling code.
 - A full git hash, an MD5 sum or an Ethereum address is a hex secret: nothing in it tells it from a key.
-- A port, a prefix length, a version number with four parts after the word "version", and the one it goes "to", stay.
+- A port, a prefix length, a version with four parts and the one it goes "to" stay, where a word like "version",
+  an operator or a list of packages says what they are. What begins like a private network is more seldom taken for one.
 - Findings that overlap are one, of the kind of the longest. What is of a kind that was not asked for is never called a phone.
 - Placeholders in a text are left alone: to redact what was redacted changes nothing.
 """

@@ -17,6 +17,7 @@ _FOURS = "4-4-4-4"
 _PRINTED = frozenset((_FOURS, "4-6-5", "4-6-4", "4-4-5", "4-5-6", "4-4-4-4-3", "4-4-4-4-2", "6-13", "4-3-3-3"))
 """How networks group the digits. Only in one piece or so is a card found between other numbers."""
 _FIRST_PRINTED = 4
+_HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def find(text: str, groups: list[Group], labels: Labels) -> list[Span]:
@@ -52,6 +53,8 @@ def _last(text: str, run: Run, first: int, labels: Labels, lasts: list[int | Non
             continue
         if shape == _FOURS and _precedes_fours(run, last) and lasts[last + 1] is None:
             continue
+        if shape == _FOURS and _is_in_hex(text, run.groups[first].start, run.groups[last].end):
+            continue
         if is_card(digits) and _stands_alone(text, run.groups[first], run.groups[last], digits, labels):
             return last
     return None
@@ -84,6 +87,13 @@ def _precedes_fours(run: Run, last: int) -> bool:
     after = run.groups[last + 1].digits if last + 1 < len(run.groups) else ""
     is_date = after.startswith("20") or "01" <= after[:2] <= "12"
     return len(after) == 4 and not is_date and run.after(last) == " "
+
+
+def _is_in_hex(text: str, start: int, end: int) -> bool:
+    """Whether it is four words of a table that is written in hexadecimal."""
+    before, after = text[max(0, start - 8) : start].split(), text[end : end + 8].split()
+    words = [word for word in (*before[-1:], *after[:1]) if len(word) in (4, 5) and _HEX.issuperset(word)]
+    return any(not word.isdigit() and not word.isalpha() for word in words)
 
 
 def _stands_alone(text: str, first: Group, last: Group, digits: str, labels: Labels) -> bool:

@@ -68,7 +68,7 @@ def _local_start(text: str, at: int, limit: int) -> int | None:
         start += 1
     elif text[start - 1 : start] == "\\" and (escape := _ESCAPE.match(text[start : min(at - 1, start + 5)])):
         start += escape.end()
-    local = _without_wrapping(text[start:at])
+    local = _without_wrapping(text[start:at], is_in_brackets=text[start - 1 : start] == "<")
     return at - len(local) if local else None
 
 
@@ -76,13 +76,13 @@ def _belongs(char: str, ascii_chars: frozenset[str]) -> bool:
     return char in ascii_chars if char.isascii() else unicodedata.category(char)[0] in "LMN"
 
 
-def _without_wrapping(local: str) -> str:
-    """The part of a local part that is meant as one."""
+def _without_wrapping(local: str, *, is_in_brackets: bool) -> str:
+    """The part of a local part that is meant as one; in angle brackets `bounce-user=example.com` is one, and no key."""
     if "//" in local or local.startswith("/"):
         local = local[local.rfind("/") + 1 :]
     if "=" in local and any(mark in local for mark in "?&#"):
         local = local[max(local.rfind(mark) for mark in "?&#=") + 1 :]
-    if local.count("=") == 1 and (key := _KEY.match(local)):
+    if local.count("=") == 1 and (key := _KEY.match(local)) and not (is_in_brackets and "-" in (key[0] or "")):
         local = local[key.end() :]
     local = local[max(local.rfind(mark) for mark in "|`{}*") + 1 :]
     quote = local.rfind("'")

@@ -60,7 +60,7 @@ LABELS: dict[str, Label] = {
         Label.VERSION,
         """
         version versions ver v release releases firmware build builds revision sdk oid section sections chapter clause
-        paragraph appendix annex § bios chrome chromium firefox safari opera
+        paragraph appendix annex subsection subclause clauses subclauses chapters § bios chrome chromium firefox safari opera
         """,
     ),
     **_labels(
@@ -78,7 +78,7 @@ LABELS: dict[str, Label] = {
         gstin abn acn tfn npi ndc mrn nhs medicare sin hkid bsn cpr
         kto blz rma réf bvn oib amka инн огрн
         bestellnummer bestellnr auftragsnummer auftragsnr rechnungsnummer rechnungsnr kundennummer artikelnummer sendungsnummer
-        vorgangsnummer aktenzeichen артикул lottery jackpot
+        vorgangsnummer aktenzeichen артикул lottery lotto loto euromillions powerball keno jackpot
         """,
     ),
     **_labels(
@@ -106,7 +106,7 @@ CONNECTORS = _set(
     number numbers num nums no nos nr nrs nummer numéro numero número numer nº n° is are was at on me us you him her them my our
     your his the a an to or and by via be for it its called please now today direct office home work business private daytime
     evening main desk personal primary secondary alternate alternative emergency new old value field security der die das ist
-    unter lautet am au al ao le la el es est de du di do il sie mich uns moi nous kom
+    unter lautet am au al ao le la el es est de du di do il sie mich uns moi nous kom string voice type pref
     """
 )
 """Words that may stand between a label and its number: "phone number is", "call me at"."""

@@ -18,7 +18,7 @@ from jobs.pii.label_words import (
     Label,
 )
 from jobs.pii.linear import compiled
-from jobs.pii.surroundings import is_barrier, is_escape
+from jobs.pii.surroundings import is_barrier, is_escape, joins_before
 
 __all__ = ["Label", "Labels"]
 
@@ -129,12 +129,15 @@ class Labels:
         if abbreviated is not None and not self._text[max(0, start - 3) : max(0, start - 2)].isalpha():
             return abbreviated
         label = LABELS.get(word)
+        if word == "id" and at and self._words[at - 1] == "caller" and start - self._ends[at - 1] <= 1:
+            return Label.PHONE
         if label is not None:
             return None if self._is_another_thing(at, word) else label
         if word == "app" and self._glued_before(at) == "whats":
             return Label.PHONE
         if word in _INITIALS:
-            return Label.PHONE if self._text[self._starts[at] : self._ends[at] + 1] == f"{word.upper()}:" else None
+            is_initial = self._text[start : self._ends[at] + 1] == f"{word.upper()}:"
+            return Label.PHONE if is_initial and not joins_before(self._text, start) else None
         if not word.isascii():
             tail = word[-_UNSPACED_REACH:]
             return next((found for found, parts in UNSPACED if any(part in tail for part in parts)), None)

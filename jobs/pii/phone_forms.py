@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from jobs.pii import plans
 from jobs.pii.linear import compiled
 
@@ -14,8 +16,9 @@ _USUAL_SHAPES = compiled(
 _MIN_MARKED = 8
 _MIN_NATIONAL = 9
 """Without a word that says so. There are shorter ones in small towns, and far more that are something else."""
-_CONSTANTS = frozenset(("2147483647", "2147483648"))
-"""The largest integer of 32 bits looks like a number in Dallas."""
+_CONSTANTS = ("21474836", "858993459")
+"""How 2^31 and 2^33 begin, and what is near: like numbers in Dallas and San Diego."""
+_LARGEST_STEP = 10
 _EXIT_CODES = ("00", "011")
 
 
@@ -57,6 +60,10 @@ def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
         return digits.startswith("555") and gaps == ["-"]
     if gaps == ["-"] and (shape == "5-4" or (shape == "5-5" and digits[:5] < digits[5:])):
         return False  # an American postal code; a range
+    if gaps == ["/"] and shape == "5-5" and digits[0] != "0":
+        return False  # two of five digits
+    if set(shape) == {"2", "-"} and ((len(digits) == 8 and set(gaps) == {"-"}) or _is_counted(digits)):
+        return False  # bytes, pages, sizes; in fours, a hyphen stands after the area code alone
     is_marked = any(mark in gap for gap in gaps for mark in "-()[]")
     if len(digits) < (_MIN_MARKED if is_marked and len(gaps) > 1 else _MIN_NATIONAL):
         return False
@@ -76,7 +83,7 @@ def is_bare(digits: str) -> bool:
     if digits.startswith("00"):
         # Zeros before an id of ten or eleven digits would make half of them numbers of North America.
         return _has_exit_code(digits) and plans.country_code(digits[2:]) != plans.NANP_CODE
-    return (plans.is_nanp(digits) and digits not in _CONSTANTS) or plans.is_bare_mobile(digits)
+    return (plans.is_nanp(digits) and not digits.startswith(_CONSTANTS)) or plans.is_bare_mobile(digits)
 
 
 def is_usual(shape: str) -> bool:
@@ -88,10 +95,17 @@ def _is_nanp(digits: str, shape: str, *, is_marked: bool) -> bool:
     """More than is valid: any area code and exchange that are written as such, the 555 that nobody has among them."""
     number = digits.removeprefix("1") if len(digits) == 11 else digits
     if len(number) != 10 or number[0] in "01":
-        return number == "1234567890" and is_marked
+        return is_marked and shape.endswith("3-3-4") and (number == "1234567890" or number[3:6] == "555")
     if not shape.endswith("3-3-4"):
         return plans.is_nanp(number)
     return is_marked or number[3] not in "01" or number.startswith("555") or len(digits) == 11
+
+
+def _is_counted(digits: str) -> bool:
+    """Whether pairs of digits count up or down in small steps."""
+    pairs = [int(digits[place : place + 2]) for place in range(0, len(digits), 2)]
+    steps = {after - before for before, after in pairwise(pairs)}
+    return len(steps) == 1 and 0 < abs(steps.pop()) <= _LARGEST_STEP
 
 
 def _has_exit_code(digits: str) -> bool:

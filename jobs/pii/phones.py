@@ -22,6 +22,7 @@ _SEPARATORS = " -./()[]"
 _WIDEST_GAP = 4
 _MOST_GROUPS = 15
 _MOST_NATIONAL_GROUPS = 7
+_REST = 3
 _BRACKETS = (("(", ")"), ("[", "]"))
 
 _NOT_PHONES = frozenset((Label.NUMBER, Label.BARCODE, Label.VERSION))
@@ -103,9 +104,16 @@ class _Search:
             elif is_grouped(item.digits, item.shape, self._run.gaps[first : item.last]):
                 return item.last
             if is_labelled and is_usual(item.shape) and len(item.digits) <= plans.MAX_DIGITS:
-                return item.last
+                return self._with_rest(item, candidates)
         longest = [item.last for item in candidates if is_labelled and len(item.digits) <= plans.MAX_DIGITS]
         return max(longest, default=None)
+
+    def _with_rest(self, item: _Candidate, candidates: list[_Candidate]) -> int:
+        """The last group of a number in usual groups, or the three digits after it that end the run: no number by
+        themselves, they are the rest of one that is grouped unusually."""
+        rest = item.last + 1
+        is_rest = rest == len(self._run.groups) - 1 and len(self._run.groups[rest].digits) == _REST
+        return rest if is_rest and any(other.last == rest for other in candidates) else item.last
 
     def _international(self, first: int) -> int | None:
         """The last group of the longest number with a calling code; one that may be in use before one that may not."""

@@ -46,7 +46,7 @@ def _search(folded: Folded, kinds: Collection[Kind]) -> list[Span]:
     if is_phone_wanted or "email" in kinds:
         found += emails.find(text)
     if is_phone_wanted or "ipv4" in kinds:
-        found += ipv4.find(text, labels)
+        found += ipv4.find(text, labels, spared.paths(text))
     if is_phone_wanted or "hex_secret" in kinds:
         found += hex_secrets.find(text)
     if is_phone_wanted or "credit_card" in kinds or "ssn" in kinds:

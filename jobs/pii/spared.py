@@ -1,4 +1,4 @@
-"""What is made of digits and is certainly something else: dates, times, UUIDs, IBANs, coordinates.
+"""What is made of digits and is certainly something else: dates, times, UUIDs, IBANs, coordinates, drawings.
 
 No number is looked for in them, and a number beside one is not taken for its continuation.
 """
@@ -6,7 +6,7 @@ No number is looked for in them, and a number beside one is not taken for its co
 from __future__ import annotations
 
 from jobs.pii.linear import compiled
-from jobs.pii.surroundings import joins, joins_before
+from jobs.pii.surroundings import is_latin, joins, joins_before
 
 _TIGHT = ("-", ".", "/")
 
@@ -19,11 +19,13 @@ _TIME = compiled(r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?- ?\d{1,2}:\d\d)?")
 _UUID = compiled(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COORDINATES = compiled(r"[+-]?\d{1,3}\.\d{3,}°?[NS]?(?:[,; /]{1,3}[+-]?|[+-])\d{1,3}\.\d{3,}")
 _IBAN = compiled(r"[A-Z]{2}\d\d(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,3})?")
+_PATH = compiled(r"(?i)(?:[mlhvcsqta] ?[-.]?\d[-.,\d \n]*z? ?|[mlhvcsqta] ?-\.\d[-.,\d \n]*z? ?){2,}")
+_NEGATIVE_FRACTION = compiled(r"(?s).*-\.\d.*")
 
 
 def find(text: str) -> list[tuple[int, int]]:
     """Where such things start and end."""
-    found = []
+    found = paths(text)
     for pattern in (_DATE, _TIME, _UUID, _COORDINATES):
         found += [(m.start(), m.end()) for m in pattern.finditer(text) if not _is_part(text, m.start(), m.end())]
     for match in _IBAN.finditer(text):
@@ -31,6 +33,12 @@ def find(text: str) -> list[tuple[int, int]]:
         if length and not _is_part(text, match.start(), match.start() + length):
             found.append((match.start(), match.start() + length))
     return found
+
+
+def paths(text: str) -> list[tuple[int, int]]:
+    """Where the shapes of SVG drawings start and end, "c-.4.7.3 1.2-.72.7": commands and numbers without their zeros."""
+    found = [(m.start(), m.end()) for m in _PATH.finditer(text) if _NEGATIVE_FRACTION.fullmatch(m[0] or "")]
+    return [(start, end) for start, end in found if not is_latin(text[start - 1 : start])]
 
 
 def _is_part(text: str, start: int, end: int) -> bool:

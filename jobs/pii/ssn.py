@@ -5,6 +5,7 @@ Never issued: area 000, 666 and 900 to 999, group 00, serial 0000 (Social Securi
 
 from __future__ import annotations
 
+from jobs.pii import plans
 from jobs.pii.digits import Group, Run, runs
 from jobs.pii.labels import Label, Labels
 from jobs.pii.spans import Span
@@ -54,10 +55,14 @@ def _number_at(text: str, run: Run, first: int, labels: Labels) -> int | None:
 
 
 def _is_part(text: str, run: Run, first: int, last: int, gaps: set[str]) -> bool:
-    """Whether the digits are part of something longer."""
+    """Whether the digits are part of something longer, or have a calling code."""
     if run.before(first) in ("-", ".") or run.after(last) in ("-", "."):
         return True
     start, end = run.groups[first].start, run.groups[last].end
+    if text[start - 1 : start] == "+" and plans.is_valid(
+        "".join(group.digits for group in run.groups[first : last + 1])
+    ):
+        return True
     before, after = text[start - 1 : start], text[end : end + 1]
     if (
         is_barrier(before)

@@ -110,6 +110,9 @@ FOUND = [
     "~~«user@example.com»~~",
     "https://example.com/#email=«user@example.com»&t=1",
     r"CORP\«jdoe@example.com»",
+    "RCPT TO:<«bounce-88-user=example.com@mailer.example.net»>",
+    "<«b-1-jo=example.org@news.example.net»>, <«jo@example.org»>",
+    "<to «jo@example.org»>",
 ]
 
 NOT_FOUND = [
