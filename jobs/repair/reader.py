@@ -60,6 +60,8 @@ class Reader:
     def open(self) -> bool:
         """Open the container that starts here, if one does."""
         c = self.source.at(self.i)
+        if self.stack and c in ("{", "(") and self.words.opaque(self.i):
+            return False
         if c == "{":
             self._enter(ObjectFrame("}"), self.i + 1)
         elif c == "[":
@@ -115,6 +117,10 @@ class Reader:
                 self.close(closed=True)
                 self.close(closed=True)
                 self.i = source.gap(self.i + 1) + 1
+            elif c == "]" and self._meant_brace():
+                source.note(Kind.MISMATCHED_BRACKET, self.i)
+                self.i += 1
+                self.close(closed=True)
             else:
                 self.close_unclosed()
         elif not frame.closer:
@@ -184,6 +190,16 @@ class Reader:
     def _enter(self, frame: Frame, i: int) -> None:
         self.push(frame)
         self.i = i
+
+    def _meant_brace(self) -> bool:
+        """Whether the `]` here is an object's own: the array around it goes on with `, {`, and nothing else could."""
+        stack, source = self.stack, self.source
+        if len(stack) < 2 or stack[-1].closer != "}" or stack[-2].closer != "]":
+            return False
+        if len(stack) > 2 and isinstance(stack[-3], ListFrame):
+            return False
+        comma = source.gap(self.i + 1)
+        return source.at(comma) == "," and source.at(source.gap(comma + 1)) == "{"
 
     def _ends_after(self, i: int) -> bool:
         c = self.source.at(self.source.gap(i))

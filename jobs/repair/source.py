@@ -21,7 +21,10 @@ _JSON_SPACE = re.compile(r"[ \t\n\r]*+")
 _PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
 """Neither whitespace nor the start of a comment, for certain."""
 
-_ELLIPSIS = re.compile(r"\.{3,}+|\u2026")
+_ELLIPSIS = re.compile(
+    r"(?:\.{3,}+|\u2026)(?:[ \t]*+(?:and )?+(?:[0-9]{1,9}+ )?+more\b(?: [a-z]++)?+|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?+"
+)
+"""What stands for things left out, with what some say of them (`... 98 more items`), or of where they are (`...base`)."""
 
 
 class Source:
@@ -114,7 +117,7 @@ class Source:
         return _next(self._breaks, i, self.size)
 
     def _comment(self, i: int) -> int | None:
-        """Where the comment that starts at `i` ends. `#` opens one only before a blank, so that `#fff` is a value."""
+        """Where the comment that starts at `i` ends. `#` opens one before a blank or quote only: `#fff` is a value."""
         text = self.text
         if i >= self.size or text[i] not in "/#":
             return None
@@ -125,7 +128,7 @@ class Source:
             return _next(self._comment_ends, i + 4, self.size)
         if text.startswith("//", i):
             return self.line_end(i)
-        if text.startswith("#", i) and text[i + 1 : i + 2] in ("", " ", "\t", "#", "!", "\n"):
+        if text.startswith("#", i) and text[i + 1 : i + 2] in ("", " ", "\t", "#", "!", "\n", '"', "'"):
             return self.line_end(i)
         return None
 

@@ -52,10 +52,12 @@ class Found(NamedTuple):
 
 _STRING_ENDS = VALUE_ENDS | {":"}
 _ELEMENT_STARTS = frozenset(("", "]", *QUOTES))
-_COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::|=>)")
+_COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::(?!//)|=>)")
 _VALUE = re.compile(r"[\"'\d{\[-]|true\b|false\b|null\b|True\b|False\b|None\b")
+_VALUE_AT_ONCE = re.compile(r"(?:-?+[0-9][0-9.]{0,64}+|true|false|null|True|False|None)\s*+[,}]")
 _SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]*+|[A-Za-z]++)\s*+[,}\]]")
 
+_WORDS_TO_END = re.compile(r",[ \t]++[^\W\d][^\"'{}\[\]:\n]*+[\"']")
 _OPENED = re.compile(r"[ \t]*+[{\[]")
 _CLOSED = re.compile(rf"[}}\] \t]++[^\s,:;{{}}\[\]{QUOTES}]")
 _TEXT_END = re.compile(r"[\w.!?)>%;]")
@@ -85,6 +87,11 @@ class Judge(Quotes):
             if known is not None:
                 index = known
                 break
+            end = None if context is Context.KEY else self.fragments.within_text(index, VALUE_ENDS)
+            if end is not None:
+                passed.append(index)
+                index = self.first(end)
+                continue
             verdict = self._judge(index, context)
             if verdict is not Verdict.INNER:
                 if verdict is Verdict.MISSING:
@@ -112,6 +119,8 @@ class Judge(Quotes):
         if after == q + 1 and c in self.family and self.follower(index + 1) == ":":
             return Verdict.INNER  # the first of `""` in {"5"": 1}
         if c in ":=,}]{[" or c in QUOTES or self.source.broken(q, after):
+            return Verdict.END
+        if _VALUE_AT_ONCE.match(self.source.text, after) or self.source.text.startswith("->", after):
             return Verdict.END
         if after > q + 1:
             if _SCALAR.match(self.source.text, after):
@@ -154,6 +163,8 @@ class Judge(Quotes):
     def _judge_element(self, index: int, q: int, after: int) -> Verdict:
         source = self.source
         c = source.text[after]
+        if c == "," and self._quoted_before(index) and _WORDS_TO_END.match(source.text, after):
+            return Verdict.INNER if self.follower(index + 1) in (",", "]") else Verdict.END
         if c in ",]}:" or source.broken(q, after) or source.text.startswith("=>", after):
             return Verdict.END
         if c in QUOTES:
@@ -206,11 +217,17 @@ class Judge(Quotes):
             return Verdict.END
         return Verdict.END if self.source.at(self.source.gap(comma + 1)) in _ELEMENT_STARTS else Verdict.INNER
 
+    def _quoted_before(self, index: int) -> bool:
+        """Whether the quote before this one opens a quotation within text: `say "hi"`, where this one ends it."""
+        opening = self.places[index - 1] if index else 0
+        text = self.source.text
+        return opening > 1 and text[opening - 1].isspace() and text[opening - 2].isalnum()
+
     def _within_text(self, index: int, after: int) -> bool:
         """Only brackets between this quote and the next, which ends a value: `"f({a: "x"})", ...` is one text."""
         if self.follower(index + 1) not in (",", "}", "]"):
             return False
-        return not self.source.text[after : self.places[index + 1]].strip("}]); \t")
+        return not self.source.text[after : self.places[index + 1]].strip("}]); \t\r\n")
 
     def _text_goes_on(self, i: int) -> bool:
         """Whether words stand on the line behind the brackets at `i`, and then a string's end: `"say {"a": "b"} to me",`."""
