@@ -21,6 +21,7 @@ _JSON_SPACE = re.compile(r"[ \t\n\r]*+")
 _PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
 """Neither whitespace nor the start of a comment, for certain."""
 
+_BRACKET = re.compile(r'[\[{}\]]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _ELLIPSIS = re.compile(
     r"(?:\.{3,}+|\u2026)(?:[ \t]*+(?:and )?+(?:[0-9]{1,9}+ )?+more\b(?: [a-z]++)?+|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?+"
 )
@@ -35,7 +36,18 @@ class Source:
         origins: for each character of `text`, its offset in what the caller sent; None when they are the same.
     """
 
-    __slots__ = ("_breaks", "_comment_ends", "_gaps", "content_end", "origins", "repairs", "size", "text", "turns")
+    __slots__ = (
+        "_balanced",
+        "_breaks",
+        "_comment_ends",
+        "_gaps",
+        "content_end",
+        "origins",
+        "repairs",
+        "size",
+        "text",
+        "turns",
+    )
 
     def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
         self.text = text
@@ -46,6 +58,7 @@ class Source:
         self.turns = 0
         """Steps taken so far. Tests hold it against the length of the text."""
         self._gaps: dict[int, int] = {}
+        self._balanced: bool | None = None
         self._breaks: list[int] | None = None
         self._comment_ends: list[int] | None = None
 
@@ -109,6 +122,16 @@ class Source:
             return None
         match = _ELLIPSIS.match(self.text, i)
         return match.end() if match else None
+
+    @property
+    def balanced(self) -> bool:
+        """Whether as many brackets are opened as closed, outside of strings as far as whole strings tell."""
+        if self._balanced is None:
+            surplus = 0
+            for match in _BRACKET.finditer(self.text):
+                surplus += 1 if match.group() in "{[" else -1 if match.group() in "}]" else 0
+            self._balanced = surplus == 0
+        return self._balanced
 
     def line_end(self, i: int) -> int:
         """The position of the next line break, or the end of the text."""

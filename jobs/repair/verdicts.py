@@ -54,10 +54,10 @@ _STRING_ENDS = VALUE_ENDS | {":"}
 _ELEMENT_STARTS = frozenset(("", "]", *QUOTES))
 _COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::(?!//)|=>)")
 _VALUE = re.compile(r"[\"'\d{\[-]|true\b|false\b|null\b|True\b|False\b|None\b")
-_VALUE_AT_ONCE = re.compile(r"(?:-?+[0-9][0-9.]{0,64}+|true|false|null|True|False|None)\s*+[,}]")
+_VALUE_AT_ONCE = re.compile(r"(?:-?+[0-9][0-9.]{0,64}+|true|false|null|True|False|None)\s{0,64}+[,}]")
 _SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]*+|[A-Za-z]++)\s*+[,}\]]")
 
-_WORDS_TO_END = re.compile(r",[ \t]++[^\W\d][^\"'{}\[\]:\n]*+[\"']")
+_WORDS_TO_END = re.compile(r",[ \t]++[^\W\d][^\"'{}\[\]:\n]{0,512}+[\"']")
 _OPENED = re.compile(r"[ \t]*+[{\[]")
 _CLOSED = re.compile(rf"[}}\] \t]++[^\s,:;{{}}\[\]{QUOTES}]")
 _TEXT_END = re.compile(r"[\w.!?)>%;]")
@@ -148,7 +148,9 @@ class Judge(Quotes):
         if c in "+;)":
             return self._judge_before_sign(c, after)
         if after > q + 1:
-            return Verdict.END if _COLONED.match(source.text, after) else Verdict.INNER
+            named = _COLONED.match(source.text, after)
+            ends = named is not None and _VALUE.match(source.text, source.gap(named.end())) is not None
+            return Verdict.END if ends else Verdict.INNER
         if self._opens_value(q):
             return Verdict.MISSING
         start, structured = self.run_before(q)

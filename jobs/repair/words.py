@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from jobs.repair import literals
+from jobs.repair.escapes import decode
 from jobs.repair.literals import Literal
 from jobs.repair.result import Kind
 from jobs.repair.source import QUOTES, Source
@@ -155,6 +156,9 @@ class Words:
         if end == i:
             return None, i, False
         token = source.text[i:end].strip()
+        if resume > end and "\\" in token:
+            source.note(Kind.MISSING_QUOTE, i)
+            return decode(source, i, end), resume, False
         literal = literals.read(token)
         if literal is not None:
             if literal.kind:

@@ -147,6 +147,7 @@ MISSING_QUOTES: Cases = [
     ('{"a":["b],"c":1}', {"a": ["b"], "c": 1}),
     ('["abc+/*comment*/"def"]', ["abcdef"]),
     ('["abc,/*comment*/"def"]', ["abc", "def"]),
+    ('{"a": say \\"hi\\"\\nnow", "b": 1}', {"a": 'say "hi"\nnow', "b": 1}),
 ]
 
 QUOTES_WITHIN: Cases = [
@@ -195,6 +196,8 @@ QUOTES_WITHIN: Cases = [
     ('{"a": ""Hi," she said. "Bye."", "b": 1}', {"a": '"Hi," she said. "Bye."', "b": 1}),
     ('{"a": "curl -d "{}" http://x.y", "b": 1}', {"a": 'curl -d "{}" http://x.y', "b": 1}),
     ('{"a": "- "one"\n- two\n- {b: "c"}\n", "b": 1}', {"a": '- "one"\n- two\n- {b: "c"}\n', "b": 1}),
+    ('{"a": "the "search" tool: it\'s best", "b": 1}', {"a": 'the "search" tool: it\'s best', "b": 1}),
+    ('{"a": "x" b: "y", "c": 1}', {"a": "x", "b": "y", "c": 1}),
 ]
 
 ESCAPES: Cases = [
@@ -278,6 +281,11 @@ BRACKETS: Cases = [
     ('[[{"a": 1], {"b": 2}]', [[{"a": 1}], {"b": 2}]),
     ("a: 1, b: 2}", {"a": 1, "b": 2}),
     ('{"a": 1}"', {"a": 1}),
+    ('{"a": [{"b": 1}}, {"c": 2}], "d": 3}', {"a": [{"b": 1}, {"c": 2}], "d": 3}),
+    ('{"a": [1}, {"b": 2}', [{"a": [1]}, {"b": 2}]),
+    ('[{"a": [1]]}, {"a": [2]}]', [{"a": [1]}, {"a": [2]}]),
+    ('{"a": {"b": 1], "c": 2}', {"a": {"b": 1}, "c": 2}),
+    ('[{"a": [1}}, {"a": [2]}]', [{"a": [1]}, {"a": [2]}]),
 ]
 
 COLONS_AND_VALUES: Cases = [
