@@ -15,7 +15,7 @@ VALUE_ENDS = frozenset(("", ",", "]", "}"))
 _RUN = frozenset(" \t\r\n,{}[]+")
 _FOLDER = re.compile(r"([\"'])[A-Z]:(?:\\[^\\\"'\n]{2,}+)++\\\1(?=\s*+[,}\]])")
 """A Windows path with a backslash at its end, which nobody escaped: that of `"C:\\temp\\"` leaves its end quote a quote."""
-_NAMED = re.compile(r"[\w$.@-]++[ \t]*+(?::(?!//)|=)")
+_NAMED = re.compile(r"[\w$.@-]{1,256}+[ \t]{0,256}+(?::(?!//)|=)")
 
 
 class Quotes:

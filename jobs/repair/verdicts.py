@@ -52,15 +52,16 @@ class Found(NamedTuple):
 
 _STRING_ENDS = VALUE_ENDS | {":"}
 _ELEMENT_STARTS = frozenset(("", "]", *QUOTES))
-_COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::(?!//)|=>)")
+_COLONED = re.compile(r"[\w$.@-]{1,256}+[ \t]{0,256}+(?::(?!//)|=>)")
 _VALUE = re.compile(r"[\"'\d{\[-]|true\b|false\b|null\b|True\b|False\b|None\b")
 _VALUE_AT_ONCE = re.compile(r"(?:-?+[0-9][0-9.]{0,64}+|true|false|null|True|False|None)\s{0,64}+[,}]")
-_SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]*+|[A-Za-z]++)\s*+[,}\]]")
+_SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]{0,256}+|[A-Za-z]{1,256}+)\s{0,256}+[,}\]]")
 
 _WORDS_TO_END = re.compile(r",[ \t]++[^\W\d][^\"'{}\[\]:\n]{0,512}+[\"']")
 _OPENED = re.compile(r"[ \t]*+[{\[]")
 _CLOSED = re.compile(rf"[}}\] \t]++[^\s,:;{{}}\[\]{QUOTES}]")
-_TEXT_END = re.compile(r"[\w.!?)>%;]")
+_TEXT_END = re.compile(r"[\w.!?)>%;+*$]")
+_QUOTED_BRACKETS = re.compile(r"(?<=\w )([\"'])[\[\]{}()]{1,3}+\1(?= \w)")
 
 
 class Judge(Quotes):
@@ -133,7 +134,7 @@ class Judge(Quotes):
     def _judge_member(self, index: int, q: int, after: int) -> Verdict:
         source = self.source
         c = source.text[after]
-        if c in "}];" and self._within_text(index, after):
+        if (c in "}];" and self._within_text(index, after)) or _QUOTED_BRACKETS.match(source.text, q):
             return Verdict.INNER
         if c in "}]":
             return Verdict.INNER if self._text_goes_on(after) else Verdict.END

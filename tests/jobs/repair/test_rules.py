@@ -198,6 +198,9 @@ QUOTES_WITHIN: Cases = [
     ('{"a": "- "one"\n- two\n- {b: "c"}\n", "b": 1}', {"a": '- "one"\n- two\n- {b: "c"}\n', "b": 1}),
     ('{"a": "the "search" tool: it\'s best", "b": 1}', {"a": 'the "search" tool: it\'s best', "b": 1}),
     ('{"a": "x" b: "y", "c": 1}', {"a": "x", "b": "y", "c": 1}),
+    ('{"a": "Unexpected token "}" at line 3", "b": 2}', {"a": 'Unexpected token "}" at line 3', "b": 2}),
+    ('{"a": "[^"]+", "b": 1}', {"a": '[^"]+', "b": 1}),
+    ('[{"a": "x "}"b", "c"]', [{"a": "x "}, "b", "c"]),
 ]
 
 ESCAPES: Cases = [
