@@ -13,6 +13,16 @@ _LOOK_AHEAD = 16
 _KEY = re.compile(r"[\w$.@-]{1,64}+[ \t]*+:|[\"'][^\"'\n]{0,64}+[\"'][ \t]*+:")
 
 
+def doubled(source: Source, i: int, closers: Sequence[str]) -> bool:
+    """Whether the closing bracket at `i` is one too many before the right one, as in `[{"a": [1]]}, {"a": 2}]`."""
+    row, end = _row(source, i)
+    if len(row) < 2 or row[1] != closers[-1]:
+        return False
+    stack = list(closers[-_LOOK_AHEAD - 4 :])
+    without = 1 + _cost(source, end, stack, row[1:])
+    return without < min(_cost(source, end, stack, row), _cost(source, end, stack, [row[1], row[0], *row[2:]]))
+
+
 def swapped(source: Source, i: int, closers: Sequence[str]) -> bool:
     """Whether the closing bracket at `i` and the next one stand in each other's place, as in `[{"a": [1}], {"a": 2}]`.
 
@@ -23,15 +33,20 @@ def swapped(source: Source, i: int, closers: Sequence[str]) -> bool:
         i: a closing bracket other than the innermost container's.
         closers: what each open container waits for, the innermost last.
     """
-    row: list[str] = []
-    end = i
-    while len(row) < _LOOK_AHEAD and source.at(end) in ("}", "]"):
-        row.append(source.text[end])
-        end = source.gap(end + 1)
+    row, end = _row(source, i)
     if len(row) < 2 or row[1] != closers[-1] or row[0] == row[1]:
         return False
     stack = list(closers[-_LOOK_AHEAD - 4 :])
     return _cost(source, end, stack, [row[1], row[0], *row[2:]]) < _cost(source, end, stack, row)
+
+
+def _row(source: Source, i: int) -> tuple[list[str], int]:
+    """The closing brackets from `i` on, and the position behind them."""
+    row: list[str] = []
+    while len(row) < _LOOK_AHEAD and source.at(i) in ("}", "]"):
+        row.append(source.text[i])
+        i = source.gap(i + 1)
+    return row, i
 
 
 def _cost(source: Source, end: int, stack: list[str], row: list[str]) -> int:
@@ -47,11 +62,12 @@ def _cost(source: Source, end: int, stack: list[str], row: list[str]) -> int:
     following = source.at(end)
     if following == "":
         return cost + len(stack)
-    if following == ",":
+    separated = following == ","
+    if separated:
         end = source.gap(end + 1)
         following = source.at(end)
     if not stack:
-        return cost + 1
+        return cost + 1 + separated
     key = following in QUOTES + "_" or following.isalnum()
     if key and _KEY.match(source.text, end):
         return cost + (stack[-1] != "}")

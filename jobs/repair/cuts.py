@@ -9,7 +9,7 @@ from jobs.repair.verdicts import Context, Judge
 
 _STOP = re.compile(r"[,\[\]{}\n]")
 _ARGUMENT_STOP = re.compile(r"[,\[\]{}()\n]")
-_MEMBER_STOP = re.compile(r"[,\n][\s,]*+(?:[\w$.@-]++[ \t]*+:|[}\]])")
+_MEMBER_STOP = re.compile(r"[,\n][\s,]*+(?:(?:[\w$.@-]++|\"[^\"'\n]{1,64}+\"|'[^\"'\n]{1,64}+')[ \t]*+:|[}\]])")
 _WRONG_QUOTE = re.compile(rf"[{QUOTES}](?=\s*+(?:,\s*+[{QUOTES}]|[}}\]]))")
 """An end quote of another kind than the opening one, `"text'`, when only structure follows."""
 
@@ -49,8 +49,9 @@ class Cuts:
             return self._member_at_end(i, end)
         if context in (Context.ELEMENT, Context.ARGUMENT) and last in ",:[]{}()":
             stop = _STOP if context is Context.ELEMENT else _ARGUMENT_STOP
-            match = stop.search(source.text, i + 1, end)
-            return match.start() if match else end
+            start = i + 2 if source.at(i + 1) in ("{", "[", "(") else i + 1  # an empty string would have its end quote
+            match = stop.search(source.text, start, end)
+            return self._balanced(i + 1, match.start(), end) if match else end
         if source.text.endswith("```", 0, end):
             return max(self._tail_start(), i + 1)
         return self._before_commas(i, end)

@@ -22,6 +22,7 @@ from jobs.repair.verdicts import Context
 _OPENING = re.compile(r"[{\[]|`{3,}+|~{3,}+")
 _MEMBER = re.compile(r"[\w$.@-]{1,64}+\s{0,8}+[:=]")
 _ELEMENT = re.compile(r"[\"'\d{\[\]-]|[\w.]{1,64}+\s{0,8}+,|(?:true|false|null|True|False|None)\b")
+_SUBSCRIPT = re.compile(r"\[[\"'][^\"'\]\n]{0,64}+[\"']\]\s{0,8}+(?:=(?!=)|[.\[])")
 _CONTENT_STARTS = frozenset(("{", "[", *QUOTES))
 _THOUGHTS = re.compile(r"\s*+<(think|thinking|thought|reasoning)>")
 _SENTENCE_END = ".!?"
@@ -97,6 +98,9 @@ class Document:
         return i + 1
 
     def _scalar(self, i: int) -> int:
+        if self._containers and i == self.source.content_end - 1 and self.source.text[i] in QUOTES:
+            self.source.note(Kind.STRAY_TEXT, i)
+            return i + 1
         if self.reader.strings.opens(i):
             if self.prose and not self._fenced and self._ahead(i) is not None:
                 return self._words(i)  # in prose a quote opens no string that may hold the JSON after it
@@ -130,6 +134,9 @@ class Document:
             source.note(Kind.STRAY_TEXT, i)
             self.prose = True
             return source.size
+        closed = source.text.endswith("}", 0, source.content_end)
+        if not self.items and closed and "{" not in source.text and _MEMBER.match(source.text, i):
+            return self._members(i, "")
         self._bare += 1
         end = source.line_end(i)
         comma = source.text.find(",", i, end)
@@ -153,6 +160,8 @@ class Document:
         source = self.source
         inner = source.gap(i + 1)
         c = source.at(inner)
+        if _SUBSCRIPT.match(source.text, i) and i and (source.text[i - 1].isalnum() or source.text[i - 1] == "]"):
+            return False
         if c == "" or self.reader.strings.opens(inner):
             return True
         if source.text[i] == "{":
@@ -220,6 +229,7 @@ class Document:
             pool = [item for item in items if item.fenced] or containers
             solid = [item for item in pool if item.solid]
             return solid or [max(pool, key=_extent)]
+        items = [item for item in items if item.solid or not (item.container and isinstance(item.value, str))]
         solid = [item for item in items if item.solid or item.separated or not item.value]
         return solid or items
 

@@ -23,10 +23,15 @@ _WORDS: dict[str, Literal] = {
     "null": Literal(None, None),
     **{word: Literal(True, Kind.PYTHON_LITERAL) for word in ("True", "TRUE")},
     **{word: Literal(False, Kind.PYTHON_LITERAL) for word in ("False", "FALSE")},
-    **{word: Literal(None, Kind.PYTHON_LITERAL) for word in ("None", "Null", "NULL", "nan", "inf", "-inf", "Ellipsis")},
+    **{
+        word: Literal(None, Kind.PYTHON_LITERAL)
+        for word in ("None", "Null", "NULL", "nil", "nan", "inf", "-inf", "Ellipsis")
+    },
+    "!0": Literal(True, Kind.JAVASCRIPT_LITERAL),
+    "!1": Literal(False, Kind.JAVASCRIPT_LITERAL),
     **{
         word: Literal(None, Kind.JAVASCRIPT_LITERAL)
-        for word in ("undefined", "NaN", "-NaN", "+NaN", "Infinity", "-Infinity", "+Infinity")
+        for word in ("undefined", "void 0", "NaN", "-NaN", "+NaN", "Infinity", "-Infinity", "+Infinity")
     },
 }
 

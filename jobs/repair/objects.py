@@ -11,7 +11,9 @@ from jobs.repair.result import Kind
 from jobs.repair.source import QUOTES
 from jobs.repair.verdicts import Context
 
-_COLON = re.compile(r"[:=]++>?+")
+_COLON = re.compile(r"[:=]++>?+|->")
+_SYMBOL = re.compile(r":(?=[A-Za-z_]\w*+\s*+=>)")
+"""What Ruby writes before a symbol: `{:name => 1}`."""
 
 
 def step(reader: Reader, frame: ObjectFrame) -> None:
@@ -63,7 +65,8 @@ def _key(reader: Reader, frame: ObjectFrame, *, separated: bool) -> None:
         if reader.i == start + 1:
             return  # the text was cut off right behind the quote that opens the key
     else:
-        key, reader.i = reader.words.key(start)
+        symbol = _SYMBOL.match(source.text, start)
+        key, reader.i = reader.words.key(symbol.end() if symbol else start)
         if reader.i == start and source.text[start] not in ":=":
             source.note(Kind.STRAY_TEXT, start)
             reader.i += 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from jobs.repair.fragments import Fragments
+from jobs.repair.programs import Programs
 from jobs.repair.source import QUOTES, Source
 
 VALUE_ENDS = frozenset(("", ",", "]", "}"))
@@ -13,7 +15,7 @@ VALUE_ENDS = frozenset(("", ",", "]", "}"))
 _RUN = frozenset(" \t\r\n,{}[]+")
 _FOLDER = re.compile(r"([\"'])[A-Z]:(?:\\[^\\\"'\n]{2,}+)++\\\1(?=\s*+[,}\]])")
 """A Windows path with a backslash at its end, which nobody escaped: that of `"C:\\temp\\"` leaves its end quote a quote."""
-_NAMED = re.compile(r"[\w$.@-]++[ \t]*+[:=]")
+_NAMED = re.compile(r"[\w$.@-]{1,256}+[ \t]{0,256}+(?::(?!//)|=)")
 
 
 class Quotes:
@@ -27,6 +29,8 @@ class Quotes:
         self.places = [
             m.start() for m in re.finditer(f"[{family}]", text) if not _escaped(text, m.start()) or m.start() in folders
         ]
+        self.fragments = Fragments(source, self.places)
+        self.programs = Programs(source, family, self.places)
         self._marks: list[int] | None = None
         self._json_ends: list[int] | None = None
 
@@ -92,7 +96,7 @@ class Quotes:
         if not name.isidentifier() if follower == ":" else name or follower in VALUE_ENDS:
             return None
         if self._json_ends is None:
-            ends = [k for k, p in enumerate(self.places) if p and text[p - 1] in "}]"]
+            ends = [k for k, p in enumerate(self.places) if text[max(0, p - 8) : p].rstrip().endswith(("}", "]"))]
             self._json_ends = [self.places[k] for k in ends if self.follower(k) in VALUE_ENDS]
         k = bisect_left(self._json_ends, source.gap(at + 1))
         return self._json_ends[k] if k < len(self._json_ends) else None
@@ -121,7 +125,7 @@ class Quotes:
         position = self.mark_position(i)
         mark = self.source.at(position)
         if not mark or mark not in self.family:
-            return mark != ":"
+            return mark == "" or mark not in ":{["
         index = self.first(position)
         return self.follower(index) == ":" or (stray and self.opens_key(index))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jobs.repair.brackets import swapped
+from jobs.repair.brackets import doubled, swapped
 from jobs.repair.frames import Frame, ListFrame, ObjectFrame
 from jobs.repair.result import MAX_DEPTH, Kind, NotRepairable
 from jobs.repair.source import FENCE_LABEL, Source
@@ -60,6 +60,8 @@ class Reader:
     def open(self) -> bool:
         """Open the container that starts here, if one does."""
         c = self.source.at(self.i)
+        if self.stack and c in ("{", "(") and self.words.opaque(self.i):
+            return False
         if c == "{":
             self._enter(ObjectFrame("}"), self.i + 1)
         elif c == "[":
@@ -110,16 +112,24 @@ class Reader:
             self.i += 1
             self.close(closed=True)
         elif self._open[c]:
-            if c != ")" and swapped(source, self.i, [open_frame.closer for open_frame in self.stack[-20:]]):
+            closers = [open_frame.closer for open_frame in self.stack[-20:]]
+            if c != ")" and (doubled(source, self.i, closers) or (c == "}" and self._one_too_many())):
+                source.note(Kind.REDUNDANT_BRACKET, self.i)
+                self.i += 1
+            elif c != ")" and swapped(source, self.i, closers):
                 source.note(Kind.MISMATCHED_BRACKET, self.i)
                 self.close(closed=True)
                 self.close(closed=True)
                 self.i = source.gap(self.i + 1) + 1
+            elif c == "]" and self._meant_brace():
+                source.note(Kind.MISMATCHED_BRACKET, self.i)
+                self.i += 1
+                self.close(closed=True)
             else:
                 self.close_unclosed()
         elif not frame.closer:
             self.close_unclosed()
-        elif c != ")" and self._ends_after(self.i + 1):
+        elif c != ")" and (self._ends_after(self.i + 1) or (c == "]" and source.balanced)):
             source.note(Kind.MISMATCHED_BRACKET, self.i)
             self.i += 1
             self.close(closed=True)
@@ -184,6 +194,29 @@ class Reader:
     def _enter(self, frame: Frame, i: int) -> None:
         self.push(frame)
         self.i = i
+
+    def _meant_brace(self) -> bool:
+        """Whether the `]` here is an object's own: the array around it goes on with `, {`, and nothing else could."""
+        stack, source = self.stack, self.source
+        if len(stack) < 2 or stack[-1].closer != "}" or stack[-2].closer != "]":
+            return False
+        if len(stack) > 2 and isinstance(stack[-3], ListFrame):
+            return False
+        return self._object_follows(source.gap(self.i + 1))
+
+    def _one_too_many(self) -> bool:
+        """Whether the `}` here closes an array's element once more: `[{"a": 1}}, {"a": 2}]`, in no array further out."""
+        frame = self.stack[-1]
+        if not isinstance(frame, ListFrame) or not frame.items or not isinstance(frame.items[-1], dict):
+            return False
+        further = [i for i in range(max(0, len(self.stack) - 20), len(self.stack)) if self.stack[i].closer == "}"]
+        if not further or (further[-1] and isinstance(self.stack[further[-1] - 1], ListFrame)):
+            return False
+        return self._object_follows(self.source.gap(self.i + 1))
+
+    def _object_follows(self, comma: int) -> bool:
+        source = self.source
+        return source.at(comma) == "," and source.at(source.gap(comma + 1)) == "{"
 
     def _ends_after(self, i: int) -> bool:
         c = self.source.at(self.source.gap(i))

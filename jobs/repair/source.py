@@ -21,7 +21,11 @@ _JSON_SPACE = re.compile(r"[ \t\n\r]*+")
 _PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
 """Neither whitespace nor the start of a comment, for certain."""
 
-_ELLIPSIS = re.compile(r"\.{3,}+|\u2026")
+_BRACKET = re.compile(r'[\[{}\]]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_ELLIPSIS = re.compile(
+    r"(?:\.{3,}+|\u2026)(?:[ \t]*+(?:and )?+(?:[0-9]{1,9}+ )?+more\b(?: [a-z]++)?+|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?+"
+)
+"""What stands for things left out, with what some say of them (`... 98 more items`), or of where they are (`...base`)."""
 
 
 class Source:
@@ -32,7 +36,18 @@ class Source:
         origins: for each character of `text`, its offset in what the caller sent; None when they are the same.
     """
 
-    __slots__ = ("_breaks", "_comment_ends", "_gaps", "content_end", "origins", "repairs", "size", "text", "turns")
+    __slots__ = (
+        "_balanced",
+        "_breaks",
+        "_comment_ends",
+        "_gaps",
+        "content_end",
+        "origins",
+        "repairs",
+        "size",
+        "text",
+        "turns",
+    )
 
     def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
         self.text = text
@@ -43,6 +58,7 @@ class Source:
         self.turns = 0
         """Steps taken so far. Tests hold it against the length of the text."""
         self._gaps: dict[int, int] = {}
+        self._balanced: bool | None = None
         self._breaks: list[int] | None = None
         self._comment_ends: list[int] | None = None
 
@@ -107,6 +123,16 @@ class Source:
         match = _ELLIPSIS.match(self.text, i)
         return match.end() if match else None
 
+    @property
+    def balanced(self) -> bool:
+        """Whether as many brackets are opened as closed, outside of strings as far as whole strings tell."""
+        if self._balanced is None:
+            surplus = 0
+            for match in _BRACKET.finditer(self.text):
+                surplus += 1 if match.group() in "{[" else -1 if match.group() in "}]" else 0
+            self._balanced = surplus == 0
+        return self._balanced
+
     def line_end(self, i: int) -> int:
         """The position of the next line break, or the end of the text."""
         if self._breaks is None:
@@ -114,7 +140,7 @@ class Source:
         return _next(self._breaks, i, self.size)
 
     def _comment(self, i: int) -> int | None:
-        """Where the comment that starts at `i` ends. `#` opens one only before a blank, so that `#fff` is a value."""
+        """Where the comment that starts at `i` ends. `#` opens one before a blank or quote only: `#fff` is a value."""
         text = self.text
         if i >= self.size or text[i] not in "/#":
             return None
@@ -125,7 +151,7 @@ class Source:
             return _next(self._comment_ends, i + 4, self.size)
         if text.startswith("//", i):
             return self.line_end(i)
-        if text.startswith("#", i) and text[i + 1 : i + 2] in ("", " ", "\t", "#", "!", "\n"):
+        if text.startswith("#", i) and text[i + 1 : i + 2] in ("", " ", "\t", "#", "!", "\n", '"', "'"):
             return self.line_end(i)
         return None
 

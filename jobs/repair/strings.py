@@ -23,7 +23,7 @@ _FAMILIES = {
 }
 """The quotes that may end a string, by the one that opened it."""
 
-_NAME = re.compile(r"[^\W\d][\w $.@-]*+")
+_NAME = re.compile(rf"[^\W\d][\w $.@-]*+[{QUOTES}]?+")
 
 
 class Strings:
@@ -112,7 +112,7 @@ class Strings:
         """A string with two opening quotes: `""a": 1`, perhaps with two at its end, or `""Hi", she said"`."""
         self.source.note(Kind.UNESCAPED_QUOTE, i)
         value, end = self._plain(i, opening, context)
-        if value.endswith(opening) or context is Context.KEY:
+        if context is Context.KEY or value.find(opening) == len(value) - 1:
             return value.removesuffix(opening), end
         return opening + value if opening in value else value, end
 
@@ -138,6 +138,11 @@ class Strings:
             colon = source.text.find(":", i + 1, found.at)
             if colon >= 0 and _NAME.fullmatch(source.text, i + 1, colon):
                 return self._cut(i, colon)  # {"key: value"}
+        if context is Context.MEMBER:
+            code_end = quotes.programs.end(first - 1, found.nth)
+            if code_end is not None:
+                source.note(Kind.UNESCAPED_QUOTE, quotes.places[first])
+                return decode(source, i + 1, quotes.places[code_end]), quotes.places[code_end] + 1
         if found.nth > first:
             source.note(Kind.UNESCAPED_QUOTE, quotes.places[first])
         return decode(source, i + 1, found.at), found.at + 1

@@ -11,6 +11,9 @@ from jobs.repair.source import Source
 _LEVELS = 4
 """How often a document may have been made a string again. Each level is one pass over the text."""
 
+_GUARD = re.compile(r"\s*+(?:\)\]\}',?+|(?:while|for)\s*+\(\s*+(?:1|true|;;)\s*+\)\s*+(?:;|\{\s*+\}))\s*+")
+"""What servers put before JSON so that no page can run it as a script."""
+_QUOTED_LINE = re.compile(r"^[ \t]*+>++[ \t]?+", re.MULTILINE)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _PIECE = re.compile(r"(\\++)(.?)|[^\\]++", re.DOTALL)
 _OUTER = re.compile(r"\s*+(?:[bBuU](?=[\"']))?+([\"'`])\s*+[{\[]")
@@ -29,13 +32,36 @@ _BEFORE_STRING = "{[,:("
 
 def unwrap(source: Source) -> Source:
     """The document within, or the same source when it is not wrapped. Offsets stay those of the outer text."""
-    source = _without_outer_quotes(_without_odd_fence(source))
+    source = _without_outer_quotes(_without_odd_fence(_without_line_marks(_without_guard(source))))
     for _ in range(_LEVELS):
         inner = _unescaped(source)
         if inner is source:
             break
         source = inner
     return _with_ascii_separators(source)
+
+
+def _without_guard(source: Source) -> Source:
+    """Without `)]}',` or `while(1);` or `for(;;);` at the start."""
+    match = _GUARD.match(source.text)
+    if not match:
+        return source
+    source.note(Kind.STRAY_TEXT, 0)
+    return _derived(source, source.text[match.end() :], range(match.end(), source.size))
+
+
+def _without_line_marks(source: Source) -> Source:
+    """Without the `>` before every line of a quoted mail."""
+    text = source.text
+    if not text.lstrip().startswith(">"):
+        return source
+    marks = list(_QUOTED_LINE.finditer(text))
+    if len(marks) < 2 or any(line.strip() and not line.lstrip().startswith(">") for line in text.split("\n")):
+        return source
+    source.note(Kind.STRAY_TEXT, marks[0].start())
+    dropped = {i for mark in marks for i in range(*mark.span())}
+    kept = [i for i in range(source.size) if i not in dropped]
+    return _derived(source, "".join([text[i] for i in kept]), kept)
 
 
 def _without_odd_fence(source: Source) -> Source:
@@ -65,6 +91,8 @@ def _without_outer_quotes(source: Source) -> Source:
     if end <= start or text[end] != quote or text[start:end].rstrip()[-1:] not in ("}", "]"):
         return source
     first = text.find(quote, start, end)
+    while quote != '"' and first > 0 and text[first - 1] == "\\":
+        first = text.find(quote, first + 1, end)
     if (first < 0 and quote == '"') or (first >= 0 and text[start:first].rstrip()[-1:] not in _BEFORE_STRING):
         return source
     source.note(Kind.ESCAPED, match.start(1))

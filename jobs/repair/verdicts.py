@@ -52,13 +52,16 @@ class Found(NamedTuple):
 
 _STRING_ENDS = VALUE_ENDS | {":"}
 _ELEMENT_STARTS = frozenset(("", "]", *QUOTES))
-_COLONED = re.compile(r"[\w$.@-]++[ \t]*+(?::|=>)")
+_COLONED = re.compile(r"[\w$.@-]{1,256}+[ \t]{0,256}+(?::(?!//)|=>)")
 _VALUE = re.compile(r"[\"'\d{\[-]|true\b|false\b|null\b|True\b|False\b|None\b")
-_SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]*+|[A-Za-z]++)\s*+[,}\]]")
+_VALUE_AT_ONCE = re.compile(r"(?:-?+[0-9][0-9.]{0,64}+|true|false|null|True|False|None)\s{0,64}+[,}]")
+_SCALAR = re.compile(r"(?:-?+[0-9][0-9.eE+-]{0,256}+|[A-Za-z]{1,256}+)\s{0,256}+[,}\]]")
 
+_WORDS_TO_END = re.compile(r",[ \t]++[^\W\d][^\"'{}\[\]:\n]{0,512}+[\"']")
 _OPENED = re.compile(r"[ \t]*+[{\[]")
 _CLOSED = re.compile(rf"[}}\] \t]++[^\s,:;{{}}\[\]{QUOTES}]")
-_TEXT_END = re.compile(r"[\w.!?)>%;]")
+_TEXT_END = re.compile(r"[\w.!?)>%;+*$]")
+_QUOTED_BRACKETS = re.compile(r"(?<=\w )([\"'])[\[\]{}()]{1,3}+\1(?= \w)")
 
 
 class Judge(Quotes):
@@ -85,6 +88,11 @@ class Judge(Quotes):
             if known is not None:
                 index = known
                 break
+            end = None if context is Context.KEY else self.fragments.within_text(index, VALUE_ENDS)
+            if end is not None:
+                passed.append(index)
+                index = self.first(end)
+                continue
             verdict = self._judge(index, context)
             if verdict is not Verdict.INNER:
                 if verdict is Verdict.MISSING:
@@ -113,6 +121,8 @@ class Judge(Quotes):
             return Verdict.INNER  # the first of `""` in {"5"": 1}
         if c in ":=,}]{[" or c in QUOTES or self.source.broken(q, after):
             return Verdict.END
+        if _VALUE_AT_ONCE.match(self.source.text, after) or self.source.text.startswith("->", after):
+            return Verdict.END
         if after > q + 1:
             if _SCALAR.match(self.source.text, after):
                 return Verdict.END
@@ -124,7 +134,7 @@ class Judge(Quotes):
     def _judge_member(self, index: int, q: int, after: int) -> Verdict:
         source = self.source
         c = source.text[after]
-        if c in "}];" and self._within_text(index, after):
+        if (c in "}];" and self._within_text(index, after)) or _QUOTED_BRACKETS.match(source.text, q):
             return Verdict.INNER
         if c in "}]":
             return Verdict.INNER if self._text_goes_on(after) else Verdict.END
@@ -139,7 +149,9 @@ class Judge(Quotes):
         if c in "+;)":
             return self._judge_before_sign(c, after)
         if after > q + 1:
-            return Verdict.END if _COLONED.match(source.text, after) else Verdict.INNER
+            named = _COLONED.match(source.text, after)
+            ends = named is not None and _VALUE.match(source.text, source.gap(named.end())) is not None
+            return Verdict.END if ends else Verdict.INNER
         if self._opens_value(q):
             return Verdict.MISSING
         start, structured = self.run_before(q)
@@ -154,6 +166,8 @@ class Judge(Quotes):
     def _judge_element(self, index: int, q: int, after: int) -> Verdict:
         source = self.source
         c = source.text[after]
+        if c == "," and self._quoted_before(index) and _WORDS_TO_END.match(source.text, after):
+            return Verdict.INNER if self.follower(index + 1) in (",", "]") else Verdict.END
         if c in ",]}:" or source.broken(q, after) or source.text.startswith("=>", after):
             return Verdict.END
         if c in QUOTES:
@@ -206,11 +220,17 @@ class Judge(Quotes):
             return Verdict.END
         return Verdict.END if self.source.at(self.source.gap(comma + 1)) in _ELEMENT_STARTS else Verdict.INNER
 
+    def _quoted_before(self, index: int) -> bool:
+        """Whether the quote before this one opens a quotation within text: `say "hi"`, where this one ends it."""
+        opening = self.places[index - 1] if index else 0
+        text = self.source.text
+        return opening > 1 and text[opening - 1].isspace() and text[opening - 2].isalnum()
+
     def _within_text(self, index: int, after: int) -> bool:
         """Only brackets between this quote and the next, which ends a value: `"f({a: "x"})", ...` is one text."""
         if self.follower(index + 1) not in (",", "}", "]"):
             return False
-        return not self.source.text[after : self.places[index + 1]].strip("}]); \t")
+        return not self.source.text[after : self.places[index + 1]].strip("}]); \t\r\n")
 
     def _text_goes_on(self, i: int) -> bool:
         """Whether words stand on the line behind the brackets at `i`, and then a string's end: `"say {"a": "b"} to me",`."""

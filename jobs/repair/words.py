@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from jobs.repair import literals
+from jobs.repair.escapes import decode
 from jobs.repair.literals import Literal
 from jobs.repair.result import Kind
 from jobs.repair.source import QUOTES, Source
@@ -20,6 +21,8 @@ _CALL = re.compile(r"(?:new\s++)?+[A-Za-z_$][\w$.]*+\(")
 _PLAIN_ARGUMENTS = re.compile(r"[^()\"'{}\[\]\n]*+\)")
 _ADJACENT = re.compile(r"\{[^\s{}\[\]\"',:]*+\}|\[[^\s{}\[\]\"',:]*+\]")
 _JOINED = re.compile(r"\{[^{}\[\]\"',:\n]*+\}|\[[^{}\[\]\"',:\n]*+\]")
+_TEMPLATE = re.compile(r"\{\{[^{}\"':,\n]{1,80}+\}\}|\{%[^{}\"':,\n]{1,80}+%\}")
+_ARROW_FUNCTION = re.compile(r"\([\w$\s,=.]{0,80}+\)\s*+=>")
 _VALUE_STOP = re.compile(r"[,\n}\]{\[\"'`/#);]")
 _KEY_STOP = re.compile(r"[:=,\n}\]{\[\"']|/(?=[/*])")
 
@@ -46,6 +49,11 @@ class Words:
             if not (c == "" or c in ",;:}])" or c in QUOTES or self.source.broken(plain.end(), after)):
                 return None
         return match.end()
+
+    def opaque(self, i: int) -> bool:
+        """Whether what starts with the bracket at `i` is one piece of text: `{{ template }}` or `(x) => x`."""
+        text = self.source.text
+        return _TEMPLATE.match(text, i) is not None or _ARROW_FUNCTION.match(text, i) is not None
 
     def value(self, i: int, context: Context) -> tuple[Any, int, bool]:
         """The unquoted value at `i`, the position after it, and whether it is a literal rather than plain text."""
@@ -148,6 +156,9 @@ class Words:
         if end == i:
             return None, i, False
         token = source.text[i:end].strip()
+        if resume > end and "\\" in token:
+            source.note(Kind.MISSING_QUOTE, i)
+            return decode(source, i, end), resume, False
         literal = literals.read(token)
         if literal is not None:
             if literal.kind:
@@ -162,7 +173,9 @@ class Words:
         if c == "," and context is Context.MEMBER:
             return i if self.strings.quotes('"').separates(i + 1, stray=False) else i + 1
         if c in "{[":
-            match = None
+            match = _TEMPLATE.match(source.text, i)
+            if match:
+                return match.end()
             if context is Context.MEMBER:
                 match = _JOINED.match(source.text, i)
             elif i > start and not source.text[i - 1].isspace():

@@ -60,6 +60,9 @@ PROSE = [
     ('I set {x}, "as asked", to: {"a":1}', {"a": 1}),
     ('<thinking>maybe {"x":1}</thinking>\n{"a":1}', {"a": 1}),
     ('<think>{"x":1}</think>{"a":"</think>"}', {"a": "</think>"}),
+    ('window["data"]["x"] = {"a": 1};', {"a": 1}),
+    ('see ["a", "b"]', ["a", "b"]),
+    ('{"a": 1}\n(END)', {"a": 1}),
 ]
 
 PLAIN = [
@@ -87,6 +90,8 @@ NOTHING = [
     "...",
     "```",
     "--",
+    ")]}'",
+    "for(;;);",
 ]
 
 

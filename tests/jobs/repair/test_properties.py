@@ -160,6 +160,45 @@ def test_a_cut_off_document_keeps_what_came_before(value: Any, data: st.DataObje
     assert isinstance(repair(text[:cut]).value, type(value))
 
 
+DOCUMENT = {
+    "id": "ord_1",
+    "items": [
+        {"sku": "A-1", "qty": 2, "text": 'A 5" pipe, "new": {x} and [y]'},
+        {"sku": "B", "tags": ["a, b", "{c}", "d: e"]},
+    ],
+    "code": 'def f(a):\n    return {"a": [a]}\n\nprint(f("x"), "y")\n',
+    "html": '<a href="https://x.y/?a=1&b=2">l</a>, \\ it\'s',
+    "uni": ["王", "😀 \u2028", -1.5e-7, True, None, {}],
+}
+
+
+def _begins(part: Any, whole: Any) -> bool:
+    """Whether a value is another one cut off: all of it but its last member or element is the same."""
+    if isinstance(whole, dict) and isinstance(part, dict):
+        *complete, last = list(part) or [""]
+        keys = list(whole)
+        same = complete == keys[: len(complete)] and all(part[key] == whole[key] for key in complete)
+        following = keys[len(complete) : len(complete) + 1] or [""]
+        cut_key = following[0].startswith(last) and part.get(last) is None
+        return same and (cut_key or (last == following[0] and _begins(part[last], whole[last])))
+    if isinstance(whole, list) and isinstance(part, list):
+        n = max(0, len(part) - 1)
+        return part[:n] == whole[:n] and (not part or _begins(part[n], whole[n]))
+    if isinstance(whole, str) and isinstance(part, str):
+        return whole.startswith(part)
+    return part is None or part == whole or (isinstance(part, int | float) and isinstance(whole, int | float))
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("before", ["", "Here it is:\n```json\n"])
+def test_a_document_may_be_cut_off_anywhere(indent: int | None, ascii_only: bool, before: str) -> None:
+    """Wherever a document is cut off, all that was complete is there, and nothing that was not said."""
+    text = json.dumps(DOCUMENT, indent=indent, ensure_ascii=ascii_only)
+    wrong = [text[:cut] for cut in range(1, len(text)) if not _begins(repair(before + text[:cut]).value, DOCUMENT)]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("value", [[1, "a"], {"a": [{"b": None}], "c": "d"}])
 def test_closing_brackets_may_all_be_missing(value: Any) -> None:
     """Without its closing brackets a document still has its value."""

@@ -22,6 +22,7 @@ COMMENTS: Cases = [
     ("{a/*x*/:1}", {"a": 1}),
     ('{"a": "/* text */ // text # text",}', {"a": "/* text */ // text # text"}),
     ("[1, /*/ not closed by its own star */ 2]", [1, 2]),
+    ('{"a": 1,\n#"b": 2,\n"c": 3}', {"a": 1, "c": 3}),
 ]
 
 COMMAS: Cases = [
@@ -73,6 +74,9 @@ QUOTES: Cases = [
     ('{"a": \'b"}', {"a": "b"}),
     ("{'a': \"b', 'c': 'd'}", {"a": "b", "c": "d"}),
     ('{"a": \'b", "c": \'d\'}', {"a": "b", "c": "d"}),
+    ('{“a”: "b", "c”: “d"}', {"a": "b", "c": "d"}),
+    ('{"a": \'b, "c": 1}', {"a": "b", "c": 1}),
+    ("{'a': 'see, \"b\": 2', 'c': 1,}", {"a": 'see, "b": 2', "c": 1}),
 ]
 
 UNQUOTED: Cases = [
@@ -104,6 +108,8 @@ UNQUOTED: Cases = [
     ("{p: /usr/local/bin, q: C:\\temp}", {"p": "/usr/local/bin", "q": "C:\\temp"}),
     ("{a: 1/3, b: 10-20, c: 50%, d: $5.00}", {"a": "1/3", "b": "10-20", "c": "50%", "d": "$5.00"}),
     ("{e: 😀}", {"e": "😀"}),
+    ('{"a": {{ x.y | upper }}, "b": "{{ z }}", c: 1}', {"a": "{{ x.y | upper }}", "b": "{{ z }}", "c": 1}),
+    ("{f: (a, b) => a, g: () => 1, h: 2}", {"f": "(a, b) => a", "g": "() => 1", "h": 2}),
 ]
 
 MISSING_QUOTES: Cases = [
@@ -141,6 +147,7 @@ MISSING_QUOTES: Cases = [
     ('{"a":["b],"c":1}', {"a": ["b"], "c": 1}),
     ('["abc+/*comment*/"def"]', ["abcdef"]),
     ('["abc,/*comment*/"def"]', ["abc", "def"]),
+    ('{"a": say \\"hi\\"\\nnow", "b": 1}', {"a": 'say "hi"\nnow', "b": 1}),
 ]
 
 QUOTES_WITHIN: Cases = [
@@ -173,6 +180,27 @@ QUOTES_WITHIN: Cases = [
     ('{"a": "say {"x": "y"} now."}', {"a": 'say {"x": "y"} now.'}),
     ('{"a": "d["k"] = 1", "n": 2}', {"a": 'd["k"] = 1', "n": 2}),
     ('{"a": {"b": "c"} d": 1}', {"a": {"b": "c"}, "d": 1}),
+    ('{"a": "see ["x", "y"] there"}', {"a": 'see ["x", "y"] there'}),
+    ('{"a": "see ["x", "y"]", "b": 1}', {"a": 'see ["x", "y"]', "b": 1}),
+    ('{"a": "see {"x": 1, "y": ["z"]} there", "b": "c"}', {"a": 'see {"x": 1, "y": ["z"]} there', "b": "c"}),
+    ('{"a": "use ["-v", "-x"], then run it", "b": 1}', {"a": 'use ["-v", "-x"], then run it', "b": 1}),
+    ('{"a": "both ["x", "y"] and {"k": "v"} end", "b": 1}', {"a": 'both ["x", "y"] and {"k": "v"} end', "b": 1}),
+    ('{"a": "d["x"]["y"] = "z"", "b": 1}', {"a": 'd["x"]["y"] = "z"', "b": 1}),
+    ('{"a": "log("x", "y");", "b": 1}', {"a": 'log("x", "y");', "b": 1}),
+    ('["f(["x", "y"]) now", "b"]', ['f(["x", "y"]) now', "b"]),
+    ("{'a': 'keys ['x', 'y'] here', 'b': 1}", {"a": "keys ['x', 'y'] here", "b": 1}),
+    ('{"a": "x [", "b": ["c", "d"], "e": "] y",}', {"a": "x [", "b": ["c", "d"], "e": "] y"}),
+    ('["(a", "b", "c) d",]', ["(a", "b", "c) d"]),
+    ('{"a": "[x, "b": ["c"], "d": 1}', {"a": "[x", "b": ["c"], "d": 1}),
+    ('["Say "hi", then wave", "b"]', ['Say "hi", then wave', "b"]),
+    ('{"a": ""Hi," she said. "Bye."", "b": 1}', {"a": '"Hi," she said. "Bye."', "b": 1}),
+    ('{"a": "curl -d "{}" http://x.y", "b": 1}', {"a": 'curl -d "{}" http://x.y', "b": 1}),
+    ('{"a": "- "one"\n- two\n- {b: "c"}\n", "b": 1}', {"a": '- "one"\n- two\n- {b: "c"}\n', "b": 1}),
+    ('{"a": "the "search" tool: it\'s best", "b": 1}', {"a": 'the "search" tool: it\'s best', "b": 1}),
+    ('{"a": "x" b: "y", "c": 1}', {"a": "x", "b": "y", "c": 1}),
+    ('{"a": "Unexpected token "}" at line 3", "b": 2}', {"a": 'Unexpected token "}" at line 3', "b": 2}),
+    ('{"a": "[^"]+", "b": 1}', {"a": '[^"]+', "b": 1}),
+    ('[{"a": "x "}"b", "c"]', [{"a": "x "}, "b", "c"]),
 ]
 
 ESCAPES: Cases = [
@@ -251,6 +279,16 @@ BRACKETS: Cases = [
     ('{{"a":1}}', {"a": 1}),
     ('"a": 1, "b": 2}', {"a": 1, "b": 2}),
     ('["a": 1, "b": 2]', {"a": 1, "b": 2}),
+    ('[{"a": 1], {"b": 2}]', [{"a": 1}, {"b": 2}]),
+    ('{"l": [{"a": 1], {"b": 2}], "m": 3}', {"l": [{"a": 1}, {"b": 2}], "m": 3}),
+    ('[[{"a": 1], {"b": 2}]', [[{"a": 1}], {"b": 2}]),
+    ("a: 1, b: 2}", {"a": 1, "b": 2}),
+    ('{"a": 1}"', {"a": 1}),
+    ('{"a": [{"b": 1}}, {"c": 2}], "d": 3}', {"a": [{"b": 1}, {"c": 2}], "d": 3}),
+    ('{"a": [1}, {"b": 2}', [{"a": [1]}, {"b": 2}]),
+    ('[{"a": [1]]}, {"a": [2]}]', [{"a": [1]}, {"a": [2]}]),
+    ('{"a": {"b": 1], "c": 2}', {"a": {"b": 1}, "c": 2}),
+    ('[{"a": [1}}, {"a": [2]}]', [{"a": [1]}, {"a": [2]}]),
 ]
 
 COLONS_AND_VALUES: Cases = [
@@ -269,6 +307,11 @@ COLONS_AND_VALUES: Cases = [
     ('{"a":"b","c"}', {"a": "b", "c": None}),
     ("{:1}", {"": 1}),
     ('{"":1,}', {"": 1}),
+    ('{"a"1, "b"true}', {"a": 1, "b": True}),
+    ('{"a" -> "x", "b" -> 2}', {"a": "x", "b": 2}),
+    ('{"a"b": 1, "5"3": 2}', {'a"b': 1, '5"3': 2}),
+    ('{"a->b": 1,}', {"a->b": 1}),
+    ("{:a => 1, :b => nil}", {"a": 1, "b": None}),
 ]
 
 TRUNCATED: Cases = [
@@ -305,6 +348,8 @@ TRUNCATED: Cases = [
     ('{"ok": t', {"ok": True}),
     ("[true, f", [True, False]),
     ('{"a": n', {"a": None}),
+    ('["a", "{', ["a", "{"]),
+    ('["a", "{b}', ["a", "{b}"]),
 ]
 
 NUMBERS: Cases = [
@@ -350,6 +395,8 @@ LANGUAGES: Cases = [
     ('{"fn": function() { return 1; }, "b": 2}', {"fn": "function() { return 1; }", "b": 2}),
     ("{'a': 'x' 'y'}", {"a": "xy"}),
     ("{'a': 'The brown '\n      \"fox's den \"\n      'end.',\n 'n': 1}", {"a": "The brown fox's den end.", "n": 1}),
+    ("{a: !0, b: !1, c: void 0, d: !x}", {"a": True, "b": False, "c": None, "d": "!x"}),
+    ("[nil, nilpotent]", [None, "nilpotent"]),
 ]
 
 ELLIPSES: Cases = [
@@ -363,6 +410,10 @@ ELLIPSES: Cases = [
     ("{...}", {}),
     ('[{"a":1}, \u2026]', [{"a": 1}]),
     ('{"a": ...}', {"a": None}),
+    ("{...base, a: 1, ...rest.of}", {"a": 1}),
+    ("['a', ... 98 more items]", ["a"]),
+    ('["a", ... and 5 more]', ["a"]),
+    ('["...and then", "b",]', ["...and then", "b"]),
 ]
 
 WHITESPACE: Cases = [
@@ -389,6 +440,36 @@ SEVERAL: Cases = [
     ('{"a":1}\n{"b":2', [{"a": 1}, {"b": 2}]),
 ]
 
+PROGRAMS: Cases = [
+    (f'{{"code": "{code}", "path": "x"}}', {"code": code, "path": "x"})
+    for code in (
+        'import a from "b";\n\nexport const c = "d";\n',
+        'let a = {b: "c"};\n',
+        'let a = f("c");\nlet b = {x: ["d", "e"]};\nconsole.log(a, "z");\n',
+        'def f(x="a", y="b"):\n    return {"x": x, "y": [y]}\n\nprint(f("q"))\n',
+        'name: "x"\nversion: "1"\nlist:\n  - "a"\n',
+        '{\n  "name": "x",\n  "deps": {"a": "1"}\n}\n',
+        'if [ "$1" = "x" ]; then\n  exit 1\nfi\n',
+    )
+] + [
+    ('{"a": "x"\n b: "y"\n "c": "z", "d": 1}', {"a": "x", "b": "y", "c": "z", "d": 1}),
+    ('{"a": "say "x"", b: "y", "c": "z"}', {"a": 'say "x"', "b": "y", "c": "z"}),
+    ('{"a": "x"; "b": "y"; "c": "z"}', {"a": "x", "b": "y", "c": "z"}),
+    ('{"a": "x"};\n{"b": "y"};\n', [{"a": "x"}, {"b": "y"}]),
+]
+
+GUARDS: Cases = [
+    (')]}\',\n{"a": "it\'s"}', {"a": "it's"}),
+    (")]}'\n[1, 2]", [1, 2]),
+    ('while(1);{"a": 1}', {"a": 1}),
+    ("for (;;);\n{a: [1,]}", {"a": [1]}),
+    ("while (true) {}[1]", [1]),
+    ('while(x) {"a": 1}', {"a": 1}),
+    ('{"a": "while(1);",}', {"a": "while(1);"}),
+    ('> {\n>   "a": 1\n> }', {"a": 1}),
+    ('> hello\n{"a": 1}', {"a": 1}),
+]
+
 RULES: dict[str, Cases] = {
     "comments": COMMENTS,
     "commas": COMMAS,
@@ -406,6 +487,8 @@ RULES: dict[str, Cases] = {
     "ellipses": ELLIPSES,
     "whitespace": WHITESPACE,
     "several": SEVERAL,
+    "programs": PROGRAMS,
+    "guards": GUARDS,
 }
 
 
