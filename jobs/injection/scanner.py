@@ -88,7 +88,7 @@ class _Search:
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
         """All of them, in whatever form of the text they are."""
         views = views_of(self._text, concealed, self._book)
-        reader = Reader(self._text, self._book, self._book.cues["topic"].found_in(views.words[0].text))
+        reader = Reader(self._text, views.words[0], self._book)
         for view in views.words:
             yield from self._matches(view, self._book.words, reader)
         for view in views.lines:
