@@ -140,6 +140,8 @@ class _Search:
         first, last = view.span(start, end)
         if rule.unless_near is not None and rule.unless_near.found_in(reader.around(first, last)):
             return True
+        if rule.unless_written is not None and rule.unless_written.found_in(self._text[first:last]):
+            return True
         return rule.unless_before is not None and rule.unless_before.found_in(self._text[:last])
 
     def _judged(self, rule: Rule, view: Layer, start: int, end: int, reader: Reader) -> Finding | None:
