@@ -1,4 +1,4 @@
-"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, also where a line ends; and run together: `ignoreallprevious`."""
+"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, `ig<b></b>nore`, also at a line end; and `ignoreallprevious`."""
 
 from __future__ import annotations
 
