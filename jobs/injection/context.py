@@ -7,11 +7,12 @@ What is only talked about is demoted to low, and what is forbidden is no finding
 from __future__ import annotations
 
 import enum
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from jobs.injection.layer import Layer
+from jobs.injection.patterns import Haystack, Pattern
 from jobs.injection.rules import RuleBook
-from jobs.injection.words import words
 
 _BEFORE = 240
 """Characters of the original that are read before a finding."""
@@ -27,6 +28,7 @@ _NEGATION = 6
 """Words from `never` to the verb."""
 _ADJACENT = 2
 _NEAREST = 10
+_FENCE = Pattern("```")
 _LIST_MARKS = ("\t", ">", "|", "#", "- ", "* ", "+ ", "• ")
 _IN_NAMES = str.maketrans("", "", "_.(")
 _PAIRS = {"“": "”", "„": "“”", "«": "»", "»": "«", "‘": "’", "「": "」", "『": "』", '"': '"', "`": "`", "'": "'"}
@@ -64,14 +66,17 @@ class _Surroundings:
 class Reader:
     """Reads what is around the findings in one text."""
 
-    def __init__(self, text: str, book: RuleBook, topical: bool) -> None:
+    def __init__(self, text: str, view: Layer, book: RuleBook) -> None:
+        """Of a text and its plainest words view."""
         self._text = text
+        self._view = view
         self._book = book
-        self._topical = topical
+        self._topical = book.cues["topic"].found_in(view.text)
+        self._fences = [end for _, end in _FENCE.spans(Haystack(text), len(text))]
 
     def around(self, start: int, end: int) -> str:
         """The words view of the neighbourhood, itself included."""
-        return _words(self._text[max(0, start - _NEAR) : end + _NEAR])
+        return self._view.between(start - _NEAR, end + _NEAR)
 
     def judged(self, start: int, end: int, tail: str | None, *, is_prose: bool) -> Speech:
         """What the original says at this place.
@@ -117,15 +122,15 @@ class Reader:
     def _surroundings(self, start: int, end: int) -> _Surroundings:
         text = self._text
         opening, closing = self._quotation(start, end)
-        lead = _words(text[max(0, opening - _BEFORE) : opening])
+        lead = self._view.between(opening - _BEFORE, opening)
         said = lead.rstrip(" .\n") + " " if lead.rstrip(" .\n").endswith(":") else lead
         line = text[text.rfind("\n", max(0, start - _QUOTED), start) + 1 : start]
         quoted = (opening, closing) != (start, end)
         return _Surroundings(
             sentence=said[said.rfind(".") + 1 :],
             lead=lead,
-            rest=_words(text[closing : closing + _AFTER]).partition(".")[0],
-            quoted=quoted or text.count("```", 0, start) % 2 == 1,
+            rest=self._view.between(closing, closing + _AFTER).partition(".")[0],
+            quoted=quoted or bisect_right(self._fences, start) % 2 == 1,
             listed=line.startswith("    ")
             or line.lstrip(" ").startswith(_LIST_MARKS)
             or line.lstrip(" ")[:1].isdigit(),
@@ -174,7 +179,3 @@ def _is_code(text: str) -> bool:
     """Whether it is a call, or one name with underscores."""
     called = any(text[i - 1].isalnum() and not text.startswith("(s)", i) for i in range(1, len(text)) if text[i] == "(")
     return called or ("_" in text and text.isascii() and text.translate(_IN_NAMES).isalnum())
-
-
-def _words(text: str) -> str:
-    return words(Layer(text)).text

@@ -36,6 +36,8 @@ class Finding:
 
 def visible(text: str, limit: int = EXCERPT) -> str:
     """The text in one line, with what cannot be seen, and the backslash itself, as escapes; `…` where it was cut."""
+    if len(text) <= limit and text.isascii() and text.isprintable() and "\\" not in text:
+        return text
     parts: list[str] = []
     length = 0
     for sign in text[: limit + 1]:

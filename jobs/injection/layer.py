@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from itertools import chain, repeat
 
@@ -28,6 +29,12 @@ class Layer:
         if self._starts is None or self._ends is None:
             return start, end
         return min(self._starts[start:end]), max(self._ends[start:end])
+
+    def between(self, start: int, end: int) -> str:
+        """What stands for these code points of the original, in a layer that keeps their order."""
+        if self._starts is None:
+            return self.text[max(0, start) : end]
+        return self.text[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def named(self, note: str) -> Layer:
         """The same with another note."""

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "rules"
 
 _FIELDS = {
     *("id", "category", "severity", "match", "patterns", "message", "hint", "examples", "counterexamples"),
-    *("except", "unless_near", "unless_before", "followed_by", "imperative"),
+    *("except", "unless_near", "unless_before", "unless_written", "followed_by", "imperative"),
 }
 _WORD = r"[^\s.:#@]"
 _EDGE = r"[\s.:#@]"
@@ -43,6 +43,7 @@ class Rule:
         exceptions: no finding where one of these overlaps it.
         unless_near: no finding where this is around it, in the words view of the original.
         unless_before: no finding where this is anywhere before its end.
+        unless_written: no finding where the original has this at the place.
         followed_by: no finding where something else follows it.
         imperative: it starts with a verb, which may turn out to be told of somebody else.
     """
@@ -55,6 +56,7 @@ class Rule:
     exceptions: Pattern | None
     unless_near: Pattern | None
     unless_before: Pattern | None
+    unless_written: Pattern | None
     followed_by: Pattern | None
     imperative: bool
     message: str
@@ -173,6 +175,7 @@ def _rule(declared: dict[str, Any], lists: dict[str, str]) -> Rule:
         exceptions=_optional(declared.get("except"), lists, as_is=view == "lines"),
         unless_near=_optional(declared.get("unless_near"), lists, as_is=False),
         unless_before=_optional(declared.get("unless_before"), lists, as_is=True),
+        unless_written=_optional(declared.get("unless_written"), lists, as_is=True),
         followed_by=_optional(declared.get("followed_by"), lists, as_is=False),
         imperative=declared.get("imperative", False),
         message=declared["message"],

@@ -88,7 +88,7 @@ class _Search:
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
         """All of them, in whatever form of the text they are."""
         views = views_of(self._text, concealed, self._book)
-        reader = Reader(self._text, self._book, self._book.cues["topic"].found_in(views.words[0].text))
+        reader = Reader(self._text, views.words[0], self._book)
         for view in views.words:
             yield from self._matches(view, self._book.words, reader)
         for view in views.lines:
@@ -139,6 +139,8 @@ class _Search:
             return True
         first, last = view.span(start, end)
         if rule.unless_near is not None and rule.unless_near.found_in(reader.around(first, last)):
+            return True
+        if rule.unless_written is not None and rule.unless_written.found_in(self._text[first:last]):
             return True
         return rule.unless_before is not None and rule.unless_before.found_in(self._text[:last])
 

@@ -1,4 +1,4 @@
-"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, also where a line ends; and run together: `ignoreallprevious`."""
+"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, `ig<b></b>nore`, also at a line end; and `ignoreallprevious`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from jobs.injection.patterns import Haystack, Pattern
 _SEPARATORS = ".,-_*·•|/\\~+="
 _APART = Pattern(r"(?:^|[^\pL\pN])((?:[\pL\pN@$][\s.,\-_*·•|/\\~+=]{1,4}){5,}[\pL\pN@$])(?:$|[^\pL\pN])")
 _SPLIT = Pattern(r"\pL([\-_*·•~^`\\]{1,2}|-[ \t]?\r?\n[ \t]*)\pL")
+_TAGGED = Pattern(
+    r"(?i)\pL((?:<!--[^<>]{0,100}-->|</?(?:b|em|font|i|mark|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,100})?/?>){1,8})\pL"
+)
+"""What a page does not show inside a word."""
 _TOGETHER = Pattern(r"(?:^|[^\pL])([A-Za-z]{15,300})(?:$|[^\pL])")
 _LONGEST_WORD = 16
 _MOST = 20_000
@@ -25,6 +29,8 @@ def rejoined(layer: Layer) -> Layer:
         gaps += _inside_words(layer.text, start, end)
     if any(sign in layer.text for sign in "-_*·•~^`\\"):
         gaps += _SPLIT.spans(haystack, len(layer.text))
+    if "<" in layer.text:
+        gaps += _TAGGED.spans(haystack, len(layer.text))
     return layer.without(_disjoint(gaps)) if gaps else layer
 
 
