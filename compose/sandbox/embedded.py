@@ -7,14 +7,17 @@ import fcntl
 import json
 import secrets
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import redis
 
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import start_redis
 from compose.sandbox.upstream_server import start_upstreams
 from shared.egress import egress
+from shared.ledger import LOST, RECHECK
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 OUTGOING = (
@@ -82,6 +85,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             made[PREFIX + "FACILITATOR_PORT"] = port
             for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
                 made[PREFIX + name] = value
+            if is_missing("LEDGER_URL"):
+                _forget_last_run(made[PREFIX + "LEDGER_URL"], ("eip155", *others))
         if local is not None and not any(PREFIX + setting in given for setting in OUTGOING):
             upstreams = start_upstreams(var)
             stack.callback(upstreams.child.stop)
@@ -99,6 +104,22 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             ledgers=local.words if local else "",
             has_remote_facilitator=not is_missing("EVM_FACILITATOR_URL"),
         )
+
+
+def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
+    """The payments' ledger is kept from run to run, and local chains begin anew: what was settled on them is not there any
+    more. It is not looked for, and no rail is held back for it.
+
+    Args:
+        namespaces: the chains that begin anew, as payment ids begin (CAIP-2).
+    """
+    with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
+        for payment_id in ledger.zrange(RECHECK, 0, -1):
+            if payment_id.partition(":")[0] in namespaces:
+                ledger.zrem(RECHECK, payment_id)
+        for namespace in namespaces:
+            for rail in list(ledger.scan_iter(f"{LOST}:{namespace}:*")):
+                ledger.delete(rail)
 
 
 @contextlib.contextmanager

@@ -1,12 +1,14 @@
-"""What `scripts/run` says of settings that cannot be used, before it starts anything."""
+"""What `scripts/run` says of settings that cannot be used, before it starts anything; and what it keeps from run to run."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+import redis
 
 from compose.sandbox.embedded import embed
+from shared.ledger import LOST, RECHECK
 from shared.settings import InvalidSetting
 
 
@@ -26,3 +28,22 @@ def test_a_wrong_setting_is_named(settings: dict[str, str], said: str, tmp_path:
     with pytest.raises(InvalidSetting, match=said), embed(given, tmp_path):
         raise AssertionError("it was started")
     assert not (tmp_path / "sandbox").exists()
+
+
+@pytest.mark.enable_socket
+def test_nothing_is_looked_for_on_chains_that_begin_anew(tmp_path: Path) -> None:
+    """Given a run whose payments were settled on local chains, and one on a chain that is not, when the same folder serves
+    again, then the watch for lost payments has the last one only, and no rail is held back; the ledger keeps the rest."""
+    given = {"COINSLOT_DNS_SERVER": "127.0.0.1:53"}  # so that no upstreams are started
+    elsewhere = "cosmos:hub:somebody"
+    with embed(given, tmp_path) as first, redis.Redis.from_url(first.settings.ledger_url) as ledger:
+        ledger.zadd(RECHECK, {"eip155:8453:0xaa": 1, "solana:mainnet:a": 2, "stellar:pubnet:b": 3, "xrpl:0:c": 4})
+        ledger.zadd(RECHECK, {elsewhere: 5})
+        for rail in ("eip155:8453:0xaa", "xrpl:0:RLUSD", elsewhere):
+            ledger.zadd(f"{LOST}:{rail}", {str(n): n for n in range(20)})
+        ledger.set("coinslot:answer:eip155:8453:0xaa", b"kept")
+
+    with embed(given, tmp_path) as second, redis.Redis.from_url(second.settings.ledger_url) as ledger:
+        assert ledger.zrange(RECHECK, 0, -1) == [elsewhere.encode()]
+        assert ledger.keys(f"{LOST}:*") == [f"{LOST}:{elsewhere}".encode()]
+        assert ledger.get("coinslot:answer:eip155:8453:0xaa") == b"kept"
