@@ -80,7 +80,7 @@ class JobRunner:
             answer = self._kitchen.children.call(work, limit_s=min(self._endpoint.child_limit_s, left_s), wait_s=left_s)
             return outcome.decode(answer)
         except TimeoutError:
-            return failed(DeadlineExceeded("The call waited too long to be started."))
+            return failed(DeadlineExceeded("The call took too long, or waited too long to be started."))
         except Exhausted:
             if self._endpoint.exhausted is None:
                 return failed(DeadlineExceeded("The call took too long."))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import queue
 import select
 import signal
 import time
@@ -20,6 +19,7 @@ import msgspec
 
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.nursery import Newborn, Nursery, NurseryFailure
+from workers.turns import Turns
 
 RECYCLE_AFTER = 500
 """Calls after which a child is replaced, so that nothing a library leaks grows for ever."""
@@ -50,6 +50,10 @@ class Lost(ChildFailure):
     """The child ended, and not because of the work as far as is known."""
 
 
+class _Late(Exception):
+    """A child has not answered in time."""
+
+
 class Child:
     """One process. Not thread-safe: the pool hands it to one caller at a time. Raises Lost when there can be none."""
 
@@ -68,24 +72,33 @@ class Child:
         self._is_ready = False
 
     def call(self, work: Work, *, limit_s: float, give_up_at: float = math.inf) -> bytes:
-        """An encoded Outcome. The limit counts from when the child is ready. Raises ChildFailure; then it is to be killed.
+        """An encoded Outcome. The limit counts from when the child is ready. After an exception it is to be killed.
 
         Args:
             limit_s: seconds of work.
             give_up_at: monotonic seconds after which nobody waits.
+
+        Raises:
+            ChildFailure: as it says.
+            TimeoutError: nobody waits any more.
         """
         self._calls += 1
-        if not self._is_ready:
-            try:
-                self._read_frame(min(time.monotonic() + START_LIMIT_S, give_up_at))
-            except Exhausted:
+        deadline = min(time.monotonic() + START_LIMIT_S, give_up_at)
+        try:
+            if not self._is_ready:
+                self._read_frame(deadline)
+                self._is_ready = True
+                self._data_bytes = _data_bytes(self.pid)
+            deadline = min(time.monotonic() + limit_s, give_up_at)
+            frame = _encoder.encode(work)
+            self._write(HEADER.pack(len(frame)) + frame, deadline)
+            return self._read_frame(deadline)
+        except _Late:
+            if deadline >= give_up_at:
+                raise TimeoutError("nobody waits any more") from None
+            if not self._is_ready:
                 raise Lost("the child did not start") from None
-            self._is_ready = True
-            self._data_bytes = _data_bytes(self.pid)
-        deadline = min(time.monotonic() + limit_s, give_up_at)
-        frame = _encoder.encode(work)
-        self._write(HEADER.pack(len(frame)) + frame, deadline)
-        return self._read_frame(deadline)
+            raise Exhausted("the time limit has passed") from None
 
     def is_spent(self) -> bool:
         """Whether it is to be replaced although it answered."""
@@ -131,7 +144,7 @@ class Child:
 
     def _ended(self) -> ChildFailure:
         assert self._process is not None
-        with contextlib.suppress(Exhausted):
+        with contextlib.suppress(_Late):
             _wait(self._process.process, select.POLLIN, time.monotonic() + 1)
             if self._nursery.reap(self.pid) in _EXHAUSTED_EXITS:
                 return Exhausted("the work broke the child")
@@ -143,7 +156,7 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
     poll.register(descriptor, event)
     left_s = deadline - time.monotonic()
     if not poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000):
-        raise Exhausted("the time limit has passed")
+        raise _Late
 
 
 def _data_bytes(pid: int) -> int:
@@ -160,7 +173,7 @@ class ChildPool:
 
     def __init__(self) -> None:
         self._nursery = Nursery()
-        self._free: queue.LifoQueue[Child | None] = queue.LifoQueue()
+        self._turns: Turns[Child | None] = Turns()
         self._size = 0
 
     def start(self, size: int) -> None:
@@ -172,7 +185,7 @@ class ChildPool:
         with contextlib.suppress(NurseryFailure):  # the first call tries again, and tells
             self._nursery.start()
         for _ in range(size):
-            self._free.put(None)
+            self._turns.put(None)
         self._size += size
 
     def call(self, work: Work, *, limit_s: float, wait_s: float) -> bytes:
@@ -185,7 +198,7 @@ class ChildPool:
         Raises:
             Exhausted: the work was too much for one child.
             Lost: no child could do it.
-            TimeoutError: no child became free.
+            TimeoutError: no child became free in time to do it. What had less time than its limit is not too much.
         """
         give_up_at = time.monotonic() + wait_s
         for _ in range(TRIES - 1):
@@ -196,32 +209,25 @@ class ChildPool:
     def close(self) -> None:
         """Kill every child; calls in progress are waited for."""
         while self._size:
-            child = self._free.get()
+            child = self._turns.get("", math.inf)
             if child is not None:
                 child.kill()
             self._size -= 1
         self._nursery.close()
 
     def _call(self, work: Work, *, limit_s: float, give_up_at: float) -> bytes:
-        try:
-            child = self._free.get(timeout=max(0.0, give_up_at - time.monotonic()))
-        except queue.Empty:
-            raise TimeoutError("no free child") from None
+        child = self._turns.get(work.payer, give_up_at)
+        began = time.monotonic()
+        is_spent = True  # whatever goes wrong, this child may still be writing an answer that nobody waits for
         try:
             if child is None:
                 child = Child(self._nursery)
             answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
-        except BaseException:
-            # Whatever went wrong, this child may still be writing an answer that nobody waits for.
-            self._give_back(child, is_spent=True)
-            raise
-        self._give_back(child, is_spent=child.is_spent())
-        return answer
-
-    def _give_back(self, child: Child | None, *, is_spent: bool) -> None:
-        """An empty place is filled by the next caller."""
-        try:
-            if is_spent and child is not None:
-                child.kill()
+            is_spent = child.is_spent()
+            return answer
         finally:
-            self._free.put(None if is_spent else child)
+            try:
+                if is_spent and child is not None:
+                    child.kill()
+            finally:  # an empty place is filled by the next caller
+                self._turns.put(None if is_spent else child, work.payer, time.monotonic() - began)

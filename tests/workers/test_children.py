@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -161,6 +161,13 @@ def said(raw: bytes) -> str:
 
 def call(pool: ChildPool, message: str, *, limit_s: float = PATIENCE_S, wait_s: float = PATIENCE_S) -> str:
     return said(pool.call(work(message), limit_s=limit_s, wait_s=wait_s))
+
+
+def until(condition: Callable[[], bool]) -> None:
+    give_up_at = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.005)
 
 
 def is_alive(pid: int) -> bool:
@@ -344,6 +351,49 @@ def test_a_child_that_does_not_read_is_killed_at_its_limit(pool: ChildPool) -> N
 
     assert time.monotonic() - began < 3
     assert call(pool, "hello") == "hello for 0x1"
+
+
+@pytest.mark.parametrize("message", ["burn", "half", "sleep 60"])
+def test_what_had_less_time_than_its_limit_was_not_too_much(pool: ChildPool, message: str) -> None:
+    """Nobody waits any more, and that is all that is known: an answer that it is too much would be kept for good."""
+    pool.start(1)
+    call(pool, "hello")
+
+    with pytest.raises(TimeoutError):
+        pool.call(work(message), limit_s=PATIENCE_S, wait_s=0.2)
+
+    assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_a_child_that_is_not_ready_in_time_is_not_lost(pool: ChildPool, source: Nursery) -> None:
+    """Given a caller whose time is over while his child starts, then he is late; its fork may have been slow."""
+    child = Child(source)
+    os.kill(child.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError):
+            child.call(work("hello"), limit_s=PATIENCE_S, give_up_at=time.monotonic() + 0.1)
+    finally:
+        child.kill()
+
+
+def test_one_payers_long_calls_do_not_hold_up_anothers(pool: ChildPool) -> None:
+    """Given five calls of one payer that wait for the only child, then another's that comes last is the next."""
+    pool.start(1)
+    call(pool, "hello")
+    ended: list[str] = []
+
+    def buy(payer: str) -> None:
+        said(pool.call(Work("stunts", payer, b'{"message": "sleep 0.2"}'), limit_s=PATIENCE_S, wait_s=PATIENCE_S))
+        ended.append(payer)
+
+    with ThreadPoolExecutor(7) as callers:
+        for number in range(6):
+            callers.submit(buy, "0xa")
+            until(lambda busy=number: pool._turns.waiting == busy)
+        callers.submit(buy, "0xb")
+
+    assert ended.index("0xb") <= 1
+    assert ended.count("0xa") == 6
 
 
 def test_memory_is_limited(pool: ChildPool) -> None:
