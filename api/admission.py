@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import cast
 
@@ -18,6 +19,9 @@ from shared.undecoded import least_size
 from shared.x402.refusal import Refused
 
 _REFUSED = "invalid_payload"
+# How msgspec tells a place.
+_AT = re.compile(r" - at (?:`key` in )?`\$(.*)`$", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`")
 """When a facilitator does not say why, or not in the specification's words."""
 
 
@@ -130,8 +134,12 @@ def _invalid_body(error: msgspec.ValidationError) -> Problem:
     cause = error.__cause__
     if isinstance(cause, InvalidField):
         return _invalid_field(cause)
-    message, _, path = str(error).partition(" - at `$")
-    field = path.rstrip("`").lstrip(".") or None
+    message, path = str(error), ""
+    if at := _AT.search(message):
+        message, path = message[: at.start()], at[1]
+    missing = _MISSING.match(message)
+    # Which value of an object with names of its own it is, is not told.
+    field = f"{path.partition('[...]')[0]}.{missing[1] if missing else ''}".strip(".") or None
     return Problem(
         code="invalid_body", detail=message + ".", field=field, details=({"field": field, "message": message},)
     )

@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -203,7 +204,10 @@ def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], *, serving: bool) 
     print(f"catalogue      {base_url}/bazaar.json")
     print(f"OpenAPI        {base_url}/openapi.json")
     if embedded.sandbox_file:
-        print('first call     .venv/bin/coinslot call echo \'{"message": "hello"}\'')
+        file = embedded.sandbox_file.resolve()
+        # A buyer finds it by itself from this folder, where it is in its place.
+        named = "" if file == sandbox_file.PLACE.resolve() else f"{sandbox_file.ENVIRONMENT}={shlex.quote(str(file))} "
+        print(f'first call     {named}.venv/bin/coinslot call echo \'{{"message": "hello"}}\'')
     print(f"unpaid call    curl -i -X POST {base_url}/v1/cdp/echo")
     print("stop           Ctrl-C", flush=True)
 

@@ -112,7 +112,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         if self.provider not in PROVIDERS:
             raise InvalidField(f"This is none of {', '.join(PROVIDERS)}.", field="provider")
         if isinstance(self.timestamp, str) and seconds(self.timestamp) is None:
-            raise InvalidField("A timestamp is Unix seconds in 1 to 19 digits.", field="timestamp")
+            raise InvalidField(f"A timestamp is Unix seconds in digits, {MAX_SECONDS} at most.", field="timestamp")
         if self.provider == "slack" and self.timestamp is None:
             raise InvalidField("slack signs the time of X-Slack-Request-Timestamp: it is needed.", field="timestamp")
         if self.headers is not None:

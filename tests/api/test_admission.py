@@ -40,6 +40,25 @@ def test_a_field_is_not_decoded_when_it_is_too_long(name: str, field: str, most:
         assert refused(name, {**GOOD[name], field: much}) == ("invalid_body", field, f"More than {most} bytes.")
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("regex-test", {"pattern": "a"}, "input"),
+        ("regex-test", {"input": "a", "pattern": 5}, "pattern"),
+        ("regex-test", [], None),
+        ("faker", {"template": {"a": 5}}, "template"),
+        ("faker", {"template": {"a" * 101: "person.firstName"}}, "template"),
+        ("faker", {"template": 5}, "template"),
+        ("webhook-sig-verify", {**GOOD["webhook-sig-verify"], "headers": {"X-Event-Id": 5}}, "headers"),
+        ("webhook-sig-verify", {}, "provider"),
+        ("pii-redact", {"text": "a", "patterns": ["email", 5]}, "patterns[1]"),
+    ],
+)
+def test_the_field_is_named(name: str, body: Any, field: str | None) -> None:
+    """Also one that is missing, and the one whose names or values are wrong."""
+    assert (refused(name, body) or ("", "", ""))[:2] == ("invalid_body", field)
+
+
 def test_spaces_and_escapes_do_not_count() -> None:
     """A schema that fits is read, however it is written: here it takes five times as many bytes."""
     schema = {"type": "object", "title": "é" * 20_000, "description": "x" * 20_000}

@@ -33,6 +33,7 @@ class Running:
 
     def __init__(self, var: Path, *arguments: str, **settings: str) -> None:
         self.var = var
+        self.told: list[str] = []
         self.base_url = f"http://127.0.0.1:{free_port()}"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var)}
@@ -49,7 +50,11 @@ class Running:
     def wait_until_serving(self) -> None:
         """Read what it tells, to its last line."""
         assert self.process.stdout is not None
-        assert any(line.startswith("stop") for line in self.process.stdout), self.log()
+        for line in self.process.stdout:
+            self.told.append(line)
+            if line.startswith("stop"):
+                return
+        raise AssertionError(self.log())
 
     def processes(self) -> list[Process]:
         """All that carry this service's folder in their environment: no descendant can hide from that."""

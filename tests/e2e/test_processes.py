@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ import redis
 from client.delivery import Patience
 from client.errors import Unreachable
 from shared.streams import stream_key
-from tests.e2e.running import Process, Running
+from tests.e2e.running import ROOT, Process, Running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
@@ -77,6 +78,15 @@ def _kept(running: Running, command: str) -> Process:
 def _child_of(running: Running, command: str) -> Process:
     master = _kept(running, command)
     return next(one for one in running.processes() if one.parent == master.pid and command in one.command)
+
+
+def test_the_first_call_is_as_it_is_printed(running: Running) -> None:
+    """Also where the service keeps its files in another folder than buyers look into."""
+    (command,) = (line.split(maxsplit=2)[2] for line in running.told if line.startswith("first call"))
+
+    answer = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+    assert '"youSent":"hello"' in answer.stdout.replace(" ", ""), answer.stderr
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
