@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -19,6 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 _TETHER = Path(__file__).with_name("tether.py")
 _READY_WITHIN_S = 30.0
 _STOP_WITHIN_S = 10.0
+PORTS = range(10_000, 20_000)
+"""None of those that Linux gives to outgoing connections (`ip_local_port_range`, from 32768 on): one of them could take a port
+that was free a moment ago, before its server is there."""
 _LOG_TAIL_CHARS = 2000
 
 
@@ -110,19 +114,22 @@ def _spawner() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "sandbox-spawner")
 
 
-def claim_port(port: int) -> int:
-    """A port of 127.0.0.1 that is free at this moment: `port` itself, or any when it is 0.
+def claim_port(port: int, addresses: Sequence[str] = ("127.0.0.1",)) -> int:
+    """A port that is free on these addresses at this moment: `port` itself, or any when it is 0.
 
     Asked before a server is started, because a stranger on its port would answer in its place.
 
     Raises:
         StartFailed: somebody listens on `port`.
     """
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for candidate in [port] if port else random.SystemRandom().sample(PORTS, 100):
         try:
-            probe.bind(("127.0.0.1", port))
+            for address in addresses:
+                with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind((address, candidate))
         except OSError as error:
-            raise StartFailed(f"port {port} of 127.0.0.1 can not be used: {error.strerror}") from error
-        claimed: int = probe.getsockname()[1]
-        return claimed
+            failed = error
+        else:
+            return candidate
+    raise StartFailed(f"port {candidate} of {address} can not be used: {failed.strerror}") from failed

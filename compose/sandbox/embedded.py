@@ -6,13 +6,13 @@ import contextlib
 import fcntl
 import json
 import secrets
-import socket
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import redis
 
+from compose.sandbox.child import claim_port
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import start_redis
 from compose.sandbox.upstream_server import start_upstreams
@@ -81,7 +81,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             # Another network is a sandbox's as well, unless somebody else is paid there.
             others = [name for name in OTHERS if is_missing(f"{name.upper()}_PAY_TO")]
             local = stack.enter_context(ledgers(var, others))
-            port = given.get(PREFIX + "FACILITATOR_PORT") or str(_free_port())
+            port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
             made[PREFIX + "FACILITATOR_PORT"] = port
             for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
                 made[PREFIX + name] = value
@@ -138,10 +138,3 @@ def _alone_in(var: Path) -> Iterator[None]:
 def _key_file(path: Path) -> Path:
     """Kept from run to run: stored fingerprints are made with it."""
     return path if path.exists() else private_file(path, secrets.token_hex(32))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from compose.sandbox.child import claim_port
 from tests.clients import environments
-from tests.e2e.running import free_port
 
 
 def test_the_locks_pin_by_hash_and_name_no_registry() -> None:
@@ -26,7 +26,7 @@ def test_the_locks_pin_by_hash_and_name_no_registry() -> None:
 @pytest.fixture
 def no_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """pip and npm look for their registry where nobody listens, and have nothing in their caches."""
-    nowhere = f"http://127.0.0.1:{free_port()}/"
+    nowhere = f"http://127.0.0.1:{claim_port(0)}/"
     for name in ("PIP_INDEX_URL", "NPM_CONFIG_REGISTRY"):
         monkeypatch.setenv(name, nowhere)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")

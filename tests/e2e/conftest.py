@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from compose.sandbox.child import tethered
+from compose.sandbox.child import claim_port, tethered
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,19 +39,11 @@ class Service:
     pid: int
 
 
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """`python -m compose.serve` until the tests are done; then Ctrl-C, which must end it well."""
     var = tmp_path_factory.mktemp("var")
-    port = free_port()
+    port = claim_port(0)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
     # One wallet pays for all tests.
     environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var), "COINSLOT_RATE_LIMITS": "off"}

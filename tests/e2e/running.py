@@ -16,7 +16,7 @@ from typing import Any
 from client.buyer import Buyer
 from client.wallet import Wallet
 from compose.procfile import read_procfile
-from compose.sandbox.child import ROOT, tethered
+from compose.sandbox.child import ROOT, claim_port, tethered
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Running:
     def __init__(self, var: Path, *arguments: str, **settings: str) -> None:
         self.var = var
         self.told: list[str] = []
-        self.base_url = f"http://127.0.0.1:{free_port()}"
+        self.base_url = f"http://127.0.0.1:{claim_port(0)}"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var)}
         environment |= {"COINSLOT_RATE_LIMITS": "off", **settings}  # one wallet pays for all
@@ -135,11 +135,3 @@ class Running:
         """When it ends by itself."""
         _, said = self.process.communicate(timeout=60)
         return self.process.returncode, said
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

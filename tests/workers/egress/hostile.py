@@ -86,19 +86,6 @@ def repeating(first: bytes, then: bytes, *, pause_s: float = 0.0) -> Answer:
     return answer
 
 
-def free_port(*addresses: str) -> int:
-    """One that nobody has on any of these addresses, now."""
-    while True:
-        with contextlib.ExitStack() as bound:
-            port = 0
-            with contextlib.suppress(OSError):
-                for address in addresses:
-                    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-                    listener = bound.enter_context(socket.create_server((address, port), family=family))
-                    port = listener.getsockname()[1]
-                return port
-
-
 class Calls:
     """Whom this thread calls, by TCP or UDP, as Python's audit sees it: also where nobody listens."""
 

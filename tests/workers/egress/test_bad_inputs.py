@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import pytest
 
+from compose.sandbox.child import claim_port
 from jobs import schema_check
 from jobs.hosts import Local, NotPublic, configure, domain_name, public_host, public_url
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.slack import SLACK_S
-from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, free_port, repeating, saying, server
+from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, repeating, saying, server
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.egress.http import HttpClient
 
@@ -219,7 +220,7 @@ def test_an_authority_that_looks_like_an_address_is_the_name_it_is() -> None:
 @pytest.fixture
 def port() -> int:
     """Free on every address that the tests name."""
-    free = free_port(ADDRESS, *FORBIDDEN)
+    free = claim_port(0, (ADDRESS, *FORBIDDEN))
     configure(Local(ports={free}, own={"api.own.example.com"}))
     return free
 

@@ -16,8 +16,9 @@ import dns.nameserver
 import dns.resolver
 import pytest
 
+from compose.sandbox.child import claim_port
 from shared.outcome import BlockedAddress, UpstreamFailed
-from tests.workers.egress.hostile import ADDRESS, Canary, connector, free_port, server
+from tests.workers.egress.hostile import ADDRESS, Canary, connector, server
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
@@ -44,7 +45,7 @@ def port() -> Iterator[int]:
         connection.sendall(CONNECTED)
 
     # Free on the canary's addresses too: a client of another test may have a port of its own there.
-    with server(answer, port=free_port(ADDRESS, *FORBIDDEN)) as running:
+    with server(answer, port=claim_port(0, (ADDRESS, *FORBIDDEN))) as running:
         yield running
 
 
