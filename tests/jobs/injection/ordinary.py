@@ -826,6 +826,13 @@ UNICODE = (
     "http://example.org/\u200bpath/\u200bfile",
     "∀x∈ℝ: x²≥0 — “quoted” … €5",
     "Ελληνικά, русский, Latin and 中文 in one line.",
+    "- .... . / .-- . .- - .... . .-. / .. ... / -. .. -.-. . / - --- -.. .- -.--",
+    "⠞⠓⠑ ⠺⠑⠁⠞⠓⠑⠗ ⠊⠎ ⠝⠊⠉⠑ ⠞⠕⠙⠁⠽",
+    "- - - - - - - - - - - - - - -",
+    "100%25 of 50%25 is 50%25; %2541 stays",
+    "a=20, b=20, c=20\nd=20",
+    "<~FD,5.G@b3)BOu3,BlbD7Bk(]sFDk\\uGl~>",
+    "\\033[31mred\\033[0m \\033[1mbold\\033[0m",
 )
 
 BY_KIND: dict[str, tuple[str, ...]] = {
