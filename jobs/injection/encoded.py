@@ -1,4 +1,5 @@
-"""Text that was encoded: what runs of Base64, Base32, hexadecimal, binary or decimal codes, and escapes, say. One level."""
+"""Text that was encoded: what runs of Base64, Base32, Ascii85, hexadecimal,
+binary or decimal codes, Morse and escapes say. One level."""
 
 from __future__ import annotations
 
@@ -14,10 +15,16 @@ _MOST = 2_000
 """Runs of one kind."""
 
 _ESCAPE = Pattern(
-    r"((?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2}){2,}|(?:\\x[0-9A-Fa-f]{2})+|\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}"
+    r"((?:%(?:25)*[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2}){2,}|=20(?:=\r?\n)?|(?:\\[0-3][0-7]{2}){3,}"
+    r"|(?:\\x[0-9A-Fa-f]{2})+|\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}"
     r"|&#(?:[xX][0-9A-Fa-f]{1,6}|[0-9]{1,7});|&nbsp;)"
 )
 _FEWEST_ESCAPES = 3
+_SIGNS = """
+a.- b-... c-.-. d-.. e. f..-. g--. h.... i.. j.--- k-.- l.-.. m-- n-. o--- p.--. q--.- r.-. s... t-
+u..- v...- w.-- x-..- y-.-- z--.. 0----- 1.---- 2..--- 3...-- 4....- 5..... 6-.... 7--... 8---.. 9----.
+"""
+_MORSE = {sign[1:]: sign[0] for sign in _SIGNS.split()}
 _NO_MARKS = dict.fromkeys(map(ord, "%=\\x"))
 _QUERY = Pattern(r"https?://[^\s?#<>\"']+\?([^\s<>\"']+)")
 
@@ -46,6 +53,15 @@ def _decimal(run: str) -> bytes:
     return bytes(map(int, "".join(sign if sign.isdigit() else " " for sign in run).split()))
 
 
+def _ascii85(run: str) -> bytes:
+    return base64.a85decode(run, adobe=True)
+
+
+def _morse(run: str) -> bytes:
+    words = run.replace("|", "/").replace("\n", "/").split("/")
+    return " ".join("".join(_MORSE.get(sign, "?") for sign in word.split()) for word in words).encode()
+
+
 _Decoder = Callable[[str], bytes]
 _KINDS: tuple[tuple[Pattern, _Decoder], ...] = (
     (Pattern(r"([A-Za-z0-9+/_-]{24,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2})"), _base64),
@@ -54,6 +70,8 @@ _KINDS: tuple[tuple[Pattern, _Decoder], ...] = (
     (Pattern(r"((?:(?:0x|\\x)?[0-9A-Fa-f]{2}[\s,:;-]{1,2}){7,}(?:0x|\\x)?[0-9A-Fa-f]{2})\b"), _hexadecimal),
     (Pattern(r"\b((?:[01]{8}[\s,]{0,2}){7,}[01]{8})\b"), _binary),
     (Pattern(r"\b((?:1?[0-9]{2}[\s,]{1,2}){11,}1?[0-9]{2})\b"), _decimal),
+    (Pattern(r"(<~[!-uz\s]{20,}~>)"), _ascii85),
+    (Pattern(r"(?:^|[^.\-])((?:[.\-]{1,5}[ \t]{0,2}[ /|\n][ \t]{0,2}){11,}[.\-]{1,5})(?:$|[^.\-])"), _morse),
 )
 
 
@@ -111,6 +129,10 @@ def _character(escape: str) -> str:
     """What one escape, or several bytes of them, stand for."""
     if escape == "&nbsp;":
         return " "
+    if escape[0] == "\\" and escape[1].isdigit():
+        return bytes(int(code, 8) for code in escape[1:].split("\\")).decode("utf-8", "replace")
+    if escape[0] == "%":  # `%2541` is an A that was encoded twice
+        escape = escape.replace("%25", "%")
     if escape[0] in "%=" or escape[1] == "x":
         return bytes.fromhex(escape.translate(_NO_MARKS)).decode("utf-8", "replace")
     digits = escape.strip("\\u{}&#;")

@@ -1,4 +1,4 @@
-"""Letters that look like others, and digits that stand for letters."""
+"""Letters that look like others, digits that stand for letters, and braille."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def _table() -> dict[int, str]:
     return table
 
 
-_TABLE = _table()
+_BRAILLE = "⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵"
+_TABLE = _table() | {ord(sign): chr(ord("a") + at) for at, sign in enumerate(_BRAILLE)}
 _BARS = Pattern(r"[!|]([A-Za-z0-9@$])")
 
 
