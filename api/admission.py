@@ -19,8 +19,8 @@ from shared.undecoded import least_size
 from shared.x402.refusal import Refused
 
 _REFUSED = "invalid_payload"
-# How msgspec tells a place.
-_AT = re.compile(r" - at (?:`key` in )?`\$(.*)`$", re.DOTALL)
+# How msgspec tells a place, behind what may quote the caller.
+_AT = re.compile(r"(.*) - at (?:`key` in )?`\$([^`]*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 """When a facilitator does not say why, or not in the specification's words."""
 
@@ -135,8 +135,8 @@ def _invalid_body(error: msgspec.ValidationError) -> Problem:
     if isinstance(cause, InvalidField):
         return _invalid_field(cause)
     message, path = str(error), ""
-    if at := _AT.search(message):
-        message, path = message[: at.start()], at[1]
+    if at := _AT.fullmatch(message):
+        message, path = at.groups()
     missing = _MISSING.match(message)
     # Which value of an object with names of its own it is, is not told.
     field = f"{path.partition('[...]')[0]}.{missing[1] if missing else ''}".strip(".") or None

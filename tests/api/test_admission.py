@@ -52,6 +52,7 @@ def test_a_field_is_not_decoded_when_it_is_too_long(name: str, field: str, most:
         ("webhook-sig-verify", {**GOOD["webhook-sig-verify"], "headers": {"X-Event-Id": 5}}, "headers"),
         ("webhook-sig-verify", {}, "provider"),
         ("pii-redact", {"text": "a", "patterns": ["email", 5]}, "patterns[1]"),
+        ("pii-redact", {"text": "a", "patterns": [" - at `$.text`"]}, "patterns[0]"),
     ],
 )
 def test_the_field_is_named(name: str, body: Any, field: str | None) -> None:
