@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from jobs.captions import transcript
-from jobs.discovery import reading as discovery_reading
-from jobs.fake import records
-from jobs.feeds.reading import read_feed
-from jobs.tls import examination
+from jobs.faker import records
+from jobs.rss.reading import read_feed
+from jobs.ssl_info import examination
+from jobs.x402_discover import reading as discovery_reading
+from jobs.youtube import transcript
 
 Calculation = Callable[[bytes], bytes]
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from jobs import (
-    dns,
-    echo,
-    faker,
-    json_repair,
-    jwt_verify,
-    llm_tool_validate,
-    pii_redact,
-    prompt_injection_scan,
-    regex_test,
-    rss,
-    ssl_info,
-    webhook_sig_verify,
-    whois,
-    x402_discover,
-    youtube,
-)
+from jobs import echo
+from jobs.dns import endpoint as dns
+from jobs.faker import endpoint as faker
+from jobs.json_repair import endpoint as json_repair
+from jobs.jwt_verify import endpoint as jwt_verify
+from jobs.llm_tool_validate import endpoint as llm_tool_validate
+from jobs.pii_redact import endpoint as pii_redact
+from jobs.prompt_injection_scan import endpoint as prompt_injection_scan
+from jobs.regex_test import endpoint as regex_test
+from jobs.rss import endpoint as rss
+from jobs.ssl_info import endpoint as ssl_info
+from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
+from jobs.whois import endpoint as whois
+from jobs.x402_discover import endpoint as x402_discover
+from jobs.youtube import endpoint as youtube
 from shared.endpoint import Endpoint
 
 UPDATED = "2026-11-21T00:00:00Z"

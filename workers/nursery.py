@@ -169,7 +169,7 @@ def main() -> None:
 def _load() -> None:
     """All that children need. No thread may run afterwards, because a fork would not have it."""
     from jobs import calculations
-    from jobs.ecmascript.matching import isolate
+    from jobs.regex_test.matching import isolate
     from workers import child  # noqa: F401
 
     isolate()

@@ -9,8 +9,8 @@ import pytest
 
 from api.admission import Admission
 from jobs.catalogue import BY_NAME
-from jobs.schema_check import MAX_BYTES
-from jobs.webhook_sig_verify import MAX_HEADER_TEXT
+from jobs.json_schema.check import MAX_BYTES
+from jobs.webhook_sig_verify.endpoint import MAX_HEADER_TEXT
 
 GOOD = {
     name: BY_NAME[name].example.request

@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from api.payment import identifier
-from jobs.jwt_verify import ENDPOINT as JWT_VERIFY
+from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from shared.answers import SECRET_ANSWER_TTL_S
 from shared.money import Price
 from shared.x402 import evm

@@ -14,7 +14,7 @@ module_path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
 
-from jobs.repair import NotRepairable, repair
+from jobs.json_repair import NotRepairable, repair
 
 UNITS = [
     *("[", "{", "t{]", '["a', '"a', "[a]{1", '["{"', "\\", '"', "'", "`", "/*", "//", "```", "(", "a(", "ObjectId("),

@@ -12,8 +12,8 @@ from sys import path as module_path
 
 module_path.insert(0, str(Path(__file__).parents[2]))
 
-from jobs.pii.redaction import redact
-from jobs.pii.spans import KINDS
+from jobs.pii_redact.redaction import redact
+from jobs.pii_redact.spans import KINDS
 
 UNITS = [
     *(

@@ -20,7 +20,7 @@ from compose.sandbox.upstreams import names
 from compose.sandbox.upstreams.dns_server import serve_dns
 from compose.sandbox.upstreams.names import DNS_PORT, TTL_S, ZONES, Names, system_servers
 from compose.sandbox.upstreams.place import Place
-from jobs.dns import ENDPOINT, RECORD_TYPES, Request, run
+from jobs.dns.endpoint import ENDPOINT, RECORD_TYPES, Request, run
 from jobs.ports import Context
 from shared.settings import Settings
 from tests.workers.egress.name_server import NameServer, failing, records, silence

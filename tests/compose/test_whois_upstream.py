@@ -13,7 +13,7 @@ import pytest
 
 from jobs import hosts
 from jobs.ports import Context
-from jobs.whois import ENDPOINT
+from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import Failed, Ok
 from shared.settings import Settings
 from workers.children import ChildPool

@@ -7,8 +7,8 @@ import pytest
 from api.discovery.documents import documents
 from api.discovery.listing import Listing
 from jobs.catalogue import CATALOGUE
-from jobs.discovery.document import Source
-from jobs.discovery.reading import read
+from jobs.x402_discover.document import Source
+from jobs.x402_discover.reading import read
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
 from tests.contract.endpoints import ENDPOINTS

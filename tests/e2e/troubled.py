@@ -12,7 +12,10 @@ from typing import Any
 
 import msgspec
 
-from jobs import echo, jwt_verify, pii_redact, webhook_sig_verify
+from jobs import echo
+from jobs.jwt_verify import endpoint as jwt_verify
+from jobs.pii_redact import endpoint as pii_redact
+from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
 from shared.broker import StreamBroker
 from shared.endpoint import Endpoint
 from workers import main

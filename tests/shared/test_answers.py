@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT as ECHO
-from jobs.faker import ENDPOINT as FAKER
-from jobs.jwt_verify import ENDPOINT as JWT_VERIFY
-from jobs.webhook_sig_verify import ENDPOINT as WEBHOOK
+from jobs.faker.endpoint import ENDPOINT as FAKER
+from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
+from jobs.webhook_sig_verify.endpoint import ENDPOINT as WEBHOOK
 from shared.answers import AnswerSealer, is_secret_of, ttl_s
 from shared.endpoint import Endpoint
 from shared.outcome import Failed, Ok

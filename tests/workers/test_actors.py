@@ -17,7 +17,7 @@ import redis
 
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT, Response
-from jobs.jwt_verify import ENDPOINT as JWT_VERIFY
+from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from jobs.ports import NOWHERE
 from shared import outcome
 from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer

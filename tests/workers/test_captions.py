@@ -22,10 +22,10 @@ from youtube_transcript_api import _errors
 
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from compose.sandbox.upstreams.captions import VIDEOS
-from jobs.captions.tracks import chosen
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, Context, Page
-from jobs.youtube import ENDPOINT, Request, run
+from jobs.youtube.endpoint import ENDPOINT, Request, run
+from jobs.youtube.tracks import chosen
 from shared.outcome import UpstreamFailed
 from shared.settings import PREFIX, Settings
 from tests.slack import SLACK_S

@@ -31,7 +31,8 @@ PATIENCE_S = 60.0
 STUNTS = """
 # The real child, with one endpoint more: its message says what it does.
 import dataclasses, os, random, resource, socket, stat, sys, time
-from jobs import catalogue, echo, regex_test
+from jobs import catalogue, echo
+from jobs.regex_test import endpoint as regex_test
 from shared.outcome import Unstoppable
 
 def is_pipe(fd):

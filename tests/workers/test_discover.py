@@ -16,9 +16,9 @@ import pytest
 
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs import hosts
-from jobs.discovery import fetching, survey
 from jobs.ports import Context
-from jobs.x402_discover import ENDPOINT, Request, run
+from jobs.x402_discover import fetching, survey
+from jobs.x402_discover.endpoint import ENDPOINT, Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.settings import PREFIX, Settings
 from tests.workers.memory import growth_below

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jobs.dns import ENDPOINT
+from jobs.dns.endpoint import ENDPOINT
 from jobs.ports import Context, DnsRecord
 from shared import outcome
 from shared.outcome import Failed, Ok, UpstreamFailed
@@ -257,7 +257,7 @@ def test_the_cap_is_five_seconds(server: NameServer) -> None:
 )
 def test_no_answer_in_time(server: NameServer, monkeypatch: pytest.MonkeyPatch, step: Any) -> None:
     """Whatever comes instead."""
-    monkeypatch.setattr("jobs.dns.RESOLVER_LIFETIME_S", 0.4)
+    monkeypatch.setattr("jobs.dns.endpoint.RESOLVER_LIFETIME_S", 0.4)
     server.default = step
     started = time.monotonic()
     assert failure(server, domain=NAME).reason == "timeout"
@@ -266,7 +266,7 @@ def test_no_answer_in_time(server: NameServer, monkeypatch: pytest.MonkeyPatch, 
 
 def test_the_deadline_is_for_all_questions_together(server: NameServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """An alias does not give its target time of its own."""
-    monkeypatch.setattr("jobs.dns.RESOLVER_LIFETIME_S", 0.4)
+    monkeypatch.setattr("jobs.dns.endpoint.RESOLVER_LIFETIME_S", 0.4)
     server.script(NAME, "A", records(f"{NAME}. 70 IN CNAME b.example.com."))
     server.script("b.example.com", "A", truncated, silence)
     started = time.monotonic()

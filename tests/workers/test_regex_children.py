@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs import regex_test
+from jobs.regex_test import endpoint as regex_test
 from shared import outcome
 from shared.outcome import Ok
 from workers import nursery
@@ -28,8 +28,9 @@ PATIENCE_S = 60.0
 # The endpoint may not be sold yet. A message to echo that looks like JavaScript is run.
 SOLD = """
 import dataclasses
-from jobs import catalogue, echo, regex_test
-from jobs.ecmascript.v8 import Isolate
+from jobs import catalogue, echo
+from jobs.regex_test import endpoint as regex_test
+from jobs.regex_test.v8 import Isolate
 
 def run(request, context):
     return echo.Response(True, "v8", Isolate(request.message).call("f", limit_s=30).text.decode())

@@ -13,9 +13,9 @@ import msgspec
 import pytest
 
 from compose.sandbox.upstreams.authority import Authority
-from jobs import rss
 from jobs.hosts import Local, configure
 from jobs.ports import Context
+from jobs.rss import endpoint as rss
 from shared.outcome import Failed, Ok, Outcome
 from shared.settings import Settings
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving

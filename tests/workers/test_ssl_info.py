@@ -18,8 +18,8 @@ from compose.sandbox.upstreams.authority import Authority
 from compose.sandbox.upstreams.tls import OLD_PORT, PORT
 from jobs import hosts
 from jobs.ports import Context
-from jobs.ssl_info import Request, run
-from jobs.tls import examination
+from jobs.ssl_info import examination
+from jobs.ssl_info.endpoint import Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from shared.settings import Settings

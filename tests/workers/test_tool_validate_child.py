@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.llm_tool_validate import ENDPOINT, exhausted
+from jobs.llm_tool_validate.endpoint import ENDPOINT, exhausted
 from shared import outcome
 from shared.outcome import Ok
 from workers.child import Work

@@ -14,7 +14,7 @@ import pytest
 
 from jobs import hosts
 from jobs.ports import Context
-from jobs.whois import ENDPOINT
+from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import BlockedAddress, Failed, Ok, UpstreamFailed
 from shared.settings import Settings
 from tests.slack import SLACK_S

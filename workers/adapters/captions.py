@@ -23,9 +23,9 @@ from requests.structures import CaseInsensitiveDict
 from youtube_transcript_api import YouTubeTranscriptApi, YouTubeTranscriptApiException
 from youtube_transcript_api import _errors as told
 
-from jobs.captions.videos import SITE
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, CaptionTrack, Pages
+from jobs.youtube.videos import SITE
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.upstreams import FAILING, Upstreams
 
@@ -176,7 +176,7 @@ class _WayOut(BaseAdapter):
         if request.method == "POST":
             self._player = body
         elif self._is_for_document:
-            # The library would read it here and now, which may take for ever (jobs/captions/transcript.py).
+            # The library would read it here and now, which may take for ever (jobs/youtube/transcript.py).
             self._document, body = body if page.status == 200 else None, b"<transcript/>"
         location = page.header("location")
         response = Response()

@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from jobs.ports import WhoisText
-from jobs.whois_records.record import is_throttled
-from jobs.whois_records.text import MOST_BYTES, decode
+from jobs.whois.record import is_throttled
+from jobs.whois.text import MOST_BYTES, decode
 from shared.outcome import UpstreamFailed
 from workers.egress.connect import Connector
 from workers.egress.upstreams import Upstreams

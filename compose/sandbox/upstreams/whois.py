@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from compose.sandbox.upstreams.place import Place
-from jobs.whois import EXAMPLE_RECORD
+from jobs.whois.endpoint import EXAMPLE_RECORD
 
 IANA = "whois.iana.example.net"
 REGISTRY = "whois.registry.example.net"

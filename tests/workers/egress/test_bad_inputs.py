@@ -18,8 +18,8 @@ from typing import NamedTuple
 import pytest
 
 from compose.sandbox.child import claim_port
-from jobs import schema_check
 from jobs.hosts import Local, NotPublic, configure, domain_name, public_host, public_url
+from jobs.json_schema import check as schema_check
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.slack import SLACK_S

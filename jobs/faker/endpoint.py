@@ -1,0 +1,147 @@
+"""faker: made-up records. faker-js's method names, Python Faker and small own code behind them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+
+from jobs.faker.allowlist import METHODS
+from jobs.faker.closest import closest
+from jobs.faker.records import LOCALE, SEEDED_REFERENCE, engine, records
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+
+MANY_VALUES = 200
+"""Some milliseconds: 40 us for one of the longest."""
+MAX_SEED = 2**256 - 1
+"""Either sign. Wide enough for a hash; JSON numbers above 2**53 survive only in clients that keep them exact."""
+
+Key = Annotated[str, msgspec.Meta(max_length=100)]
+MethodName = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        # Shown, not checked: a name that is not on the allowlist is answered with suggestions instead.
+        extra_json_schema={"pattern": "^[a-z]+\\.[a-zA-Z0-9]+$"},
+    ),
+]
+
+
+class Request(msgspec.Struct, frozen=True, rename="camel"):
+    """A template and how often to fill it.
+
+    `template`: 1 to 50 keys of at most 100 code points (the empty key is one), each with the name of a method.
+    `count`: 1 to 100. `seed`: absent and null are the same; at most 256 bits, either sign.
+    """
+
+    template: Annotated[
+        dict[Key, MethodName],
+        msgspec.Meta(
+            min_length=1,
+            max_length=50,
+            description="Field name to faker-js method name: person.firstName, internet.email, date.past.",
+            examples=[{"name": "person.fullName", "email": "internet.email"}],
+        ),
+    ]
+    count: Annotated[int, msgspec.Meta(ge=1, le=100, description="How many records.")] = 1
+    seed: (
+        Annotated[
+            int,
+            msgspec.Meta(
+                description="Makes the records repeatable.",
+                extra_json_schema={"minimum": -MAX_SEED, "maximum": MAX_SEED},
+            ),
+        ]
+        | None
+    ) = None
+
+    def __post_init__(self) -> None:
+        if self.seed is not None and abs(self.seed) > MAX_SEED:
+            raise InvalidField("The seed has more than 256 bits.", field="seed")
+        for key, name in self.template.items():
+            if name not in METHODS:
+                raise InvalidField(
+                    "Not the name of a method that is offered; docs/faker.md lists them.",
+                    field=f"template.{key}",
+                    suggestions=closest(name, METHODS),
+                )
+
+
+class Meta(msgspec.Struct, frozen=True, rename="camel"):
+    """What the records depend on: the same template, seed and engine give the same records.
+
+    `fields`: the template's keys, in order. `refDate`: what past and future are relative to; fixed when a seed is
+    given, otherwise the time of the call, to the second.
+    """
+
+    count: int
+    seed: int | None
+    fields: list[str]
+    locale: str
+    engine: str
+    ref_date: str
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """`data`: `count` objects with the template's keys in its order; every value is text of 1 to 2000 code points."""
+
+    ok: bool
+    data: list[dict[str, str | None]]
+    meta: Meta
+
+
+def run(request: Request, context: Context) -> Response:
+    """Fill the template."""
+    now = datetime.now(UTC).replace(microsecond=0) if request.seed is None else SEEDED_REFERENCE
+    data = records(request.template, request.count, seed=request.seed, now=now)
+    meta = Meta(
+        count=request.count,
+        seed=request.seed,
+        fields=list(request.template),
+        locale=LOCALE,
+        engine=engine(),
+        ref_date=now.isoformat().replace("+00:00", "Z"),
+    )
+    return Response(ok=True, data=data, meta=meta)
+
+
+def is_long(request: Request) -> bool:
+    """Up to 0.2 s."""
+    return request.count * len(request.template) > MANY_VALUES
+
+
+ENDPOINT = Endpoint(
+    name="faker",
+    price=Price.of("0.005"),
+    category=Category.UTILITY,
+    pool=Pool.FAST,
+    deadline_s=10,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    summary="Makes up to 100 realistic fake records from a template of faker-js method names, repeatable by a seed.",
+    example=Example(
+        request={"template": {"name": "person.fullName", "email": "internet.email"}, "count": 2, "seed": 7},
+        response={
+            "ok": True,
+            "data": [
+                {"name": "Kiara Beasley", "email": "Gordon63@example.com"},
+                {"name": "Ms. Meredith Allen", "email": "Brett98@example.org"},
+            ],
+            "meta": {
+                "count": 2,
+                "seed": 7,
+                "fields": ["name", "email"],
+                "locale": "en_US",
+                "engine": "faker 40.54.0",
+                "refDate": "2026-01-01T00:00:00Z",
+            },
+        },
+    ),
+    run=run,
+    child_limit_s=10,
+    is_long=is_long,
+)

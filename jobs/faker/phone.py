@@ -1,0 +1,26 @@
+"""faker.phone."""
+
+from __future__ import annotations
+
+from jobs.faker import checks
+from jobs.faker.source import Source
+
+# Not N11: those are service numbers.
+_AREA_CODES = tuple(str(code) for code in range(200, 1000) if code % 100 != 11)
+
+
+def number(source: Source) -> str:
+    """A United States number in one of the common notations, every other one with an extension of 3 to 5 digits.
+
+    The last seven digits are 555-0100 to 555-0199 in any area code, the range reserved for fiction: nobody answers.
+    """
+    area = source.pick(_AREA_CODES)
+    line = f"01{source.digits(2)}"
+    text = source.pick((f"{area}-555-{line}", f"{area}.555.{line}", f"({area}) 555-{line}", f"1-{area}-555-{line}"))
+    return f"{text} x{source.digits(source.integer(3, 5))}" if source.rng.random() < 0.5 else text
+
+
+def imei(source: Source) -> str:
+    """``14-254367-260633-0``; the last digit is a Luhn digit."""
+    digits = source.digits(14)
+    return f"{digits[:2]}-{digits[2:8]}-{digits[8:]}-{checks.luhn(digits)}"

@@ -1,0 +1,6 @@
+"""Turns almost-JSON text into a JSON value, in time linear in the text. `repair` is the whole interface."""
+
+from jobs.json_repair.repairer import repair
+from jobs.json_repair.result import MAX_DEPTH, Kind, NotRepairable, Repair, Repaired
+
+__all__ = ["MAX_DEPTH", "Kind", "NotRepairable", "Repair", "Repaired", "repair"]

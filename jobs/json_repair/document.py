@@ -1,0 +1,254 @@
+"""The top of a text: one JSON value, several of them, or JSON somewhere in prose.
+
+- Several values, one per line (NDJSON), separated by commas or just one after another, become an array.
+- In prose, and around code blocks, only the JSON counts: `Here is the result: {...} Hope this helps`. Fenced blocks win
+  over other text, and what is data beyond doubt wins over brackets that prose has of its own, such as `[INFO]`, `[1]`
+  or `{name}`. Several values left over become an array, as above.
+- Text without any JSON is a string, as in npm jsonrepair. Single words in lines or between commas are an array of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.json_repair import structure
+from jobs.json_repair.reader import CLOSERS, Reader
+from jobs.json_repair.result import MAX_DEPTH, Kind, NotRepairable
+from jobs.json_repair.source import FENCE, FENCE_LABEL, INLINE_LABEL, QUOTES, Source
+from jobs.json_repair.verdicts import Context
+
+_OPENING = re.compile(r"[{\[]|`{3,}+|~{3,}+")
+_MEMBER = re.compile(r"[\w$.@-]{1,64}+\s{0,8}+[:=]")
+_ELEMENT = re.compile(r"[\"'\d{\[\]-]|[\w.]{1,64}+\s{0,8}+,|(?:true|false|null|True|False|None)\b")
+_SUBSCRIPT = re.compile(r"\[[\"'][^\"'\]\n]{0,64}+[\"']\]\s{0,8}+(?:=(?!=)|[.\[])")
+_CONTENT_STARTS = frozenset(("{", "[", *QUOTES))
+_THOUGHTS = re.compile(r"\s*+<(think|thinking|thought|reasoning)>")
+_SENTENCE_END = ".!?"
+
+
+@dataclass(slots=True)
+class _Item:
+    """A value at the top of the text."""
+
+    value: Any
+    container: bool
+    solid: bool
+    fenced: bool
+    separated: bool = False
+
+
+class Document:
+    """Reads one text from its top."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.reader = Reader(source)
+        self.items: list[_Item] = []
+        self.prose = False
+        self._fenced = False
+        self._bare = 0
+        self._containers = 0
+        self._nothing_from = source.size
+
+    def read(self) -> Any:
+        """The value of the text.
+
+        Raises:
+            NotRepairable: there is no value in it, or it nests too deep.
+        """
+        i = self._after_thoughts()
+        while True:
+            self.source.turns += 1
+            i = self.source.space(i)
+            if i >= self.source.size:
+                return self._result()
+            i = self._next(i, self.source.text[i])
+
+    def _next(self, i: int, c: str) -> int:
+        """Read what stands at `i`, and where to go on."""
+        source = self.source
+        fence = source.fence(i)
+        if fence is not None:
+            return self._fence(i, fence)
+        if c in ",;":
+            return self._separator(i, c)
+        if c in CLOSERS:
+            source.note(Kind.REDUNDANT_BRACKET, i)
+            return i + 1
+        end = source.ellipsis(i)
+        if end is not None:
+            source.note(Kind.ELLIPSIS, i)
+            return end
+        container = structure.read(self.reader, i)
+        if container is not None:
+            return self._add(container.value, container.end, container=c in "{[(", solid=container.solid)
+        return self._scalar(i)
+
+    def _separator(self, i: int, c: str) -> int:
+        if not self.items:
+            self.source.note(Kind.LEADING_COMMA, i)
+            return i + 1
+        self.items[-1].separated = True
+        if c == ";":
+            self.source.note(Kind.STRAY_TEXT, i)
+        elif self.source.gap(i + 1) >= self.source.size:
+            self.source.note(Kind.TRAILING_COMMA, i)
+        return i + 1
+
+    def _scalar(self, i: int) -> int:
+        if self._containers and i == self.source.content_end - 1 and self.source.text[i] in QUOTES:
+            self.source.note(Kind.STRAY_TEXT, i)
+            return i + 1
+        if self.reader.strings.opens(i):
+            if self.prose and not self._fenced and self._ahead(i) is not None:
+                return self._words(i)  # in prose a quote opens no string that may hold the JSON after it
+            value, end = self.reader.strings.read(i, Context.ROOT)
+            if self.source.at(self.source.gap(end)) == ":":
+                return self._members(i, value)
+            return self._add(value, end, container=False, solid=True)
+        literal = self.reader.words.root(i)
+        if literal is not None:
+            return self._add(literal[0], literal[1], container=False, solid=True)
+        return self._words(i)
+
+    def _members(self, i: int, key: str) -> int:
+        """`"key": value` at the top: the object was closed too early, or its opening brace is missing."""
+        last = self.items[-1] if self.items else None
+        if last and not self.prose and isinstance(last.value, dict) and last.value and key not in last.value:
+            self.source.note(Kind.REDUNDANT_BRACKET, i)
+            return structure.read_members(self.reader, i, last.value).end
+        container = structure.read_members(self.reader, i)
+        return self._add(container.value, container.end, container=True, solid=True)
+
+    def _words(self, i: int) -> int:
+        """Unquoted text at the top. When JSON follows it is prose; otherwise it is all there is."""
+        source = self.source
+        ahead = self._ahead(i)
+        if ahead is not None:
+            source.note(Kind.STRAY_TEXT, i)
+            self.prose = True
+            return ahead
+        if self._containers:
+            source.note(Kind.STRAY_TEXT, i)
+            self.prose = True
+            return source.size
+        closed = source.text.endswith("}", 0, source.content_end)
+        if not self.items and closed and "{" not in source.text and _MEMBER.match(source.text, i):
+            return self._members(i, "")
+        self._bare += 1
+        end = source.line_end(i)
+        comma = source.text.find(",", i, end)
+        end = comma if comma >= 0 else end
+        return self._add(source.text[i:end].strip(), end, container=False, solid=False)
+
+    def _ahead(self, i: int) -> int | None:
+        """The next position from `i` on where JSON plausibly starts, or a code block."""
+        source = self.source
+        if i >= self._nothing_from:
+            return None
+        for match in _OPENING.finditer(source.text, i):
+            source.turns += 1
+            if match.group() not in ("{", "[") or self._plausible(match.start()):
+                return match.start()
+        self._nothing_from = i
+        return None
+
+    def _plausible(self, i: int) -> bool:
+        """Whether the bracket at `i` in prose opens JSON, by what follows it."""
+        source = self.source
+        inner = source.gap(i + 1)
+        c = source.at(inner)
+        if _SUBSCRIPT.match(source.text, i) and i and (source.text[i - 1].isalnum() or source.text[i - 1] == "]"):
+            return False
+        if c == "" or self.reader.strings.opens(inner):
+            return True
+        if source.text[i] == "{":
+            return c == "}" or _MEMBER.match(source.text, inner) is not None
+        return _ELEMENT.match(source.text, inner) is not None
+
+    def _fence(self, i: int, end: int) -> int:
+        """A code fence: its content counts when it may be JSON; a block of other code is passed over."""
+        source = self.source
+        source.note(Kind.CODE_FENCE, i)
+        if self._fenced:
+            self._fenced = False
+            return end
+        label = FENCE_LABEL.match(source.text, end) or INLINE_LABEL.match(source.text, end)
+        name = label[1].lower() if label else ""
+        content = source.gap(label.end() if label else end)
+        if source.at(content) in _CONTENT_STARTS:
+            self._fenced = True
+            return content
+        if name.startswith("json"):
+            self._fenced = True
+            return label.end() if label else end
+        if name:
+            closing = FENCE.search(source.text, content)
+            return closing.end() if closing and self._ahead(closing.end()) is not None else content
+        return content
+
+    def _after_thoughts(self) -> int:
+        """Where the text begins, behind the reasoning that some models put before their answer."""
+        i = 0
+        while match := _THOUGHTS.match(self.source.text, i):
+            end = self.source.text.find(f"</{match[1]}>", match.end())
+            if end < 0:
+                break
+            i = end + len(match[1]) + 3
+        return i
+
+    def _add(self, value: Any, end: int, *, container: bool, solid: bool) -> int:
+        after = self.source.gap(end)
+        separated = after >= self.source.size or self.source.broken(end, after)
+        self.items.append(_Item(value, container, solid, self._fenced, separated))
+        self._containers += container
+        return end
+
+    def _result(self) -> Any:
+        if self._bare and not self._containers:
+            return self._plain_text()
+        items = self._chosen()
+        if not items:
+            raise NotRepairable("not_repairable")
+        if len(items) == 1:
+            return items[0].value
+        if self.reader.deepest >= MAX_DEPTH:
+            raise NotRepairable("too_complex")
+        self.source.note(Kind.MULTIPLE_VALUES, 0)
+        return [item.value for item in items]
+
+    def _chosen(self) -> list[_Item]:
+        """The values that count, when there are several."""
+        items = self.items
+        containers = [item for item in items if item.container]
+        if not containers or len(items) == 1:
+            return items
+        if self.prose or any(item.fenced for item in items):
+            pool = [item for item in items if item.fenced] or containers
+            solid = [item for item in pool if item.solid]
+            return solid or [max(pool, key=_extent)]
+        items = [item for item in items if item.solid or not (item.container and isinstance(item.value, str))]
+        solid = [item for item in items if item.solid or item.separated or not item.value]
+        return solid or items
+
+    def _plain_text(self) -> Any:
+        """No JSON anywhere: the text as one string, or its words as an array."""
+        source = self.source
+        text = source.text.strip()
+        if not any(c.isalnum() for c in text):
+            raise NotRepairable("not_repairable")
+        source.note(Kind.UNQUOTED_STRING, 0)
+        words = [item.value for item in self.items]
+        if len(words) == 1:
+            word = words[0]
+            return word[:-1] if word[-1] in QUOTES and word.count(word[-1]) == 1 else word
+        if text[-1] in _SENTENCE_END or any(isinstance(word, str) and len(word.split()) > 1 for word in words):
+            return text
+        return words
+
+
+def _extent(item: _Item) -> int:
+    """How much a value holds, to choose among doubtful ones."""
+    return len(item.value) if isinstance(item.value, dict | list) else -1

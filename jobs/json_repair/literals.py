@@ -1,0 +1,96 @@
+"""Single tokens: numbers in the spellings people use, and the words that mean something."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+from jobs.json_repair.result import Kind
+from jobs.json_repair.strict import MAX_DIGITS
+
+
+class Literal(NamedTuple):
+    """What a token means, and the repair that this is, if it is one."""
+
+    value: Any
+    kind: Kind | None
+
+
+_WORDS: dict[str, Literal] = {
+    "true": Literal(True, None),
+    "false": Literal(False, None),
+    "null": Literal(None, None),
+    **{word: Literal(True, Kind.PYTHON_LITERAL) for word in ("True", "TRUE")},
+    **{word: Literal(False, Kind.PYTHON_LITERAL) for word in ("False", "FALSE")},
+    **{
+        word: Literal(None, Kind.PYTHON_LITERAL)
+        for word in ("None", "Null", "NULL", "nil", "nan", "inf", "-inf", "Ellipsis")
+    },
+    "!0": Literal(True, Kind.JAVASCRIPT_LITERAL),
+    "!1": Literal(False, Kind.JAVASCRIPT_LITERAL),
+    **{
+        word: Literal(None, Kind.JAVASCRIPT_LITERAL)
+        for word in ("undefined", "void 0", "NaN", "-NaN", "+NaN", "Infinity", "-Infinity", "+Infinity")
+    },
+}
+
+_CUT_WORDS = {
+    word[:length]: _WORDS[word].value
+    for word in ("true", "false", "null", "True", "False", "None", "undefined")
+    for length in range(1 if word.islower() and word != "undefined" else 2, len(word))
+}
+
+_INTEGER = re.compile(r"-?+(?:0|[1-9][0-9]*+)")
+_NUMBER = re.compile(r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+")
+_LOOSE = re.compile(
+    r"(?P<sign>[+-]?+)(?P<whole>(?:[0-9]++(?:_[0-9]++)*+)?+)(?P<fraction>(?:\.(?:[0-9]++(?:_[0-9]++)*+)?+)?+)"
+    r"(?P<exponent>(?:[eE][+-]?+[0-9]*+)?+)(?P<big>n?+)"
+)
+_LEADING_ZERO = re.compile(r"[+-]?+0[0-9_]")
+
+
+def read(word: str) -> Literal | None:
+    """The literal that a word is, or None when it is just text.
+
+    Beyond JSON's own: `True`, `None`, `undefined`, NaN and Infinity (null, JSON has no such number), `+1`, `.5`, `5.`,
+    `1_000`, `10n`, and numbers cut off in the middle (`2.`, `2e`, `-`). A number with leading zeros stays a string: the
+    zeros may matter. So does one that no double can hold, and an integer of more than 4300 digits.
+    """
+    known = _WORDS.get(word)
+    if known is not None:
+        return known
+    if _NUMBER.fullmatch(word):
+        return _number(word, None)
+    if word == "-":
+        return Literal(0, Kind.TRUNCATED)
+    match = _LOOSE.fullmatch(word)
+    if not match or not any(c.isdigit() for c in match["whole"] + match["fraction"]):
+        return None
+    if _LEADING_ZERO.match(word):
+        return Literal(word, Kind.NUMBER_AS_STRING)
+    return _number(_normal(match), Kind.TRUNCATED if word[-1] in ".eE+-" else Kind.NUMBER_FORMAT)
+
+
+def read_cut(word: str) -> Literal | None:
+    """The word of which a word is the beginning, as when the text ends in `tru`; None when it is not one."""
+    return Literal(_CUT_WORDS[word], Kind.TRUNCATED) if word in _CUT_WORDS else None
+
+
+def _normal(match: re.Match[str]) -> str:
+    """A loosely written number in JSON's spelling."""
+    sign, whole, fraction, exponent = match["sign"], match["whole"], match["fraction"], match["exponent"]
+    fraction = fraction + "0" if fraction == "." else fraction
+    exponent = exponent + "0" if exponent and not exponent[-1].isdigit() else exponent
+    return sign.replace("+", "") + ((whole or "0") + fraction + exponent).replace("_", "")
+
+
+def _number(text: str, kind: Kind | None) -> Literal:
+    if len(text) > MAX_DIGITS:
+        return Literal(text, Kind.NUMBER_OUT_OF_RANGE)
+    if text == "-0":
+        return Literal(-0.0, kind)
+    if _INTEGER.fullmatch(text):
+        return Literal(int(text), kind)
+    number = float(text)
+    return Literal(number, kind) if math.isfinite(number) else Literal(text, Kind.NUMBER_OUT_OF_RANGE)

@@ -1,0 +1,223 @@
+"""The state of reading one container: the stack of open ones, and what every kind of container needs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jobs.json_repair.brackets import doubled, swapped
+from jobs.json_repair.frames import Frame, ListFrame, ObjectFrame
+from jobs.json_repair.result import MAX_DEPTH, Kind, NotRepairable
+from jobs.json_repair.source import FENCE_LABEL, Source
+from jobs.json_repair.strings import Strings
+from jobs.json_repair.verdicts import Context
+from jobs.json_repair.words import Words
+
+CLOSERS = "}])"
+
+_PREFIX = re.compile(r"(?:[bBuUrRfF]|[bB][rR]|[rR][bB])(?=[\"'][^\s,:}\]])")
+_KEYWORD_ARGUMENT = re.compile(r"\s*+[A-Za-z_]\w*+\s*+=(?!=)")
+
+
+class Reader:
+    """Where the reading stands.
+
+    Attributes:
+        i: the position in the text.
+        stack: the open containers, the innermost last.
+        deepest: how many were open at once so far.
+        value: the container that was read last, once the stack is empty again.
+        solid: whether that is data beyond doubt, and not a bracket that happens to be in some prose.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.strings = Strings(source)
+        self.words = Words(source, self.strings)
+        self.stack: list[Frame] = []
+        self.deepest = 0
+        self.i = 0
+        self.value: Any = None
+        self.solid = False
+        self._open: dict[str, int] = {"}": 0, "]": 0, ")": 0, "": 0}
+
+    def at_end(self) -> bool:
+        """Whether the text ends here, or the code block around it does."""
+        return self.i >= self.source.size or self.source.fence(self.i) is not None
+
+    def push(self, frame: Frame) -> None:
+        """Open a container.
+
+        Raises:
+            NotRepairable: it would lie deeper than MAX_DEPTH.
+        """
+        if len(self.stack) >= MAX_DEPTH:
+            raise NotRepairable("too_complex")
+        self.stack.append(frame)
+        self.deepest = max(self.deepest, len(self.stack))
+        self._open[frame.closer] += 1
+
+    def open(self) -> bool:
+        """Open the container that starts here, if one does."""
+        c = self.source.at(self.i)
+        if self.stack and c in ("{", "(") and self.words.opaque(self.i):
+            return False
+        if c == "{":
+            self._enter(ObjectFrame("}"), self.i + 1)
+        elif c == "[":
+            self._enter(ListFrame("]"), self.i + 1)
+        elif c == "(":
+            self.source.note(Kind.PARENTHESES, self.i)
+            self._enter(ListFrame(")"), self.i + 1)
+        else:
+            arguments = self.words.call(self.i)
+            if arguments is None:
+                return False
+            self.source.note(Kind.FUNCTION_CALL, self.i)
+            named = _KEYWORD_ARGUMENT.match(self.source.text, arguments)
+            self._enter(ObjectFrame(")") if named else ListFrame(")", called=True), arguments)
+        return True
+
+    def pop(self) -> Frame:
+        """Leave the innermost container without keeping it."""
+        frame = self.stack.pop()
+        self._open[frame.closer] -= 1
+        return frame
+
+    def close(self, *, closed: bool) -> None:
+        """The innermost container is complete. `closed` tells whether it had its bracket."""
+        frame = self.pop()
+        value, solid = frame.value(closed=closed), frame.solid
+        if self.stack:
+            self.stack[-1].add(value, solid=True)
+        else:
+            self.value, self.solid = value, solid
+
+    def close_unclosed(self) -> None:
+        """The innermost container ends here without its bracket."""
+        if self.stack[-1].closer:
+            self.source.note(Kind.MISSING_BRACKET, min(self.i, self.source.content_end))
+        self.close(closed=False)
+
+    def is_closing(self, c: str) -> bool:
+        """Whether a character can only be a closing bracket here. A `)` is one when a `(` is open."""
+        return c in ("}", "]") or (c == ")" and self._open[")"] > 0)
+
+    def closing_bracket(self, c: str) -> None:
+        """A closing bracket stands here: the innermost container's own, another's, or one too many."""
+        frame, source = self.stack[-1], self.source
+        if c == frame.closer or (c == "}" and not frame.closer):
+            if not frame.closer:
+                source.note(Kind.MISSING_BRACKET, self.i)
+            self.i += 1
+            self.close(closed=True)
+        elif self._open[c]:
+            closers = [open_frame.closer for open_frame in self.stack[-20:]]
+            if c != ")" and (doubled(source, self.i, closers) or (c == "}" and self._one_too_many())):
+                source.note(Kind.REDUNDANT_BRACKET, self.i)
+                self.i += 1
+            elif c != ")" and swapped(source, self.i, closers):
+                source.note(Kind.MISMATCHED_BRACKET, self.i)
+                self.close(closed=True)
+                self.close(closed=True)
+                self.i = source.gap(self.i + 1) + 1
+            elif c == "]" and self._meant_brace():
+                source.note(Kind.MISMATCHED_BRACKET, self.i)
+                self.i += 1
+                self.close(closed=True)
+            else:
+                self.close_unclosed()
+        elif not frame.closer:
+            self.close_unclosed()
+        elif c != ")" and (self._ends_after(self.i + 1) or (c == "]" and source.balanced)):
+            source.note(Kind.MISMATCHED_BRACKET, self.i)
+            self.i += 1
+            self.close(closed=True)
+        else:
+            source.note(Kind.REDUNDANT_BRACKET, self.i)
+            self.i += 1
+
+    def separators(self, frame: Frame) -> int:
+        """Pass commas, semicolons, `...` and blanks; how many commas there were."""
+        source = self.source
+        commas = 0
+        last = 0
+        while True:
+            self.i = i = source.space(self.i)
+            c = source.at(i)
+            if c == "," or c == ";":
+                if c == ";":
+                    source.note(Kind.WRONG_SEPARATOR, i)
+                commas += 1
+                last = i
+                self.i += 1
+                continue
+            end = source.ellipsis(i)
+            if end is None:
+                break
+            source.note(Kind.ELLIPSIS, i)
+            self.i = end
+        if commas and frame.empty:
+            source.note(Kind.LEADING_COMMA, last)
+        elif commas and (c == "" or c in CLOSERS):
+            source.note(Kind.TRAILING_COMMA, last)
+        elif commas > 1:
+            source.note(Kind.REDUNDANT_COMMA, last)
+        return commas
+
+    def scalar(self, context: Context) -> tuple[Any, bool]:
+        """The value here that is no container, and whether it is more than an unquoted word. Always reads on."""
+        source, start = self.source, self.i
+        prefix = _PREFIX.match(source.text, start)
+        if prefix:
+            source.note(Kind.PYTHON_LITERAL, start)
+            start = prefix.end()
+        if self.strings.opens(start):
+            text, self.i = self.strings.read(start, context)
+            return text, True
+        value, self.i, literal = self.words.value(start, context)
+        if self.i == start:
+            source.note(Kind.STRAY_TEXT, start)
+            self.i += 1
+        return value, literal
+
+    def skip_opening_fence(self) -> bool:
+        """Pass a code fence that stands right after an opening bracket."""
+        end = self.source.fence(self.i)
+        if end is None:
+            return False
+        self.source.note(Kind.CODE_FENCE, self.i)
+        label = FENCE_LABEL.match(self.source.text, end)
+        self.i = label.end() if label else end
+        return True
+
+    def _enter(self, frame: Frame, i: int) -> None:
+        self.push(frame)
+        self.i = i
+
+    def _meant_brace(self) -> bool:
+        """Whether the `]` here is an object's own: the array around it goes on with `, {`, and nothing else could."""
+        stack, source = self.stack, self.source
+        if len(stack) < 2 or stack[-1].closer != "}" or stack[-2].closer != "]":
+            return False
+        if len(stack) > 2 and isinstance(stack[-3], ListFrame):
+            return False
+        return self._object_follows(source.gap(self.i + 1))
+
+    def _one_too_many(self) -> bool:
+        """Whether the `}` here closes an array's element once more: `[{"a": 1}}, {"a": 2}]`, in no array further out."""
+        frame = self.stack[-1]
+        if not isinstance(frame, ListFrame) or not frame.items or not isinstance(frame.items[-1], dict):
+            return False
+        further = [i for i in range(max(0, len(self.stack) - 20), len(self.stack)) if self.stack[i].closer == "}"]
+        if not further or (further[-1] and isinstance(self.stack[further[-1] - 1], ListFrame)):
+            return False
+        return self._object_follows(self.source.gap(self.i + 1))
+
+    def _object_follows(self, comma: int) -> bool:
+        source = self.source
+        return source.at(comma) == "," and source.at(source.gap(comma + 1)) == "{"
+
+    def _ends_after(self, i: int) -> bool:
+        c = self.source.at(self.source.gap(i))
+        return c == "" or c in "}]);"

@@ -1,0 +1,162 @@
+"""The text under repair: reading past what carries no value, and keeping the list of repairs."""
+
+from __future__ import annotations
+
+import re
+import string
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from jobs.json_repair.result import MAX_REPAIRS, Kind, Repair
+
+QUOTES = "\"'`\u2018\u2019\u00b4\u201c\u201d\u201e"
+"""Everything that may open a string: straight, backtick and typographic quotes."""
+
+FENCE = re.compile(r"`{3,}+|~{3,}+")
+FENCE_LABEL = re.compile(r"[ \t]*+([\w+#.-]*+)[ \t]*+(?=\r?\n|$)")
+INLINE_LABEL = re.compile(r"[ \t]*+(json[5cl]?|javascript|js)\b", re.IGNORECASE | re.ASCII)
+
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*+")
+_JSON_SPACE = re.compile(r"[ \t\n\r]*+")
+_PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
+"""Neither whitespace nor the start of a comment, for certain."""
+
+_BRACKET = re.compile(r'[\[{}\]]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_ELLIPSIS = re.compile(
+    r"(?:\.{3,}+|\u2026)(?:[ \t]*+(?:and )?+(?:[0-9]{1,9}+ )?+more\b(?: [a-z]++)?+|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?+"
+)
+"""What stands for things left out, with what some say of them (`... 98 more items`), or of where they are (`...base`)."""
+
+
+class Source:
+    """A text, the repairs made to it, and look-ups that stay linear however often they are asked.
+
+    Args:
+        text: what is repaired.
+        origins: for each character of `text`, its offset in what the caller sent; None when they are the same.
+    """
+
+    __slots__ = (
+        "_balanced",
+        "_breaks",
+        "_comment_ends",
+        "_gaps",
+        "content_end",
+        "origins",
+        "repairs",
+        "size",
+        "text",
+        "turns",
+    )
+
+    def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
+        self.text = text
+        self.size = len(text)
+        self.content_end = len(text.rstrip())
+        self.origins = origins
+        self.repairs: list[Repair] = []
+        self.turns = 0
+        """Steps taken so far. Tests hold it against the length of the text."""
+        self._gaps: dict[int, int] = {}
+        self._balanced: bool | None = None
+        self._breaks: list[int] | None = None
+        self._comment_ends: list[int] | None = None
+
+    def note(self, kind: Kind, at: int) -> None:
+        """Record a repair, while there is room in the list."""
+        if len(self.repairs) < MAX_REPAIRS:
+            if self.origins is not None:
+                at = self.origins[min(at, len(self.origins) - 1)] if self.origins else 0
+            self.repairs.append(Repair(kind, at))
+
+    def at(self, i: int) -> str:
+        """The character at `i`, or an empty string past the end."""
+        return self.text[i] if i < self.size else ""
+
+    def gap(self, i: int) -> int:
+        """The first position from `i` on that is neither whitespace nor comment.
+
+        Where comments end is remembered: a quote inside a comment may ask again about the same chain of comments.
+        """
+        if i < self.size and self.text[i] in _PLAIN:
+            return i
+        ends: list[int] = []
+        while True:
+            i = _SPACE.match(self.text, i).end()  # type: ignore[union-attr]  # it matches the empty string
+            end = self._comment(i)
+            if end is None:
+                break
+            known = self._gaps.get(end)
+            if known is not None:
+                i = known
+                break
+            ends.append(end)
+            i = end
+        for end in ends:
+            self._gaps[end] = i
+        return i
+
+    def space(self, i: int) -> int:
+        """As `gap`, and notes the comments and unusual whitespace it passes."""
+        end = self.gap(i)
+        if end > i:
+            odd = _JSON_SPACE.match(self.text, i).end()  # type: ignore[union-attr]
+            if odd < end:
+                self.note(Kind.COMMENT if self.text[odd] in "/#" else Kind.SPECIAL_WHITESPACE, odd)
+        return end
+
+    def broken(self, start: int, end: int) -> bool:
+        """Whether a line ends between the two positions."""
+        return start < end and self.text.find("\n", start, end) >= 0
+
+    def fence(self, i: int) -> int | None:
+        """Where the code fence that starts at `i` ends, or None when there is none."""
+        if i >= self.size or self.text[i] not in "`~":
+            return None
+        match = FENCE.match(self.text, i)
+        return match.end() if match else None
+
+    def ellipsis(self, i: int) -> int | None:
+        """Where the `...` that starts at `i` ends, or None when there is none."""
+        if i >= self.size or self.text[i] not in ".\u2026":
+            return None
+        match = _ELLIPSIS.match(self.text, i)
+        return match.end() if match else None
+
+    @property
+    def balanced(self) -> bool:
+        """Whether as many brackets are opened as closed, outside of strings as far as whole strings tell."""
+        if self._balanced is None:
+            surplus = 0
+            for match in _BRACKET.finditer(self.text):
+                surplus += 1 if match.group() in "{[" else -1 if match.group() in "}]" else 0
+            self._balanced = surplus == 0
+        return self._balanced
+
+    def line_end(self, i: int) -> int:
+        """The position of the next line break, or the end of the text."""
+        if self._breaks is None:
+            self._breaks = [match.start() for match in re.finditer("\n", self.text)]
+        return _next(self._breaks, i, self.size)
+
+    def _comment(self, i: int) -> int | None:
+        """Where the comment that starts at `i` ends. `#` opens one before a blank or quote only: `#fff` is a value."""
+        text = self.text
+        if i >= self.size or text[i] not in "/#":
+            return None
+        if text.startswith("/*", i):
+            if self._comment_ends is None:
+                self._comment_ends = [match.end() for match in re.finditer(r"\*/", text)]
+            # A comment is at least four characters: the star of `/*/` does not close it.
+            return _next(self._comment_ends, i + 4, self.size)
+        if text.startswith("//", i):
+            return self.line_end(i)
+        if text.startswith("#", i) and text[i + 1 : i + 2] in ("", " ", "\t", "#", "!", "\n", '"', "'"):
+            return self.line_end(i)
+        return None
+
+
+def _next(positions: list[int], i: int, size: int) -> int:
+    """The first of the ascending positions from `i` on, or the end of the text."""
+    k = bisect_left(positions, i)
+    return positions[k] if k < len(positions) else size

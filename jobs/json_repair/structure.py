@@ -1,0 +1,55 @@
+"""Reads one container and everything in it: objects, arrays, tuples and calls, with a stack instead of recursion."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from jobs.json_repair import arrays, objects
+from jobs.json_repair.frames import ObjectFrame
+from jobs.json_repair.reader import Reader
+
+
+class Container(NamedTuple):
+    """A container that was read.
+
+    Attributes:
+        value: what it holds.
+        end: the position after it.
+        solid: whether it is data beyond doubt, and not a bracket that happens to be in some prose.
+    """
+
+    value: Any
+    end: int
+    solid: bool
+
+
+def read(reader: Reader, i: int) -> Container | None:
+    """The container that starts at `i` with a bracket or a call such as `callback(`; None when none does.
+
+    Raises:
+        NotRepairable: it nests deeper than MAX_DEPTH.
+    """
+    reader.i = i
+    return _run(reader) if reader.open() else None
+
+
+def read_members(reader: Reader, i: int, members: dict[str, Any] | None = None) -> Container:
+    """Members that stand at `i` without an opening brace, added to those of an object that was closed too early.
+
+    Raises:
+        NotRepairable: they nest deeper than MAX_DEPTH.
+    """
+    reader.i = i
+    reader.push(ObjectFrame("", members))
+    return _run(reader)
+
+
+def _run(reader: Reader) -> Container:
+    while reader.stack:
+        reader.source.turns += 1
+        frame = reader.stack[-1]
+        if isinstance(frame, ObjectFrame):
+            objects.step(reader, frame)
+        else:
+            arrays.step(reader, frame)
+    return Container(reader.value, reader.i, reader.solid)

@@ -1,0 +1,161 @@
+"""Whether the claims of a token hold at a time (RFC 7519 section 4.1).
+
+- A date is a JSON number, whole or not: neither a boolean nor text. Anything else in `exp` or `nbf`, null included, is
+  `malformed`, because a token must not live forever by a slip of the pen. `iat` is shown and never judged.
+- A token expires *at* `exp`, and is valid from `nbf` on: with a tolerance of t seconds it is expired from exp + t on, and
+  not yet valid before nbf - t.
+- `iss` and `aud` are compared when an issuer or audience is asked for: as text, character by character. One match is
+  enough. An `aud` list with anything but text in it matches nothing.
+- A claim that is null counts as missing, where one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+
+from jobs.jwt_verify.token import Fault
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A claim. `value`: as the token has it. `ok`: null when there was nothing to judge, or nothing asked of it."""
+
+    present: bool
+    value: Any
+    ok: bool | None
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """The four claims that are judged."""
+
+    iss: Claim
+    aud: Claim
+    exp: Claim
+    nbf: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is asked of the claims.
+
+    Attributes:
+        issuers: one of them must be the token's; empty: not asked for.
+        audiences: one of them must be among the token's; empty: not asked for.
+        required: names of claims that must be there.
+        tolerance_s: how far the clocks of issuer and verifier may differ.
+    """
+
+    issuers: Collection[str]
+    audiences: Collection[str]
+    required: Collection[str]
+    tolerance_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the claims say at that time.
+
+    Attributes:
+        expired, not_yet_valid: None when it cannot be told.
+        expires_at, not_before, issued_at: ISO 8601; None when there is no date, or one that no calendar has.
+    """
+
+    claims: Claims
+    expired: bool | None
+    not_yet_valid: bool | None
+    expires_at: str | None
+    not_before: str | None
+    issued_at: str | None
+    faults: tuple[Fault, ...]
+
+
+def judge(payload: dict[str, Any] | None, rules: Rules, now_s: float) -> Judgement:
+    """Judge the claims. Without a payload nothing can be said of them.
+
+    Args:
+        now_s: Unix seconds.
+    """
+    if payload is None:
+        nothing = Claim(present=False, value=None, ok=None)
+        return Judgement(Claims(nothing, nothing, nothing, nothing), None, None, None, None, None, ())
+    expired = _reached(payload, "exp", now_s - rules.tolerance_s, absent=False)
+    begun = _reached(payload, "nbf", now_s + rules.tolerance_s, absent=True)
+    faults = [_no_date(name) for name, answer in (("exp", expired), ("nbf", begun)) if answer is None]
+    if expired:
+        faults.append(Fault("expired", "The token has expired.", "exp"))
+    if begun is False:
+        faults.append(Fault("not_yet_valid", "The token is not valid yet.", "nbf"))
+    faults += _mismatch(payload, "iss", rules.issuers, "issuer_mismatch")
+    faults += _mismatch(payload, "aud", rules.audiences, "audience_mismatch")
+    at_fault = {fault.claim for fault in faults}
+    missing = [name for name in dict.fromkeys(rules.required) if payload.get(name) is None and name not in at_fault]
+    faults += [_missing(name) for name in missing]
+
+    def claim(name: str, *, judged: bool) -> Claim:
+        at_fault = any(fault.claim == name for fault in faults)
+        return Claim(name in payload, payload.get(name), not at_fault if judged or at_fault else None)
+
+    return Judgement(
+        claims=Claims(
+            iss=claim("iss", judged=bool(rules.issuers)),
+            aud=claim("aud", judged=bool(rules.audiences)),
+            exp=claim("exp", judged="exp" in payload),
+            nbf=claim("nbf", judged="nbf" in payload),
+        ),
+        expired=expired,
+        not_yet_valid=None if begun is None else not begun,
+        expires_at=_instant(payload.get("exp")),
+        not_before=_instant(payload.get("nbf")),
+        issued_at=_instant(payload.get("iat")),
+        faults=tuple(faults),
+    )
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _reached(payload: dict[str, Any], name: str, moment_s: float, *, absent: bool) -> bool | None:
+    """Whether the moment is at or after the claim's date; None when it is no date. Exact for integers of any size."""
+    if name not in payload:
+        return absent
+    return payload[name] <= moment_s if _is_date(payload[name]) else None
+
+
+def _mismatch(
+    payload: dict[str, Any], name: str, wanted: Collection[str], code: Literal["issuer_mismatch", "audience_mismatch"]
+) -> list[Fault]:
+    if not wanted:
+        return []
+    value = payload.get(name)
+    if value is None:
+        return [_missing(name)]
+    texts = value if isinstance(value, list) and name == "aud" else [value]
+    if not all(isinstance(text, str) for text in texts):
+        return [Fault(code, f"The claim {name} is not of the type that RFC 7519 gives it.", name)]
+    return (
+        [] if set(texts).intersection(wanted) else [Fault(code, f"The claim {name} is not what was asked for.", name)]
+    )
+
+
+def _missing(name: str) -> Fault:
+    return Fault("missing_claim", f"The claim {name} is missing.", name)
+
+
+def _no_date(name: str) -> Fault:
+    return Fault("malformed", f"The claim {name} is not a number of seconds.", name)
+
+
+def _instant(value: Any) -> str | None:
+    if not _is_date(value):
+        return None
+    try:
+        return (_EPOCH + timedelta(seconds=value)).isoformat().replace("+00:00", "Z")
+    except OverflowError:
+        return None

@@ -1,0 +1,208 @@
+"""jwt-verify: whether a JSON Web Token is signed by a key and valid now. Nothing is fetched and nothing is kept.
+
+What counts as a token: token.py. Keys: secret.py and public_key.py. Claims: claims.py.
+
+A request that cannot be answered (no key, two keys, a key that is none) is refused before it is paid for. Everything that is
+wrong with the *token* is an answer: `valid` is false and `errors` says why, all of it and not just the first thing found.
+Header and payload are shown even when they must not be trusted, so that a mistake can be found.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import msgspec
+
+from jobs.jwt_verify.claims import Claims, Rules, judge
+from jobs.jwt_verify.key import Key
+from jobs.jwt_verify.public_key import public_key
+from jobs.jwt_verify.secret import Encoding, shared_secret
+from jobs.jwt_verify.signature import Caution, check
+from jobs.jwt_verify.token import Fault, read
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+
+MAX_CHARACTERS = 16 * 1024
+"""Of the token and of the key, in code points."""
+MAX_NAMES = 50
+"""Issuers, audiences and required claims, of each."""
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+Names = Annotated[list[Name], msgspec.Meta(min_length=1, max_length=MAX_NAMES)]
+
+
+class Request(msgspec.Struct, frozen=True, rename="camel"):
+    """A token, and exactly one of `publicKey` and `sharedSecret`. Where null is the default, it means absent."""
+
+    token: Annotated[
+        str,
+        msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS, description="The token: three parts joined by dots."),
+    ]
+    public_key: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                max_length=MAX_CHARACTERS,
+                description="RSA public key or certificate in PEM, for RS256, RS384 and RS512.",
+            ),
+        ]
+        | None
+    ) = None
+    shared_secret: (
+        Annotated[
+            str, msgspec.Meta(max_length=MAX_CHARACTERS, description="Shared secret, for HS256, HS384 and HS512.")
+        ]
+        | None
+    ) = None
+    secret_encoding: Annotated[Encoding, msgspec.Meta(description="How sharedSecret is to be read.")] = "utf8"  # noqa: S105  # not a secret
+    issuer: Annotated[Name | Names | None, msgspec.Meta(description="The iss that is wanted, or several.")] = None
+    audience: Annotated[
+        Name | Names | None, msgspec.Meta(description="The aud that is wanted, or several of which one is enough.")
+    ] = None
+    clock_tolerance_sec: Annotated[
+        int, msgspec.Meta(ge=0, le=3600, description="Seconds that clocks may differ, for exp and nbf.")
+    ] = 0
+    required_claims: Annotated[
+        Annotated[list[Name], msgspec.Meta(max_length=MAX_NAMES)] | None,
+        msgspec.Meta(description="Claims that must be there and not be null."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        self.key()
+
+    def __repr__(self) -> str:
+        return "Request(...)"  # it holds a secret
+
+    def key(self) -> Key:
+        """The key that was given. Raises InvalidField."""
+        if self.public_key is not None and self.shared_secret is not None:
+            raise InvalidField("Only one of publicKey and sharedSecret may be given.", field="sharedSecret")
+        if self.public_key is not None:
+            return public_key(self.public_key)
+        if self.shared_secret is not None:
+            return shared_secret(self.shared_secret, self.secret_encoding)
+        raise InvalidField("One of publicKey and sharedSecret is needed.", field="publicKey")
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """What is true of the token now. `valid`: signature, header and claims are all right; then `errors` is empty.
+    `signatureValid`: the signature is of this token and this key; false also when it could not be checked. `algorithm`: the
+    header's alg. `header`, `payload`: as the token has them, null when they cannot be read, and not to be trusted unless
+    `signatureValid`. `expired`, `notYetValid`: null when it cannot be told. `expiresAt`, `notBefore`, `issuedAt`: exp, nbf
+    and iat as ISO 8601 in UTC, null when there is no such date. `warnings`: weaknesses that do not make it invalid.
+    """
+
+    ok: bool
+    valid: bool
+    signature_valid: bool
+    algorithm: str | None
+    header: dict[str, Any] | None
+    payload: dict[str, Any] | None
+    claims: Claims
+    expired: bool | None
+    not_yet_valid: bool | None
+    expires_at: str | None
+    not_before: str | None
+    issued_at: str | None
+    errors: list[Fault]
+    warnings: list[Caution]
+
+
+def run(request: Request, context: Context) -> Response:
+    """Verify it as of now."""
+    return verify(request, time.time())
+
+
+def verify(request: Request, now_s: float) -> Response:
+    """Verify it as of any time, in Unix seconds."""
+    token = read(request.token)
+    verdict = check(token, request.key())
+    rules = Rules(
+        issuers=_names(request.issuer),
+        audiences=_names(request.audience),
+        required=request.required_claims or (),
+        tolerance_s=request.clock_tolerance_sec,
+    )
+    judgement = judge(token.payload, rules, now_s)
+    faults = [*token.faults, *verdict.faults, *judgement.faults]
+    return Response(
+        ok=True,
+        valid=verdict.valid and not faults,
+        signature_valid=verdict.valid,
+        algorithm=verdict.algorithm,
+        header=token.header,
+        payload=token.payload,
+        claims=judgement.claims,
+        expired=judgement.expired,
+        not_yet_valid=judgement.not_yet_valid,
+        expires_at=judgement.expires_at,
+        not_before=judgement.not_before,
+        issued_at=judgement.issued_at,
+        errors=faults,
+        warnings=list(verdict.cautions),
+    )
+
+
+def _names(asked: str | list[str] | None) -> list[str]:
+    return [asked] if isinstance(asked, str) else asked or []
+
+
+ENDPOINT = Endpoint(
+    name="jwt-verify",
+    price=Price.of("0.005"),
+    category=Category.UTILITY,
+    pool=Pool.FAST,
+    deadline_s=5,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    summary=(
+        "Verifies a JSON Web Token: signature (HS256, HS384, HS512, RS256, RS384, RS512; alg none never passes), iss, aud, "
+        "exp, nbf and required claims, with a clock tolerance. The key comes with the call and is never stored."
+    ),
+    example=Example(
+        request={
+            "token": (
+                "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6IjIwMjYtMSJ9."
+                "eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUiLCJhdWQiOiJzaG9wIiwic3ViIjoiYWRhIiwiaWF0IjoxNzY3MjI1NjAwLCJleHAiOj"
+                "QxMDI0NDQ4MDB9.AHCsi8PznBYypozu5OkVcSfPUb0e4qjQYk1MNpx8ye0"
+            ),
+            "sharedSecret": "correct-horse-battery-staple-2026",
+            "issuer": "https://login.example",
+            "audience": ["shop", "shop-admin"],
+            "clockToleranceSec": 30,
+        },
+        response={
+            "ok": True,
+            "valid": True,
+            "signatureValid": True,
+            "algorithm": "HS256",
+            "header": {"alg": "HS256", "typ": "JWT", "kid": "2026-1"},
+            "payload": {
+                "iss": "https://login.example",
+                "aud": "shop",
+                "sub": "ada",
+                "iat": 1767225600,
+                "exp": 4102444800,
+            },
+            "claims": {
+                "iss": {"present": True, "value": "https://login.example", "ok": True},
+                "aud": {"present": True, "value": "shop", "ok": True},
+                "exp": {"present": True, "value": 4102444800, "ok": True},
+                "nbf": {"present": False, "value": None, "ok": None},
+            },
+            "expired": False,
+            "notYetValid": False,
+            "expiresAt": "2100-01-01T00:00:00Z",
+            "notBefore": None,
+            "issuedAt": "2026-01-01T00:00:00Z",
+            "errors": [],
+            "warnings": [],
+        },
+    ),
+    run=run,
+    holds_secret=True,
+    max_body_bytes=256 * 1024,  # a secret of 16 384 characters may need 12 bytes for each: an escaped surrogate pair
+)

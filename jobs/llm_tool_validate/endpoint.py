@@ -1,0 +1,265 @@
+"""llm-tool-validate: whether the arguments of an LLM's tool call fit the tool's JSON Schema, and what they were meant to be.
+
+How they are coerced: solve.py. How the definition of a tool may be wrapped: tool_schema.py. Besides:
+
+- Data that fits is answered as it came, with nothing coerced. Of duplicate keys the last one stays, as everywhere in a body.
+- Data that does not fit after all is answered as far as it could be coerced, with what is wrong about that.
+- Integers are exact. Other numbers are doubles: `1e5` comes back as `100000.0`. Numbers in texts are only coerced when
+  nothing of them is lost, so `"1e400"` and `"3.14159265358979323846"` are not.
+- `format` is checked as the draft says: asserted up to draft 7, an annotation from 2019-09 on.
+- When a schema takes too long (`allOf` of two references to the same, thirty levels deep), `ok` is false, `valid` null and
+  `error` `too_complex`.
+
+The confidence is 1 for data that fits as it came; 0.6 + 0.35 * 0.9^(k-1) for data that fits after k coercions, so 0.95 down
+to 0.6; 0.5 / (1 + e) for data with e errors, so 0.25 at most; 0 when nothing is known. More coercions of data that fits, or
+more errors of data that does not, never raise it. It is rounded to four digits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from jobs.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
+from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, solve, type_of
+from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, tell
+from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in
+from jobs.ports import Context
+from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+from shared.undecoded import levels, may_overflow
+
+MAX_DATA_BYTES = 256 * 1024
+"""As JSON without spaces, in UTF-8."""
+MAX_COERCIONS = 1000
+
+
+class Request(msgspec.Struct, frozen=True, rename="camel"):
+    """A tool's schema and the arguments that an LLM made for it.
+
+    `schema`: at most 64 KB and 64 levels, alone or in the definition of a tool for OpenAI, Anthropic or MCP.
+    `data`: at most 256 KB and 128 levels; null is a value. `coerce`: whether to change types where that loses nothing.
+    """
+
+    schema: Annotated[
+        dict[str, Any],
+        msgspec.Meta(
+            description=(
+                "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic and MCP "
+                "have it; no references to other documents, no look-around in patterns."
+            ),
+            extra={MOST_BYTES: 2 * MAX_BYTES},  # the definition around it has a description as well
+        ),
+    ]
+    data: Annotated[
+        msgspec.Raw, msgspec.Meta(description="The arguments to validate; with coerce also as a JSON string.")
+    ]
+    coerce: Annotated[bool, msgspec.Meta(description="Change types where that loses nothing: '12' to 12.")] = False
+
+    def __post_init__(self) -> None:
+        _compiled(self)
+        # Hardly ever decoded here: the API, which judges the request, would take 11 ms for a thousand lists of 127 levels.
+        data = bytes(self.data)
+        if len(data) > MAX_DATA_BYTES:
+            data = msgspec.json.format(data, indent=-1)  # without spaces
+        # As if every escaped character became one byte.
+        if len(data) - 5 * data.count(rb"\u") > MAX_DATA_BYTES:
+            raise _too_large()
+        if levels(data) > MAX_LEVELS:
+            raise InvalidField(f"The data has more than {MAX_LEVELS} levels.", field="data")
+        data.decode()
+        is_unclear = len(data) > MAX_DATA_BYTES or may_overflow(data)
+        if is_unclear and len(msgspec.json.encode(_decoded(self))) > MAX_DATA_BYTES:
+            raise _too_large()
+
+
+class Coercion(msgspec.Struct, frozen=True, rename="camel"):
+    """One value that was changed: where it is, what it was, what it became before anything within it was changed.
+
+    `fromType` and `toType`: null, boolean, integer, number, string, array or object.
+    """
+
+    path: str
+    from_: Any = msgspec.field(name="from")
+    to: Any
+    from_type: str
+    to_type: str
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """Whether the data fits, and what was changed to make it fit.
+
+    `ok`: there is an answer. `valid`: of `data`, as it was sent or coerced; null when there is no answer. `coercions`: the
+    first 1000, in the order in which they were made. `errors`: the first 100. `confidence`: 0 to 1, less with every coercion
+    or error. `dialect`: URI of the draft that the schema was read by. `coercionCount`, `errorCount`: of all, listed or not;
+    null when there is no answer. `error`: why there is none.
+    """
+
+    ok: bool
+    valid: bool | None
+    data: Any
+    coercions: list[Coercion]
+    errors: list[ToolError]
+    confidence: float
+    dialect: str
+    coercion_count: int | None
+    error_count: int | None
+    error: Literal["too_complex"] | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """Coerce it if that is wanted, then say what is wrong."""
+    schema, data = _compiled(request), _decoded(request)
+    document = Document(schema)
+    root = document.root
+    solution = solve(root, data) if request.coerce else Solution(data, [], root.violations(data))
+    coercions, errors = len(solution.changes), len(solution.violations)
+    return Response(
+        ok=True,
+        valid=not errors,
+        data=solution.value,
+        coercions=_listed(solution.changes),
+        errors=tell(document, solution.value, solution.violations),
+        confidence=confidence(coercions, errors),
+        dialect=schema.dialect,
+        coercion_count=coercions,
+        error_count=errors,
+        error=None,
+    )
+
+
+def exhausted(request: Request) -> Response:
+    """The answer when the time ran out: nothing is known."""
+    return Response(
+        ok=False,
+        valid=None,
+        data=_decoded(request),
+        coercions=[],
+        errors=[],
+        confidence=0.0,
+        dialect=_compiled(request).dialect,
+        coercion_count=None,
+        error_count=None,
+        error="too_complex",
+    )
+
+
+def confidence(coercions: int, errors: int) -> float:
+    """How likely it is that the data is what the tool wants; the formula is above."""
+    if errors:
+        return round(0.5 / (1 + errors), 4)
+    return round(0.6 + 0.35 * 0.9 ** (coercions - 1), 4) if coercions else 1.0
+
+
+def _decoded(request: Request) -> Any:
+    try:
+        return msgspec.json.decode(request.data)
+    except msgspec.ValidationError:
+        raise InvalidField("A number is out of range.", field="data") from None
+
+
+def _too_large() -> InvalidField:
+    return InvalidField(f"The data has more than {MAX_DATA_BYTES} bytes.", field="data")
+
+
+def _compiled(request: Request) -> Schema:
+    schema, place = schema_in(request.schema)
+    if is_foreign(schema):
+        detail = "No rule of JSON Schema is in it. Send the schema itself, or the definition of one tool."
+        raise InvalidField(detail, field=f"schema.{place}".rstrip("."), code="invalid_schema")
+    return compile_schema(schema, field=f"schema.{place}".rstrip("."))
+
+
+def _listed(changes: list[Change]) -> list[Coercion]:
+    """The first 1000, fewer if their paths are very long."""
+    listed: list[Coercion] = []
+    room = MAX_POINTERS
+    for change in changes[:MAX_COERCIONS]:
+        path = pointer(change.place)
+        room -= len(path)
+        if listed and room < 0:
+            break
+        listed.append(
+            Coercion(
+                path=path,
+                from_=change.before,
+                to=change.after,
+                from_type=type_of(change.before),
+                to_type=type_of(change.after),
+            )
+        )
+    return listed
+
+
+ENDPOINT = Endpoint(
+    name="llm-tool-validate",
+    price=Price.of("0.008"),
+    category=Category.UTILITY,
+    pool=Pool.FAST,
+    deadline_s=10,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    summary=(
+        "Validates the arguments of an LLM's tool call against the tool's JSON Schema (raw, OpenAI, Anthropic or MCP), "
+        "optionally coerces types where that loses nothing, and returns a confidence score."
+    ),
+    example=Example(
+        request={
+            "schema": {
+                "name": "book_table",
+                "input_schema": {
+                    "type": "object",
+                    "properties": {
+                        "guests": {"type": "integer", "minimum": 1},
+                        "wishes": {"type": "array", "items": {"type": "string"}},
+                    },
+                    "required": ["guests", "day"],
+                },
+            },
+            "data": '{"guests": "4", "wishes": "by the window"}',
+            "coerce": True,
+        },
+        response={
+            "ok": True,
+            "valid": False,
+            "data": {"guests": 4, "wishes": ["by the window"]},
+            "coercions": [
+                {
+                    "path": "",
+                    "from": '{"guests": "4", "wishes": "by the window"}',
+                    "to": {"guests": "4", "wishes": "by the window"},
+                    "fromType": "string",
+                    "toType": "object",
+                },
+                {"path": "/guests", "from": "4", "to": 4, "fromType": "string", "toType": "integer"},
+                {
+                    "path": "/wishes",
+                    "from": "by the window",
+                    "to": ["by the window"],
+                    "fromType": "string",
+                    "toType": "array",
+                },
+            ],
+            "errors": [
+                {
+                    "path": "",
+                    "keyword": "required",
+                    "message": '"day" is a required property',
+                    "expected": "day",
+                    "schemaPath": "/required",
+                }
+            ],
+            "confidence": 0.25,
+            "dialect": "https://json-schema.org/draft/2020-12/schema",
+            "coercionCount": 3,
+            "errorCount": 1,
+            "error": None,
+        },
+    ),
+    run=run,
+    max_body_bytes=1_100_000,
+    exhausted=exhausted,
+    child_limit_s=3,
+)

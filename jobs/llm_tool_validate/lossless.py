@@ -1,0 +1,127 @@
+"""Which values are the same in another type. Everything that is not listed in `converted` is another value."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from jobs.llm_tool_validate.numbers import integer, number
+from jobs.llm_tool_validate.texts import NOTHING, WHITESPACE, container, looks_like_a_container
+
+ALL_TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+
+
+def type_of(value: Any) -> str:
+    """The JSON type, integer where that is how it is written."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def widened(types: list[str]) -> frozenset[str]:
+    """The types that a list of types allows: an integer is a number."""
+    return frozenset(types) | ({"integer"} if "number" in types else frozenset())
+
+
+def converted(value: Any, types: frozenset[str], *, max_levels: int) -> Any:
+    """The value as one of these types, which it has not, or NOTHING.
+
+    | from | to |
+    |---|---|
+    | string | what it is the JSON text of, white space around it aside; the empty string is null |
+    | number | string: its JSON text; boolean: 1 is true, 0 is false; integer: in draft 4, where 1.0 is none |
+    | boolean | string: its JSON text |
+
+    A string is never made of null, an object or an array, and no number of a boolean.
+
+    Args:
+        types: as `widened` gives them.
+        max_levels: how deeply an object or array may be nested.
+    """
+    match value:
+        case str():
+            return _of_text(value, types, max_levels)
+        case bool():
+            return _text(value) if "string" in types else NOTHING
+        case int() | float():
+            return _of_number(value, types)
+        case _:
+            return NOTHING
+
+
+class Listed:
+    """The scalars of an `enum`, to find the one that a value is in another type.
+
+    Null is out of the question where texts are listed: an empty text is a wrong text there.
+    """
+
+    def __init__(self, options: list[Any]) -> None:
+        scalars = [option for option in options if not isinstance(option, list | dict)]
+        self._options = {_as_json(option): option for option in scalars}
+        names = {type_of(option) for option in scalars}
+        self._types = [widened([name]) for name in names - ({"null"} if "string" in names else set())]
+
+    def same(self, value: Any) -> Any:
+        """The option, or NOTHING when there is none, or more than one."""
+        found = {_as_json(converted(value, types, max_levels=0)) for types in self._types}
+        same = [self._options[key] for key in found if key in self._options]
+        return same[0] if len(same) == 1 else NOTHING
+
+
+def is_wrappable(value: Any) -> bool:
+    """Whether an array may be made with this as its only item.
+
+    Null means no array, rather than an array with one null. A text that begins like an array is a broken array.
+    """
+    return isinstance(value, int | float) or (isinstance(value, str) and not looks_like_a_container(value))
+
+
+def _of_text(text: str, types: frozenset[str], max_levels: int) -> Any:
+    if text == "":
+        return None if "null" in types else NOTHING
+    stripped = text.strip(WHITESPACE)
+    if stripped == "null" and "null" in types:
+        return None
+    if stripped in ("true", "false") and "boolean" in types:
+        return stripped == "true"
+    if "integer" in types:
+        found = number(stripped) if "number" in types else integer(stripped)
+        if found is not None:
+            return found
+    if types & {"array", "object"}:
+        read = container(stripped, max_levels=max_levels)
+        if read is not NOTHING and type_of(read) in types:
+            return read
+    return NOTHING
+
+
+def _of_number(value: float, types: frozenset[str]) -> Any:
+    if isinstance(value, float) and "integer" in types and (whole := integer(_text(value))) is not None:
+        return whole
+    if "string" in types:
+        return _text(value)
+    if "boolean" in types and value in (0, 1):
+        return value == 1
+    return NOTHING
+
+
+def _as_json(value: Any) -> tuple[bool, Any]:
+    """Equal for what JSON Schema calls equal: 1 and 1.0, but not 1 and true."""
+    return isinstance(value, bool), value
+
+
+def _text(value: float) -> str:
+    return msgspec.json.encode(value).decode()

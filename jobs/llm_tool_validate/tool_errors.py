@@ -1,0 +1,90 @@
+"""What is wrong with the arguments of a tool, told so that whoever made them can put them right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from jsonschema_rs import ValidationErrorKind
+
+from jobs.json_schema.check import cut, pointer
+from jobs.llm_tool_validate.document import SEVERAL_FIT, UNIONS, Document, Part
+from jobs.llm_tool_validate.places import Place, get
+from jobs.llm_tool_validate.violations import Violation
+
+MAX_ERRORS = 100
+MAX_POINTERS = 64 * 1024
+"""Characters of all paths together: a key may be as long as the data."""
+MAX_EXPECTED = 1000
+"""Bytes as JSON."""
+MAX_DESCENT = 8
+"""How many branches within branches a message looks into."""
+
+
+class ToolError(msgspec.Struct, frozen=True, rename="camel"):
+    """One rule that the data breaks.
+
+    `path`: JSON Pointer to the value in question. `keyword`: the rule's, or `falseSchema`. `message`: at most 200 characters.
+    `expected`: what the schema has there, and for a missing property its name; null when longer than 1000 bytes.
+    `schemaPath`: JSON Pointer to the rule, references followed; from the nearest `$id` on where there are several.
+    """
+
+    path: str
+    keyword: str
+    message: str
+    expected: Any
+    schema_path: str
+
+
+def tell(document: Document, data: Any, violations: Sequence[Violation]) -> list[ToolError]:
+    """The first 100 errors, fewer if their paths are very long."""
+    told: list[ToolError] = []
+    room = MAX_POINTERS
+    for violation in violations[:MAX_ERRORS]:
+        path, schema_path = pointer(violation.place), violation.schema_path
+        room -= len(path) + len(schema_path)
+        if told and room < 0:
+            break
+        message = cut(_message(document, data, violation))
+        told.append(ToolError(path, violation.rule, message, _expected(document, violation), schema_path))
+    return told
+
+
+def _expected(document: Document, violation: Violation) -> Any:
+    if isinstance(violation.kind, ValidationErrorKind.Required):
+        expected: Any = violation.kind.property
+    else:
+        expected = document.rule(violation.location)
+    return expected if len(msgspec.json.encode(expected)) <= MAX_EXPECTED else None
+
+
+def _message(document: Document, data: Any, violation: Violation) -> str:
+    """The library's, and of a union what is wrong with the branch that is closest, and so on inwards."""
+    place: Place = ()
+    innermost, value = violation, get(data, violation.place)
+    for _ in range(MAX_DESCENT):
+        closest = _closest(document.branches(innermost.location), value) if innermost.keyword in UNIONS else None
+        if closest is None:
+            break
+        place, innermost, value = place + closest.place, closest, get(value, closest.place)
+    if innermost is violation:
+        has_fitting = violation.keyword == "oneOf" and any(
+            branch.is_valid(value) for branch in document.branches(violation.location)
+        )
+        return SEVERAL_FIT if has_fitting else violation.error.message
+    where = f"at {pointer(place)}: " if place else ""
+    return f"value fits none of '{violation.keyword}'; in the closest, {where}{innermost.error.message}"
+
+
+def _closest(branches: Iterable[Part], value: Any) -> Violation | None:
+    """The first error of the branch that was most likely meant: it takes the type, then the constants, then has few errors."""
+    candidates = []
+    for branch in branches:
+        reasons = branch.violations(value)
+        if not reasons:
+            return None
+        if not any(reason.keyword == "type" and not reason.place for reason in reasons):
+            constants = sum(reason.keyword in ("const", "enum") for reason in reasons)
+            candidates.append((constants, len(reasons), reasons[0]))
+    return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None

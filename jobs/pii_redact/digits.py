@@ -1,0 +1,76 @@
+"""The digits of a text, in the groups and runs that people write numbers in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jobs.pii_redact.linear import compiled
+
+_DIGITS = compiled(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Digits with nothing between them.
+
+    Attributes:
+        start: where it starts in the text.
+        end: where it ends.
+        digits: what it is.
+    """
+
+    start: int
+    end: int
+    digits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Groups with no more than separators between them.
+
+    Attributes:
+        groups: at least one.
+        gaps: the separators, one less than groups.
+    """
+
+    groups: list[Group]
+    gaps: list[str]
+
+    def before(self, index: int) -> str:
+        """The separators before a group; empty before the first."""
+        return self.gaps[index - 1] if index else ""
+
+    def after(self, index: int) -> str:
+        """The separators after a group; empty after the last."""
+        return self.gaps[index] if index < len(self.gaps) else ""
+
+
+def groups(text: str, outside: Iterable[tuple[int, int]] = ()) -> list[Group]:
+    """All groups of a text, without those that reach into a range of `outside`."""
+    found = [Group(m.start(), m.end(), m[0] or "") for m in _DIGITS.finditer(text)]
+    taken = bytearray(len(text))
+    for start, end in outside:
+        taken[start:end] = b"\1" * (end - start)
+    return [group for group in found if not (taken[group.start] or taken[group.end - 1])]
+
+
+def runs(text: str, found: list[Group], separators: str, widest: int) -> list[Run]:
+    """The groups joined to runs.
+
+    Args:
+        found: groups of the text, in order.
+        separators: the characters that may stand between two groups of a run.
+        widest: how many of them.
+    """
+    joined: list[Run] = []
+    for group in found:
+        if joined:
+            last = joined[-1]
+            gap_start = last.groups[-1].end
+            if group.start - gap_start <= widest and not text[gap_start : group.start].strip(separators):
+                last.gaps.append(text[gap_start : group.start])
+                last.groups.append(group)
+                continue
+        joined.append(Run([group], []))
+    return joined

@@ -1,0 +1,150 @@
+"""pii-redact: a text without its e-mail addresses, phones, SSNs, cards, IPv4 addresses and hex secrets.
+
+There is no model, so the same text always gives the same answer. What the rules decide where it is not obvious:
+
+- A card needs an issuer's range and a right check digit, an SSN parts that were issued, and a bare nine digits a word that
+  calls them one. Phones are the widest notion: see phones.py. What could be a card as well is a phone where a plus
+  sign or a word says so and the number is valid with its calling code.
+- A full git hash, an MD5 sum or an Ethereum address is a hex secret: nothing in it tells it from a key.
+- A port, a prefix length, a version with four parts and the one it goes "to" stay, where a word like "version",
+  an operator or a list of packages says what they are. What begins like a private network is more seldom taken for one.
+- Findings that overlap are one, of the kind of the longest. What is of a kind that was not asked for is never called a phone.
+- Placeholders in a text are left alone: to redact what was redacted changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from jobs.pii_redact.spans import KINDS, Kind
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+MAX_CHARACTERS = 100_000
+"""Unicode code points. A body may need twelve bytes for one of them: an escaped surrogate pair."""
+
+
+class Request(msgspec.Struct, frozen=True, rename="camel"):
+    """`text`: 1 to 100 000 code points. `patterns`: what to redact; absent and null are everything, and twice is once."""
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS, description="Text to clean.")]
+    patterns: (
+        Annotated[
+            list[Kind],
+            msgspec.Meta(min_length=1, max_length=len(KINDS), description="What to redact; everything when absent."),
+        ]
+        | None
+    ) = None
+
+
+class Finding(msgspec.Struct, frozen=True, rename="camel"):
+    """What was redacted, but not its value: code points of `text`, `end` exclusive."""
+
+    kind: Kind
+    start: int
+    end: int
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """The text and the evidence.
+
+    `redacted`: the text with a placeholder like `[EMAIL]` for each finding. `counts`: findings of each applied kind.
+    `findings`: in order, not overlapping. `inputBytes`, `outputBytes`: of `text` and `redacted` in UTF-8. `redactedBytes`:
+    those of the input that were replaced. `patternsApplied`: in the order asked for. `error`: why nothing was redacted; all
+    that says what was found is null then.
+    """
+
+    ok: bool
+    redacted: str | None
+    counts: dict[Kind, int] | None
+    total_redactions: int | None
+    findings: list[Finding] | None
+    input_bytes: int
+    output_bytes: int | None
+    redacted_bytes: int | None
+    patterns_applied: list[Kind]
+    error: Literal["too_complex"] | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """Find and replace."""
+    from jobs.pii_redact.redaction import redact
+
+    kinds = list(dict.fromkeys(request.patterns or KINDS))
+    redaction = redact(request.text, kinds)
+    findings = [Finding(kind=span.kind, start=span.start, end=span.end) for span in redaction.spans]
+    return Response(
+        ok=True,
+        redacted=redaction.text,
+        counts={kind: sum(finding.kind == kind for finding in findings) for kind in kinds},
+        total_redactions=len(findings),
+        findings=findings,
+        input_bytes=len(request.text.encode()),
+        output_bytes=len(redaction.text.encode()),
+        redacted_bytes=sum(len(request.text[item.start : item.end].encode()) for item in findings),
+        patterns_applied=kinds,
+        error=None,
+    )
+
+
+def exhausted(request: Request) -> Response:
+    """The answer when the time ran out: no text, for what is in it could be taken for clean. The search is linear, so this
+    is the answer of a machine that has far too much to do."""
+    return Response(
+        ok=False,
+        redacted=None,
+        counts=None,
+        total_redactions=None,
+        findings=None,
+        input_bytes=len(request.text.encode()),
+        output_bytes=None,
+        redacted_bytes=None,
+        patterns_applied=[],
+        error="too_complex",
+    )
+
+
+ENDPOINT = Endpoint(
+    name="pii-redact",
+    price=Price.of("0.008"),
+    category=Category.UTILITY,
+    pool=Pool.FAST,
+    deadline_s=15,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    summary=(
+        "Replaces e-mail addresses, phone numbers, SSNs, payment cards, IPv4 addresses and hex secrets in a text with "
+        "placeholders, by deterministic patterns and check digits, with offsets and byte counts as evidence."
+    ),
+    example=Example(
+        request={
+            "text": "Ada <ada@example.com>, +44 20 7946 0958, paid with 4111 1111 1111 1111 from 203.0.113.7:443.",
+            "patterns": ["email", "phone", "credit_card", "ipv4"],
+        },
+        response={
+            "ok": True,
+            "redacted": "Ada <[EMAIL]>, [PHONE], paid with [CREDIT_CARD] from [IPV4]:443.",
+            "counts": {"email": 1, "phone": 1, "credit_card": 1, "ipv4": 1},
+            "totalRedactions": 4,
+            "findings": [
+                {"kind": "email", "start": 5, "end": 20},
+                {"kind": "phone", "start": 23, "end": 39},
+                {"kind": "credit_card", "start": 51, "end": 70},
+                {"kind": "ipv4", "start": 76, "end": 87},
+            ],
+            "inputBytes": 92,
+            "outputBytes": 64,
+            "redactedBytes": 61,
+            "patternsApplied": ["email", "phone", "credit_card", "ipv4"],
+            "error": None,
+        },
+    ),
+    run=run,
+    max_body_bytes=1_500_000,
+    exhausted=exhausted,
+    child_limit_s=8,
+)

@@ -1,0 +1,112 @@
+"""Which written digits are a phone number, whatever stands around them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from jobs.pii_redact import plans
+from jobs.pii_redact.linear import compiled
+
+MIN_DIGITS = 7
+
+_NANP_SHAPES = frozenset(("3-3-4", "1-3-3-4", "3-7", "1-3-7", "1-10"))
+_USUAL_SHAPES = compiled(
+    "4-4(-4)?|2-2-2-2(-2)?|3-2-3(-2)?|3-3-3|3-4(-4)?|[23]-3-2-2|3-2-2-2|2-[45]-4|4-3-3|5-5|[45]-6|1-7|1-3-4|2-3-[34]|2-[67]|3-6"
+)
+_MIN_MARKED = 8
+_MIN_NATIONAL = 9
+"""Without a word that says so. There are shorter ones in small towns, and far more that are something else."""
+_CONSTANTS = ("21474836", "858993459")
+"""How 2^31 and 2^33 begin, and what is near: like numbers in Dallas and San Diego."""
+_LARGEST_STEP = 10
+_EXIT_CODES = ("00", "011")
+
+
+def fits(gaps: list[str]) -> bool:
+    """Whether separators are those of one number: one slash, and that after the area code, which may have the trunk digits
+    before it; full stops with nothing else, or behind the slash."""
+    marks = [gap.strip(" ()[]") for gap in gaps]
+    if any(len(mark) > 1 for mark in marks) or "  " in gaps[-1] or marks.count("/") > 1 or "/" in marks[2:]:
+        return False
+    if "." not in marks:
+        return True
+    if marks[0] == "/":
+        marks = marks[1:]
+        gaps = gaps[1:]
+    return all(mark == "." or (not mark and gap.strip(" ")) for mark, gap in zip(marks, gaps, strict=True))
+
+
+def is_decimal(first: str, gaps: list[str]) -> bool:
+    """Whether what follows a plus sign is a decimal number. `+44.2079460958` is how registries of domains write phones.
+
+    Args:
+        first: the first group; it is a calling code in that form (RFC 5733).
+        gaps: the separators.
+    """
+    return gaps == ["."] and plans.country_code(first) != int(first)
+
+
+def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
+    """Whether groups of digits are a number of North America, of a country that groups so, or have an exit code.
+
+    Args:
+        digits: all of them.
+        shape: the lengths of the groups, joined by hyphens.
+        gaps: the separators, at least one.
+    """
+    if gaps == ["."] and not (digits[0] == "0" and shape[0] != "1"):
+        return False  # a decimal number
+    if shape == "3-4":
+        return digits.startswith("555") and gaps == ["-"]
+    if gaps == ["-"] and (shape == "5-4" or (shape == "5-5" and digits[:5] < digits[5:])):
+        return False  # an American postal code; a range
+    if gaps == ["/"] and shape == "5-5" and digits[0] != "0":
+        return False  # two of five digits
+    if set(shape) == {"2", "-"} and ((len(digits) == 8 and set(gaps) == {"-"}) or _is_counted(digits)):
+        return False  # bytes, pages, sizes; in fours, a hyphen stands after the area code alone
+    is_marked = any(mark in gap for gap in gaps for mark in "-()[]")
+    if len(digits) < (_MIN_MARKED if is_marked and len(gaps) > 1 else _MIN_NATIONAL):
+        return False
+    if shape in _NANP_SHAPES and _is_nanp(digits, shape, is_marked=is_marked or "." in gaps):
+        return True
+    if set(shape) == {"4", "-"} and "-" not in gaps:
+        return False  # anything is written in fours
+    if _has_exit_code(digits) or plans.is_national(digits, shape, is_marked=is_marked):
+        return True
+    return len(gaps) > 1 and gaps[-1].strip(" ") == "-" and plans.is_switchboard(digits, shape)
+
+
+def is_bare(digits: str) -> bool:
+    """Whether digits without separators are a valid number of North America, a mobile, or have an exit code."""
+    if len(digits) == 11 and digits[0] == "1":
+        return plans.is_nanp(digits[1:])
+    if digits.startswith("00"):
+        # Zeros before an id of ten or eleven digits would make half of them numbers of North America.
+        return _has_exit_code(digits) and plans.country_code(digits[2:]) != plans.NANP_CODE
+    return (plans.is_nanp(digits) and not digits.startswith(_CONSTANTS)) or plans.is_bare_mobile(digits)
+
+
+def is_usual(shape: str) -> bool:
+    """Whether any country writes numbers in such groups."""
+    return _USUAL_SHAPES.fullmatch(shape) is not None
+
+
+def _is_nanp(digits: str, shape: str, *, is_marked: bool) -> bool:
+    """More than is valid: any area code and exchange that are written as such, the 555 that nobody has among them."""
+    number = digits.removeprefix("1") if len(digits) == 11 else digits
+    if len(number) != 10 or number[0] in "01":
+        return is_marked and shape.endswith("3-3-4") and (number == "1234567890" or number[3:6] == "555")
+    if not shape.endswith("3-3-4"):
+        return plans.is_nanp(number)
+    return is_marked or number[3] not in "01" or number.startswith("555") or len(digits) == 11
+
+
+def _is_counted(digits: str) -> bool:
+    """Whether pairs of digits count up or down in small steps."""
+    pairs = [int(digits[place : place + 2]) for place in range(0, len(digits), 2)]
+    steps = {after - before for before, after in pairwise(pairs)}
+    return len(steps) == 1 and 0 < abs(steps.pop()) <= _LARGEST_STEP
+
+
+def _has_exit_code(digits: str) -> bool:
+    return any(digits.startswith(code) and plans.is_valid(digits[len(code) :]) for code in _EXIT_CODES)

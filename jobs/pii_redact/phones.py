@@ -1,0 +1,241 @@
+"""Phone numbers: international ones of any country, national ones as their country writes them, and North American ones
+more leniently, with the fictitious 555 and with extensions.
+
+Where a word says that a phone number follows ("Tel: 2123 4567"), anything of 7 to 15 digits is one. Where nothing does, the
+digits must be valid in a country that groups them so. Digits without separators must be a valid North American number or a
+mobile with its trunk digit, and no word may say that they are something else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jobs.pii_redact import plans
+from jobs.pii_redact.digits import Group, Run, runs
+from jobs.pii_redact.labels import Label, Labels
+from jobs.pii_redact.linear import compiled
+from jobs.pii_redact.phone_forms import MIN_DIGITS, fits, is_bare, is_decimal, is_grouped, is_usual
+from jobs.pii_redact.spans import Span
+from jobs.pii_redact.surroundings import glued_after, glued_before, is_latin, is_money, joins, joins_before
+
+_SEPARATORS = " -./()[]"
+_WIDEST_GAP = 4
+_MOST_GROUPS = 15
+_MOST_NATIONAL_GROUPS = 7
+_REST = 3
+_BRACKETS = (("(", ")"), ("[", "]"))
+
+_NOT_PHONES = frozenset((Label.NUMBER, Label.BARCODE, Label.VERSION))
+_ID_BEFORE = frozenset("#/_@-+*^")
+_ID_AFTER = frozenset("@_")
+_EXTENSION = compiled(
+    r"(?i)[ ,;]{0,3}(?:;ext=|(?:ext(?:ension|n)?|extensión|x|poste|durchwahl|dw|interno|int|anexo|ramal|toestel)\b\.?"
+    r"|x|#|доб\.?|вн\.?|内线|内線|內線|分机|分機|转|轉|내선)[ .:=-]{0,3}\d{1,7}"
+)
+_UNIT = compiled(
+    r"(?i) ?(?:bytes?|[kmgt]i?b|bits?|hz|[mn]s|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|years?|users?|people|persons?|views?"
+    r"|followers?|subscribers?|downloads?|items?|units?|rows?|records?|lines?|tokens?|points?|votes?|km|kg|miles?|dollars?"
+    r"|euros?|pounds?|rupees?|yen|cents?|percent|times|requests?|blocks?|shares?|inhabitants|citizens|k?wh|g?wei|sats?)\b"
+)
+
+
+class _Candidate(NamedTuple):
+    """Groups of a run that are written like one number: the last of them, all digits, the lengths joined by hyphens."""
+
+    last: int
+    digits: str
+    shape: str
+
+
+def find(text: str, groups: list[Group], labels: Labels) -> list[Span]:
+    """The phone numbers among the groups of a text."""
+    found: list[Span] = []
+    for run in runs(text, groups, _SEPARATORS, _WIDEST_GAP):
+        found += _Search(text, run, labels).spans()
+    return found
+
+
+class _Search:
+    """The search in one run. Each group is judged as the beginning of a number, so the work is linear in the groups."""
+
+    def __init__(self, text: str, run: Run, labels: Labels) -> None:
+        self._text = text
+        self._run = run
+        self._labels = labels
+        self._plus_length = _plus_length(text, run.groups[0].start)
+        self._lasts: list[int | None] = [None] * len(run.groups)
+        """For each group the last one of the number that starts with it, if there is one."""
+
+    def spans(self) -> list[Span]:
+        """The numbers from left to right."""
+        groups = self._run.groups
+        # From right to left, because what follows a number may have to be one itself.
+        for first in range(len(groups) - 1, -1, -1):
+            self._lasts[first] = self._last(first)
+        found: list[Span] = []
+        first = free = 0
+        while first < len(groups):
+            last = self._lasts[first]
+            if last is None or not self._may_begin(first, last, follows_number=bool(first) and first == free):
+                first += 1
+                continue
+            end = groups[last].end
+            found.append(Span(self._start(first, last), end + _extension_length(self._text, end), "phone"))
+            first = free = last + 1
+        return found
+
+    def _last(self, first: int) -> int | None:
+        """The last group of the number that starts with a group, as far as it and what follows tell."""
+        if self._begins_with_plus(first):
+            last = self._international(first)
+            if last is not None:
+                return last
+        if self._run.before(first) in ("-", "."):
+            return None
+        label = self._labels.before(self._run.groups[first].start)
+        if label in _NOT_PHONES:
+            return None
+        candidates = [item for item in self._candidates(first) if self._may_end(first, item.last)]
+        is_labelled = label is Label.PHONE
+        for item in reversed(candidates):
+            if item.last == first:
+                if self._is_bare(first, item.digits, label):
+                    return first
+            elif is_grouped(item.digits, item.shape, self._run.gaps[first : item.last]):
+                return item.last
+            if is_labelled and is_usual(item.shape) and len(item.digits) <= plans.MAX_DIGITS:
+                return self._with_rest(item, candidates)
+        longest = [item.last for item in candidates if is_labelled and len(item.digits) <= plans.MAX_DIGITS]
+        return max(longest, default=None)
+
+    def _with_rest(self, item: _Candidate, candidates: list[_Candidate]) -> int:
+        """The last group of a number in usual groups, or the three digits after it that end the run: no number by
+        themselves, they are the rest of one that is grouped unusually."""
+        rest = item.last + 1
+        is_rest = rest == len(self._run.groups) - 1 and len(self._run.groups[rest].digits) == _REST
+        return rest if is_rest and any(other.last == rest for other in candidates) else item.last
+
+    def _international(self, first: int) -> int | None:
+        """The last group of the longest number with a calling code; one that may be in use before one that may not."""
+        groups, gaps = self._run.groups, self._run.gaps
+        digits = ""
+        possible: int | None = None
+        valid: int | None = None
+        for last in range(first, min(first + _MOST_GROUPS, len(groups))):
+            group = groups[last]
+            is_optional_trunk = group.digits == "0" and last > first and gaps[last - 1].endswith("(")
+            digits += "" if is_optional_trunk else group.digits
+            if len(digits) > plans.MAX_DIGITS + 1:
+                break
+            if len(digits) < MIN_DIGITS or self._is_glued_after(group.end):
+                continue
+            if is_decimal(groups[first].digits, gaps[first:last]):
+                continue
+            if plans.is_valid(digits):
+                valid = last
+                if last + 1 < len(groups) and self._lasts[last + 1] is not None:
+                    break  # what follows is a number itself
+            elif plans.is_possible(digits) and self._run.after(last) not in ("-", "."):
+                possible = last
+        return possible if valid is None else valid
+
+    def _candidates(self, first: int) -> list[_Candidate]:
+        groups, gaps = self._run.groups, self._run.gaps
+        found = []
+        digits, shape = "", ""
+        for last in range(first, min(first + _MOST_NATIONAL_GROUPS, len(groups))):
+            if last > first and not fits(gaps[first:last]):
+                break
+            digits += groups[last].digits
+            shape += f"-{len(groups[last].digits)}" if shape else str(len(groups[last].digits))
+            if len(digits) > plans.MAX_DIGITS + 2:
+                break
+            if len(digits) >= MIN_DIGITS and self._brackets_match(first, last):
+                found.append(_Candidate(last, digits, shape))
+        return found
+
+    def _is_bare(self, index: int, digits: str, label: Label | None) -> bool:
+        """Digits alone: what the words around them say counts most."""
+        start, end = self._run.groups[index].start, self._run.groups[index].end
+        is_labelled = label is Label.PHONE
+        if not is_labelled and (label is not Label.SUBJECT or self._text[end : end + 2].lstrip(" ").startswith("(")):
+            is_labelled = self._labels.after(end) is Label.PHONE
+        if is_labelled:
+            return len(digits) <= plans.MAX_DIGITS
+        near = self._labels.near(start)
+        before = self._text[start - 1 : start]
+        is_second = before == "/" and near is Label.PHONE and self._text[start - 2 : start - 1].isdigit()
+        if (before in _ID_BEFORE and not is_second) or self._text[end : end + 1] in _ID_AFTER:
+            return False
+        if self._text[start - 2 : start] == "[`":
+            return False  # a commit in a list of changes
+        if near not in (None, Label.PHONE) or _UNIT.match(self._text[end : end + 16]):
+            return False
+        return is_bare(digits) or (near is Label.PHONE and 10 <= len(digits) <= 12)
+
+    def _may_begin(self, first: int, last: int, *, follows_number: bool) -> bool:
+        """Whether a number can begin here, for what stands before it."""
+        if self._begins_with_plus(first):
+            return True
+        text, start = self._text, self._start(first, last)
+        if glued_before(text, start) and not (is_latin(text[start - 1]) and self._labels.before(start) is Label.PHONE):
+            return False
+        if is_money(text, start, self._run.groups[last].end):
+            return False
+        if text[start - 1 : start] in ("-", "/", "_") and joins(text[start - 2 : start - 1]) and not follows_number:
+            return self._labels.before(start) is Label.PHONE
+        gap = self._run.before(first)
+        return first == 0 or follows_number or gap != " " or self._is_distinct(first, last)
+
+    def _may_end(self, first: int, last: int) -> bool:
+        """Whether a number can end here, for what stands after it."""
+        end, gap = self._run.groups[last].end, self._run.after(last)
+        if self._is_glued_after(end) or self._text[end : end + 1] == "_":
+            return False
+        if self._text[end : end + 1] == "-" and self._text[end + 1 : end + 2].isalnum():
+            return False
+        if gap == "/":
+            return "/" not in "".join(self._run.gaps[first:last])
+        return gap != " " or self._is_distinct(first, last) or self._lasts[last + 1] is not None
+
+    def _is_distinct(self, first: int, last: int) -> bool:
+        """Whether its own separators, or a label, set a number off from digits that a space joins to it."""
+        gaps = self._run.gaps[first:last]
+        return set(gaps) != {" "} or self._labels.before(self._run.groups[first].start) is Label.PHONE
+
+    def _is_glued_after(self, end: int) -> bool:
+        return glued_after(self._text, end) and not _extension_length(self._text, end)
+
+    def _begins_with_plus(self, first: int) -> bool:
+        return first == 0 and self._plus_length > 0
+
+    def _brackets_match(self, first: int, last: int) -> bool:
+        inside = self._text[self._start(first, last) : self._run.groups[last].end]
+        return all(inside.count(opening) == inside.count(closing) <= 1 for opening, closing in _BRACKETS)
+
+    def _start(self, first: int, last: int) -> int:
+        """Where the number starts, with its plus sign and the bracket that is closed in it."""
+        text, start = self._text, self._run.groups[first].start
+        if self._begins_with_plus(first):
+            start -= self._plus_length
+        inside = text[start : self._run.groups[last].end]
+        for opening, closing in _BRACKETS:
+            if text[start - 1 : start] == opening and inside.count(closing) > inside.count(opening):
+                start -= 1
+        return start
+
+
+def _plus_length(text: str, start: int) -> int:
+    """The length of the plus sign before digits; 0 if there is none, or if it is the end of a word or of a sum."""
+    before = text[max(0, start - 3) : start]
+    if before in ("%2B", "%2b"):
+        return 3  # in a URL
+    length = 2 if before.endswith("+ ") else 1
+    return length if before[-length:].startswith("+") and not joins_before(text, start - length) else 0
+
+
+def _extension_length(text: str, end: int) -> int:
+    """The length of an extension that follows a number."""
+    rest = text[end : end + 32]
+    match = _EXTENSION.match(rest)
+    return 0 if match is None or joins(rest[match.end() : match.end() + 1]) else match.end()

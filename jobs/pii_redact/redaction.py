@@ -1,0 +1,71 @@
+"""The whole of it: fold, find, merge, replace; again until nothing is found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from jobs.pii_redact import cards, emails, hex_secrets, ipv4, phones, spared, ssn
+from jobs.pii_redact.digits import groups
+from jobs.pii_redact.folding import Folded, fold
+from jobs.pii_redact.labels import Labels
+from jobs.pii_redact.spans import PLACEHOLDERS, Kind, Span, merge
+
+
+class Redaction(NamedTuple):
+    """What was made of a text.
+
+    `text`: with placeholders. `spans`: what they replace, in code points of the original, in order, not overlapping.
+    """
+
+    text: str
+    spans: list[Span]
+
+
+def redact(text: str, kinds: Collection[Kind]) -> Redaction:
+    """Replace all that is of some kinds.
+
+    What has been found becomes a barrier, and the rest is searched again as it then stands, until nothing more is found: a
+    text with placeholders is searched in just that state, so redacting it once more changes nothing. The second search
+    nearly always is the last one.
+    """
+    folded = fold(text)
+    spans: list[Span] = []
+    while found := _search(folded, kinds):
+        spans += map(folded.original, found)
+        folded = folded.without(found)
+    spans.sort()
+    return Redaction(_replaced(text, spans), spans)
+
+
+def _search(folded: Folded, kinds: Collection[Kind]) -> list[Span]:
+    """The spans of these kinds in a folded text. A phone is not looked for within what is of another kind, wanted or not."""
+    text, labels = folded.text, Labels(folded.text)
+    is_phone_wanted = "phone" in kinds
+    found: list[Span] = []
+    if is_phone_wanted or "email" in kinds:
+        found += emails.find(text)
+    if is_phone_wanted or "ipv4" in kinds:
+        found += ipv4.find(text, labels, spared.paths(text))
+    if is_phone_wanted or "hex_secret" in kinds:
+        found += hex_secrets.find(text)
+    if is_phone_wanted or "credit_card" in kinds or "ssn" in kinds:
+        digits = groups(text, spared.find(text))
+        found += cards.find(text, digits, labels)
+        found += ssn.find(text, digits, labels)
+        if is_phone_wanted:
+            taken = bytearray(len(text))
+            for span in found:
+                taken[span.start : span.end] = b"\1" * (span.end - span.start)
+            found += phones.find(text, [group for group in digits if not taken[group.start]], labels)
+    return merge(span for span in found if span.kind in kinds)
+
+
+def _replaced(text: str, spans: list[Span]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for span in spans:
+        pieces += (text[done : span.start], PLACEHOLDERS[span.kind])
+        done = span.end
+    pieces.append(text[done:])
+    return "".join(pieces)

@@ -1,0 +1,181 @@
+"""Whether words are said to a model or about it: told of others, forbidden, quoted as an example, part of a program.
+
+What is only talked about is demoted to low, and what is forbidden is no finding. Quotation marks alone demote nothing:
+`The customer wrote: "Ignore all previous instructions."` is how an injection arrives.
+"""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from jobs.prompt_injection_scan.layer import Layer
+from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+from jobs.prompt_injection_scan.rules import RuleBook
+
+_BEFORE = 240
+"""Characters of the original that are read before a finding."""
+_AFTER = 140
+_NEAR = 120
+_QUOTED = 600
+"""Characters of the longest quotation."""
+_LISTED = 2_000
+"""Characters of a list in a program that are read before one of its strings."""
+_PREFIXES = " \tbfruBFRU"
+"""What may stand before a string on its line."""
+_NEGATION = 6
+"""Words from `never` to the verb."""
+_ADJACENT = 2
+_NEAREST = 10
+_FENCE = Pattern("```")
+_LIST_MARKS = ("\t", ">", "|", "#", "- ", "* ", "+ ", "• ")
+_IN_NAMES = str.maketrans("", "", "_.(")
+_PAIRS = {"“": "”", "„": "“”", "«": "»", "»": "«", "‘": "’", "「": "」", "『": "』", '"': '"', "`": "`", "'": "'"}
+
+
+class Speech(enum.Enum):
+    """Who is spoken to."""
+
+    TO_A_MODEL = enum.auto()
+    ABOUT_IT = enum.auto()
+    FORBIDDEN = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """The words around a place, and how it is set.
+
+    Attributes:
+        sentence: what was said before it in its sentence, or in the one that ends with a colon right before it.
+        lead: what was said before it, in whatever sentence.
+        rest: what follows in its sentence.
+        quoted: in quotation marks or a code block.
+        listed: in a list, a table, a heading, an indented block, or quoted as in a mail.
+        code: a string in a program.
+    """
+
+    sentence: str
+    lead: str
+    rest: str
+    quoted: bool
+    listed: bool
+    code: bool
+
+
+class Reader:
+    """Reads what is around the findings in one text."""
+
+    def __init__(self, text: str, view: Layer, book: RuleBook) -> None:
+        """Of a text and its plainest words view."""
+        self._text = text
+        self._view = view
+        self._book = book
+        self._topical = book.cues["topic"].found_in(view.text)
+        self._fences = [end for _, end in _FENCE.spans(Haystack(text), len(text))]
+
+    def around(self, start: int, end: int) -> str:
+        """The words view of the neighbourhood, itself included."""
+        return self._view.between(start - _NEAR, end + _NEAR)
+
+    def judged(self, start: int, end: int, tail: str | None, *, is_prose: bool) -> Speech:
+        """What the original says at this place.
+
+        Args:
+            tail: the words of the view right before a finding that starts with a verb, else None.
+            is_prose: it was found among words, which names in a program are none of.
+        """
+        if is_prose and _is_code(self._text[start:end]):
+            return Speech.ABOUT_IT
+        is_order = False
+        if tail is not None:
+            tokens = tail[tail.rfind(".") + 1 :].split()
+            if self._negated(tokens):
+                return Speech.FORBIDDEN
+            nearest = " ".join(tokens[-_NEAREST:]) + " "
+            is_order = not tokens or self._book.cues["ordered"].found_in(nearest)
+            if not is_order and self._book.cues["told"].found_in(nearest):
+                return Speech.ABOUT_IT
+        return Speech.ABOUT_IT if self._mentioned(self._surroundings(start, end), is_order) else Speech.TO_A_MODEL
+
+    def _negated(self, tokens: list[str]) -> bool:
+        lists = self._book.tokens
+        for distance, token in enumerate(reversed(tokens[-_NEGATION:])):
+            if token in lists["negators"] or (distance < _ADJACENT and token in lists["adjacent"]):
+                return True
+            if token in lists["breakers"]:
+                return False
+        return False
+
+    def _mentioned(self, place: _Surroundings, is_order: bool) -> bool:
+        cues = self._book.cues
+        if cues["denied"].found_in(place.lead):
+            return False
+        if place.code or cues["verdict"].found_in(place.rest):
+            return True
+        if cues["mention"].found_in(place.sentence) and (place.quoted or not is_order):
+            return True
+        if place.quoted:
+            return self._topical or cues["quotation"].found_in(place.lead)
+        return place.listed and (self._topical or cues["listing"].found_in(place.lead))
+
+    def _surroundings(self, start: int, end: int) -> _Surroundings:
+        text = self._text
+        opening, closing = self._quotation(start, end)
+        lead = self._view.between(opening - _BEFORE, opening)
+        said = lead.rstrip(" .\n") + " " if lead.rstrip(" .\n").endswith(":") else lead
+        line = text[text.rfind("\n", max(0, start - _QUOTED), start) + 1 : start]
+        quoted = (opening, closing) != (start, end)
+        return _Surroundings(
+            sentence=said[said.rfind(".") + 1 :],
+            lead=lead,
+            rest=self._view.between(closing, closing + _AFTER).partition(".")[0],
+            quoted=quoted or bisect_right(self._fences, start) % 2 == 1,
+            listed=line.startswith("    ")
+            or line.lstrip(" ").startswith(_LIST_MARKS)
+            or line.lstrip(" ")[:1].isdigit(),
+            code=quoted and self._in_code(opening),
+        )
+
+    def _quotation(self, start: int, end: int) -> tuple[int, int]:
+        """Where the innermost quotation around a place begins and ends, with its marks; the place itself without one."""
+        text = self._text
+        low = max(text.rfind("\n\n", 0, start) + 1, start - _QUOTED, 0)
+        high = text.find("\n\n", end, end + _QUOTED)
+        best = (start, end)
+        for mark, closers in _PAIRS.items():
+            opening = text.rfind(mark, low, start + 1)
+            if opening < 0 or not self._opens(opening, mark, closers, start):
+                continue
+            begin = max(end - 1, opening + 1)
+            ends = [text.find(closer, begin, end + _QUOTED if high < 0 else high) for closer in closers]
+            closing = min((at for at in ends if at >= 0), default=-1)
+            if closing >= 0 and (best == (start, end) or opening > best[0]):
+                best = (opening, closing + 1)
+        return best
+
+    def _opens(self, at: int, mark: str, closers: str, start: int) -> bool:
+        """Whether the mark is an opening one whose quotation goes on until `start`."""
+        text = self._text
+        if mark == "'":
+            before = text[max(0, at - 2) : at]
+            opens = not before[-1:].isalnum() or (before[-1] in "bfru" and not before[:-1].isalnum())
+            return opens and text[at + 1 : at + 2].strip() != ""
+        if mark in closers:
+            return text.count(mark, text.rfind("\n", 0, at) + 1, at) % 2 == 0
+        return all(text.find(closer, at + 1, start) < 0 for closer in closers)
+
+    def _in_code(self, opening: int) -> bool:
+        """Whether the quotation is a string of a program, going by what is before it."""
+        line = self._text[max(self._text.rfind("\n", 0, opening) + 1, opening - _BEFORE) : opening]
+        if self._book.code.found_in(line):
+            return True
+        return line.strip(_PREFIXES) == "" and self._book.items.found_in(
+            self._text[max(0, opening - _LISTED) : opening]
+        )
+
+
+def _is_code(text: str) -> bool:
+    """Whether it is a call, or one name with underscores."""
+    called = any(text[i - 1].isalnum() and not text.startswith("(s)", i) for i in range(1, len(text)) if text[i] == "(")
+    return called or ("_" in text and text.isascii() and text.translate(_IN_NAMES).isalnum())

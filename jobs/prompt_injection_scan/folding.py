@@ -1,0 +1,90 @@
+"""What a character is to the rules, whatever form it was written in."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from jobs.prompt_injection_scan.invisible import STRIPPED
+from jobs.prompt_injection_scan.layer import Layer
+from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+
+_LONGEST = 3
+"""One code point can expand to eighteen. What expands to more than this spells no trigger word."""
+_AS_IT_IS = (("\u3400", "\u9fff"), ("\ua000", "\ud7a3"), ("\U00020000", "\U0003ffff"))
+"""Han, Yi and others, Hangul: no case, and no marks to drop."""
+KNOWN = 100_000
+"""Characters to remember the form of. A child process lives on; a text has up to 100 000 different ones."""
+
+_UNMARKED = ("LATIN", "GREEK", "CYRILLIC", "ARABIC", "HEBREW", "HIRAGANA", "KATAKANA", "COMBINING")
+"""Scripts whose marks are dropped: `précédentes` is `precedentes`. In other scripts a mark may be a vowel."""
+_LETTERS = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ħ": "h", "ـ": ""}
+_SYLLABLE = Pattern(r"[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?")
+
+
+class _Table(dict[int, str]):
+    """A translation table that works out what it is asked for."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) > KNOWN:
+            self.clear()
+        self[code] = form = self.form(chr(code))
+        return form
+
+    def form(self, sign: str) -> str:
+        """What the character becomes."""
+        raise NotImplementedError
+
+
+class _Plain(_Table):
+    """Without what nobody sees, and without the difference between wide, bold or encircled letters and others."""
+
+    def form(self, sign: str) -> str:
+        if sign in STRIPPED:
+            return ""
+        if sign.isascii():
+            return sign
+        plain = unicodedata.normalize("NFKC", sign)
+        return plain if len(plain) <= _LONGEST else sign
+
+
+class _Folded(_Table):
+    """Without case and marks."""
+
+    def form(self, sign: str) -> str:
+        if sign.isascii():
+            return sign.lower()
+        if any(low <= sign <= high for low, high in _AS_IT_IS):
+            return sign
+        form = "".join(_LETTERS.get(letter, letter) for letter in _without_marks(sign.casefold()))
+        return form if len(form) <= _LONGEST else sign
+
+
+def _without_marks(signs: str) -> str:
+    parts = unicodedata.normalize("NFKD", signs)
+    if len(parts) == 1 and not unicodedata.category(parts).startswith("M"):
+        return signs
+    if not any(unicodedata.name(part, "").startswith(_UNMARKED) for part in parts):
+        return signs
+    return "".join(part for part in parts if unicodedata.category(part) != "Mn")
+
+
+_plain, _folded = _Plain(), _Folded()
+
+
+def plain(layer: Layer) -> Layer:
+    """In compatibility form, without invisible characters, and with the syllables of Hangul composed."""
+    result = layer.translated(_plain)
+    if result.text.isascii() or not any("\u1100" <= sign <= "\u1112" for sign in set(result.text)):
+        return result
+    found = _SYLLABLE.spans(Haystack(result.text), len(result.text))
+    return result.replaced((start, end, unicodedata.normalize("NFC", result.text[start:end])) for start, end in found)
+
+
+def folded(layer: Layer) -> Layer:
+    """Without case and marks as well."""
+    return layer.translated(_folded)
+
+
+def fold(text: str) -> str:
+    """The same for the words of a rule, whose ASCII is syntax and stays as it is."""
+    return "".join(sign if sign.isascii() else _folded[ord(sign)] for sign in text)

@@ -1,0 +1,189 @@
+"""Hidden Unicode: where characters that nobody sees stand without a reason, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from jobs.prompt_injection_scan import invisible, payloads
+from jobs.prompt_injection_scan.labels import Severity
+
+_CLUSTER_GAP = 12
+"""Characters between two invisible ones that belong together."""
+_CLUSTER = 3
+"""Words that are broken up by fewer invisible characters were copied from a page that let them wrap."""
+_LONG = 4
+"""A shorter run of nothing is left over from somebody's editing."""
+_HYPHENS = 4
+_SYLLABLE = 2
+"""Letters between soft hyphens that only part syllables: `re-ge-ne-ra-ti-ve`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Characters without a reason.
+
+    Attributes:
+        rule: the rule of rules/hidden_unicode.toml that says what they are.
+        decoded: what they say, None when they say nothing.
+    """
+
+    rule: str
+    severity: Severity
+    start: int
+    end: int
+    decoded: str | None = None
+
+
+def find(text: str) -> list[Hidden]:
+    """What is hidden in the text, in order."""
+    concerns = {sign for sign in set(text) if sign in _CONCERNS or invisible.is_private(sign)}
+    places = [i for i, sign in enumerate(text) if sign in concerns] if concerns else []
+    found: list[Hidden] = []
+    single: list[int] = []
+    for start, end, kind in _runs(text, places):
+        if kind == "blank" and end - start == 1:
+            single.append(start)
+            continue
+        hidden = _READERS[kind](text, start, end)
+        if hidden is not None:
+            found.append(hidden)
+    found += _scattered(text, single)
+    found += _bidi(text, [i for i in places if text[i] in invisible.BIDI])
+    return sorted(found, key=lambda hidden: (hidden.start, hidden.end, hidden.rule))
+
+
+_CONCERNS = invisible.TAGS | invisible.SELECTORS | invisible.BLANK | invisible.BIDI
+
+
+def _kind(sign: str) -> str:
+    if sign in invisible.TAGS:
+        return "tags"
+    if sign in invisible.SELECTORS:
+        return "selectors"
+    if sign in invisible.BLANK:
+        return "blank"
+    return "bidi" if sign in invisible.BIDI else "private"
+
+
+def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, kind) of neighbours of one kind, but for bidirectional controls."""
+    start = 0
+    for i, place in enumerate(places):
+        kind = _kind(text[place])
+        following = places[i + 1] if i + 1 < len(places) else -1
+        if following == place + 1 and _kind(text[following]) == kind:
+            continue
+        if kind != "bidi":
+            yield places[start], place + 1, kind
+        start = i + 1
+
+
+def _tags(text: str, start: int, end: int) -> Hidden | None:
+    if start and invisible.is_flag(text[start - 1], text[start:end]):
+        return None
+    return Hidden("hidden-tags", Severity.HIGH, start, end, payloads.from_tags(text[start:end]) or None)
+
+
+def _selectors(text: str, start: int, end: int) -> Hidden | None:
+    run = text[start:end]
+    base = text[start - 1] if start else ""
+    if set(run) <= invisible.PRESENTATION and len(run) <= _LONG:
+        return None
+    if len(run) == 1:
+        expected = invisible.is_ideograph(base) if run >= "\U000e0100" else base != "" and not base.isascii()
+        return None if expected else Hidden("hidden-selectors", Severity.LOW, start, end)
+    decoded = payloads.from_selectors(run)
+    severity = Severity.HIGH if decoded or len(run) >= 2 * _LONG else Severity.MEDIUM
+    return Hidden("hidden-selectors", severity, start, end, decoded)
+
+
+def _blank(text: str, start: int, end: int) -> Hidden | None:
+    """Two or more of what is taken for nothing, next to each other."""
+    run = text[start:end]
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before and invisible.joins(before) and len(run) < 2 * _LONG and payloads.from_bits(run) is None:
+        return None
+    if invisible.is_jamo(before) or invisible.is_jamo(after) or set(run) <= {"\u115f", "\u1160"}:
+        return None
+    decoded = payloads.from_bits(run)
+    if decoded is not None:
+        return Hidden("hidden-zero-width", Severity.HIGH, start, end, decoded)
+    rule = "hidden-zero-width"
+    if set(run) == {invisible.SOFT_HYPHEN}:
+        rule = "hidden-soft-hyphens"
+    elif set(run) <= invisible.FILLERS:
+        rule = "hidden-fillers"
+    # Newsletters pad their first line with one of each kind, between blanks.
+    padding = not before.strip() and not after.strip() and len(set(run)) == len(run)
+    return Hidden(rule, Severity.LOW if padding or len(run) < _LONG else Severity.MEDIUM, start, end)
+
+
+def _private(text: str, start: int, end: int) -> Hidden | None:
+    """Icon fonts put single signs into a text that was copied from a page."""
+    if end - start < _CLUSTER:
+        return None
+    severity = Severity.MEDIUM if end - start >= 2 * _LONG else Severity.LOW
+    return Hidden("hidden-private-use", severity, start, end)
+
+
+_READERS = {"tags": _tags, "selectors": _selectors, "blank": _blank, "private": _private}
+
+
+def _scattered(text: str, single: list[int]) -> Iterator[Hidden]:
+    """Single characters that break up words, one after another."""
+    breaking = [i for i in single if breaks_word(text, i)]
+    for cluster in _clusters([i for i in breaking if text[i] != invisible.SOFT_HYPHEN], _CLUSTER_GAP):
+        if len(cluster) >= _CLUSTER:
+            decoded = payloads.from_bits("".join(text[i] for i in cluster))
+            severity = Severity.HIGH if decoded else Severity.MEDIUM
+            yield Hidden("hidden-zero-width", severity, cluster[0], cluster[-1] + 1, decoded)
+    for cluster in _clusters([i for i in breaking if text[i] == invisible.SOFT_HYPHEN], _SYLLABLE - 1):
+        if len(cluster) >= _HYPHENS:
+            yield Hidden("hidden-soft-hyphens", Severity.MEDIUM, cluster[0], cluster[-1] + 1)
+    for i in single:
+        beside = text[i - 1 : i] + text[i + 1 : i + 2]
+        if text[i] in "\u3164\uffa0" and not any(map(invisible.is_jamo, beside)):
+            yield Hidden("hidden-fillers", Severity.LOW, i, i + 1)
+
+
+def breaks_word(text: str, i: int) -> bool:
+    """Whether a single invisible character stands inside a word that needs none."""
+    return 0 < i < len(text) - 1 and invisible.is_spelled(text[i - 1]) and invisible.is_spelled(text[i + 1])
+
+
+def _clusters(places: list[int], gap: int) -> Iterator[list[int]]:
+    cluster = places[:1]
+    for before, place in pairwise(places):
+        if place - before > gap + 1:
+            yield cluster
+            cluster = []
+        cluster.append(place)
+    if cluster:
+        yield cluster
+
+
+def _bidi(text: str, places: list[int]) -> Iterator[Hidden]:
+    """Line by line: an override is never needed; embeddings and isolates that are closed in their line are ordinary."""
+    line: list[int] = []
+    for i, place in enumerate(places):
+        line.append(place)
+        following = places[i + 1] if i + 1 < len(places) else len(text)
+        if i + 1 == len(places) or "\n" in text[place:following]:
+            controls = [text[at] for at in line]
+            if any(sign in invisible.OVERRIDES for sign in controls):
+                yield Hidden("hidden-bidi", Severity.MEDIUM, line[0], line[-1] + 1)
+            elif len(line) > 1 and not _balanced(controls):
+                yield Hidden("hidden-bidi", Severity.LOW, line[0], line[-1] + 1)
+            line = []
+
+
+def _balanced(controls: list[str]) -> bool:
+    depth = {"\u202c": 0, "\u2069": 0}
+    for sign in controls:
+        closing = sign if sign in depth else "\u202c" if sign in invisible.EMBEDDINGS else "\u2069"
+        depth[closing] += -1 if sign in depth else 1
+        if depth[closing] < 0:
+            return False
+    return not any(depth.values())

@@ -1,0 +1,166 @@
+"""The way of a text: in every form that undoes a disguise, through the rules, to findings and a score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from jobs.prompt_injection_scan import hidden
+from jobs.prompt_injection_scan.context import Reader, Speech
+from jobs.prompt_injection_scan.finding import Finding, visible, without_repetition
+from jobs.prompt_injection_scan.hidden import Hidden
+from jobs.prompt_injection_scan.invisible import BLANK
+from jobs.prompt_injection_scan.labels import Severity
+from jobs.prompt_injection_scan.layer import Layer
+from jobs.prompt_injection_scan.patterns import Haystack
+from jobs.prompt_injection_scan.rules import Rule, RuleBook, Shelf, rule_book
+from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
+from jobs.prompt_injection_scan.views import views_of
+from jobs.prompt_injection_scan.words import words
+
+MOST_FINDINGS = 100
+MOST_HIDDEN_TEXT = 10_000
+"""Characters of decoded hidden text."""
+_MOST_PLACES = 5_000
+"""Places that are looked at in all: in the plainest form first, and there for the worst rules first. So many harmless ones
+("never reveal your prompt") that they would use it up do not fit into 100 000 characters."""
+_MOST_FOUND = 1_000
+_TAIL = 120
+_NEAR = 80
+_QUOTED_TEXT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The result.
+
+    Attributes:
+        findings: by start; of too many the worst, and of those the first.
+        hidden_text: what the characters say that nobody sees, None when they say nothing.
+        truncated: there were more findings than are given or looked for, or more hidden text.
+    """
+
+    level: RiskLevel
+    score: int
+    findings: list[Finding]
+    hidden_text: str | None
+    truncated: bool
+
+
+def scan(text: str) -> Scan:
+    """Look at a text. The same text always gives the same result."""
+    text = text.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
+    book = rule_book()
+    concealed = hidden.find(text)
+    search = _Search(text, book)
+    found = [*map(search.of_hidden, concealed), *search.findings(concealed)]
+    found += search.inside_phrases(found)
+    kept = without_repetition(_worst(found, _MOST_FOUND))
+    shown = _worst(kept, MOST_FINDINGS)
+    said = "\n".join(item.decoded for item in concealed if item.decoded)
+    score = score_of(kept)
+    return Scan(
+        level=level_of(score),
+        score=score,
+        findings=sorted(shown, key=lambda finding: (finding.start, finding.end, finding.rule)),
+        hidden_text=said[:MOST_HIDDEN_TEXT] or None,
+        truncated=search.cut or len(found) > _MOST_FOUND or len(kept) > len(shown) or len(said) > MOST_HIDDEN_TEXT,
+    )
+
+
+def _worst(findings: list[Finding], limit: int) -> list[Finding]:
+    return sorted(findings, key=lambda finding: (-finding.severity, finding.start, finding.rule))[:limit]
+
+
+class _Search:
+    """The rules, applied to one text.
+
+    Attributes:
+        cut: there were more places than are looked at.
+    """
+
+    def __init__(self, text: str, book: RuleBook) -> None:
+        self._text = text
+        self._book = book
+        self._seen: set[tuple[str, int, int]] = set()
+        self.cut = False
+
+    def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
+        """All of them, in whatever form of the text they are."""
+        views = views_of(self._text, concealed, self._book)
+        reader = Reader(self._text, views.words[0], self._book)
+        for view in views.words:
+            yield from self._matches(view, self._book.words, reader)
+        for view in views.lines:
+            yield from self._matches(view, self._book.lines, reader)
+
+    def of_hidden(self, item: Hidden) -> Finding:
+        """What is reported of hidden characters."""
+        rule = self._book.by_id[item.rule]
+        said = f' They say "{visible(item.decoded, _QUOTED_TEXT)}".' if item.decoded else ""
+        return self._reported(rule, item.severity, item.start, item.end, rule.message + said)
+
+    def inside_phrases(self, found: Iterable[Finding]) -> Iterator[Finding]:
+        """Invisible characters that break up the words of a finding, where they are few enough to be no finding yet."""
+        rule = self._book.by_id["hidden-in-phrase"]
+        covered = [(finding.start, finding.end) for finding in found if finding.category == rule.category]
+        for finding in found:
+            if finding.severity < Severity.MEDIUM or finding.category == rule.category:
+                continue
+            span = range(finding.start, finding.end)
+            places = [i for i in span if self._text[i] in BLANK and hidden.breaks_word(self._text, i)]
+            if places and not any(start <= places[0] < end for start, end in covered):
+                yield self._reported(rule, rule.severity, places[0], places[-1] + 1, rule.message)
+
+    def _matches(self, view: Layer, shelf: Shelf, reader: Reader) -> Iterator[Finding]:
+        haystack = Haystack(view.text)
+        for index in shelf.patterns.candidates(haystack):
+            rule = shelf.rules[index]
+            for start, end in shelf.patterns[index].spans(haystack, _MOST_PLACES):
+                place = (rule.id, *view.span(start, end))
+                if place in self._seen:
+                    continue
+                if len(self._seen) == _MOST_PLACES:
+                    self.cut = True
+                    return
+                self._seen.add(place)
+                if not self._is_ruled_out(rule, view, start, end, reader):
+                    finding = self._judged(rule, view, start, end, reader)
+                    if finding is not None:
+                        yield finding
+
+    def _is_ruled_out(self, rule: Rule, view: Layer, start: int, end: int, reader: Reader) -> bool:
+        if rule.exceptions is not None:
+            near = max(0, start - _NEAR)
+            excepted = rule.exceptions.spans(Haystack(view.text[near : end + _NEAR]), _MOST_PLACES)
+            if any(a < end - near and start - near < b for a, b in excepted):
+                return True
+        if rule.followed_by is not None and not rule.followed_by.found_in(view.text[end : end + _NEAR]):
+            return True
+        first, last = view.span(start, end)
+        if rule.unless_near is not None and rule.unless_near.found_in(reader.around(first, last)):
+            return True
+        if rule.unless_written is not None and rule.unless_written.found_in(self._text[first:last]):
+            return True
+        return rule.unless_before is not None and rule.unless_before.found_in(self._text[:last])
+
+    def _judged(self, rule: Rule, view: Layer, start: int, end: int, reader: Reader) -> Finding | None:
+        place = view.span(start, end)
+        tail = None
+        if rule.imperative:
+            tail = view.text[max(0, start - _TAIL) : start]
+            tail = words(Layer(tail)).text if rule.view == "lines" else tail
+        speech = reader.judged(*place, tail, is_prose=rule.view != "lines")
+        if speech is Speech.FORBIDDEN:
+            return None
+        message = rule.message
+        if view.note:
+            message += f' It reads "{visible(view.text[start:end], _QUOTED_TEXT)}" {view.note}.'
+        if speech is Speech.ABOUT_IT:
+            return self._reported(rule, Severity.LOW, *place, message + " It is talked about here.")
+        return self._reported(rule, rule.severity, *place, message)
+
+    def _reported(self, rule: Rule, severity: Severity, start: int, end: int, message: str) -> Finding:
+        hint = rule.hint if severity >= Severity.HIGH else None
+        excerpt = visible(self._text[start:end])
+        return Finding(rule.id, rule.category, severity, start, end, excerpt, message, hint)

@@ -1,0 +1,123 @@
+"""The words view: lower-case words with blanks between them, so that one rule meets every layout of a sentence.
+
+Only these other signs are left: `.` ends a sentence, a paragraph or an item of a list, `:` and the line feed are themselves,
+a URL is written `#####`, a mail address `@@@@@`, each as long as it was. HTML tags that are for looks are blanks, those
+of blocks end a sentence; what an attribute may tell a reader (`alt`, `title`) stays.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from jobs.prompt_injection_scan.folding import KNOWN, folded
+from jobs.prompt_injection_scan.layer import Layer
+from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+
+_URL = Pattern(
+    r"(?:(?:https?|hxxps?|ftps?|wss?)://|www\.)[^\s<>\"'`()\[\]{}|]+"
+    r"|[a-z0-9][a-z0-9.-]*\.(?:com|net|org|io|xyz|ru|cn|info|dev|app|co|site|top|online|example|test)\b"
+    r"(?:/[^\s<>\"'`()\[\]{}|]*)?"
+)
+_MAIL = Pattern(r"[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,24}")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_INLINE = _names("a b big br code del em font i ins kbd mark s small span strike strong sub sup tt u wbr")
+_BLOCKS = _names(
+    """
+    article aside blockquote body center dd div dl dt footer h1 h2 h3 h4 h5 h6 header li main ol p section table tbody td th tr
+    ul
+    """
+)
+_LOOKS = Pattern(
+    r"^(?:(?:class|style|id|rel|target|color|face|size|lang|dir|align|role|data-[a-z-]+)"
+    r"\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=]+)\s*)+$"
+)
+_END = "\x00"
+_BULLETS = ("- ", "* ", "+ ", "• ", "#", "|")
+
+
+class _Signs(dict[int, str]):
+    """What is left of each character of a folded text."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        kept = sign.isalnum() or unicodedata.category(sign).startswith("M") or sign in ".:\n"
+        if sign in "!?;":
+            sign, kept = ".", True
+        elif sign in "。｡！？；؟۔।॥" or sign == _END:
+            sign, kept = _END, True
+        if len(self) > KNOWN:
+            self.clear()
+        self[code] = result = sign if kept else " "
+        return result
+
+
+_signs = _Signs()
+
+
+def words(layer: Layer) -> Layer:
+    """The words view of a plain layer."""
+    low = folded(layer)
+    text = _untagged(low.text)
+    for bullet in _BULLETS:
+        text = text.replace("\n" + bullet, _END + bullet)
+    return low.same_length(_sentences(_masked(text)))
+
+
+def _untagged(text: str) -> str:
+    """Without tags, which leave blanks, or an end where a block begins or ends."""
+    first, *parts = text.split("<")
+    pieces = [first]
+    for part in parts:
+        tag, closed, behind = part.partition(">")
+        sign = _sign_of(tag) if closed else None
+        pieces.append("<" + part if sign is None else sign + " " * (len(tag) + 1) + behind)
+    return "".join(pieces)
+
+
+def _sign_of(tag: str) -> str | None:
+    """What a tag leaves, None when it may say something."""
+    inner = tag.removeprefix("/").removesuffix("/")
+    if not inner[:1].isalpha():
+        return None
+    name, *attributes = inner.split(maxsplit=1)
+    if attributes and not _LOOKS.found_in(attributes[0]):
+        return None
+    return " " if name in _INLINE else _END if name in _BLOCKS else None
+
+
+def _masked(text: str) -> str:
+    """Without signs, and with addresses made unreadable."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, mask in _addresses(text):
+        if start < done:
+            continue
+        pieces += (text[done:start].translate(_signs), mask * (end - start))
+        done = end
+    pieces.append(text[done:].translate(_signs))
+    return "".join(pieces)
+
+
+def _addresses(text: str) -> list[tuple[int, int, str]]:
+    found: list[tuple[int, int, str]] = []
+    if "." not in text:
+        return found
+    haystack = Haystack(text)
+    if "@" in text:
+        found += ((start, end, "@") for start, end in _MAIL.spans(haystack, len(text)))
+    found += ((start, end, "#") for start, end in _URL.spans(haystack, len(text)))
+    return sorted(found)
+
+
+def _sentences(text: str) -> str:
+    """A stop counts where a blank follows it: `i.e`, `3.5` and `ignore.previous` go on, and so does `wait...`."""
+    text = text.replace("...", "   ").replace(". ", _END + " ").replace(".\n", _END + "\n")
+    if text.endswith("."):
+        text = text[:-1] + _END
+    text = text.replace(".", " ").replace(_END, ".")
+    return text.replace("\n\n", "..").replace("\n \n", "...")

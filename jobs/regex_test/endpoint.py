@@ -1,0 +1,179 @@
+"""regex-test: what a JavaScript regular expression matches in a text, by V8 itself.
+
+- Offsets and lengths are in UTF-16 units, as in JavaScript. A match may begin or end between the halves of a surrogate pair
+  (without the flag u it often does); such a half is written as U+FFFD, and the offsets still say exactly where it is.
+- A pattern that is no regular expression is refused before the payment: jobs/regex_test/syntax.py decides it without V8,
+  which the API does not load.
+- A pattern may use 50 ms of CPU time, for compiling and matching together. Time spent waiting for a busy machine does not
+  count. More than that, or more than the 64 MB that V8 has for places to go back to, is the answer `regex_timeout`.
+- The matches of an answer have 1 MiB as JSON at most. `matchCount` counts them all in any case.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from jobs.ports import Context
+from jobs.regex_test.matching import LIMIT_S, Exhausted, Match, find
+from jobs.regex_test.syntax import PatternError, check
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+from shared.outcome import InvalidInput
+
+MAX_PATTERN = 5_000
+MAX_INPUT = 100_000
+"""Unicode code points, as for MAX_PATTERN."""
+FLAGS = "dgimsuy"
+
+ENGINE = "V8 14.4.258.23"
+
+
+class RegexSyntax(InvalidInput):
+    """V8 refuses a pattern that the check before the payment let through."""
+
+    code = "regex_syntax"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`pattern`: as between the slashes of a literal. `flags`: each at most once. `captureLimit`: matches to return."""
+
+    pattern: Annotated[
+        str, msgspec.Meta(max_length=MAX_PATTERN, description="JavaScript regular expression, without slashes.")
+    ]
+    flags: Annotated[
+        str,
+        msgspec.Meta(
+            description="JavaScript flags: any of d, g, i, m, s, u and y, each at most once.",
+            # Shown, not checked: the check below says more.
+            extra_json_schema={"pattern": f"^[{FLAGS}]*$", "maxLength": len(FLAGS)},
+        ),
+    ] = ""
+    input: Annotated[str, msgspec.Meta(max_length=MAX_INPUT, description="Text to match.")]
+    capture_limit: Annotated[
+        int, msgspec.Meta(ge=1, le=1000, description="How many matches to return; all are counted.")
+    ] = 100
+
+    def __post_init__(self) -> None:
+        if len(self.flags) > len(FLAGS) or len(set(self.flags).intersection(FLAGS)) < len(self.flags):
+            raise InvalidField("Flags are letters of dgimsuy, each at most once.", field="flags")
+        try:
+            check(self.pattern, self.flags)
+        except PatternError as error:
+            raise InvalidField(
+                f"{error.message}, at index {error.index}.", field="pattern", code="regex_syntax"
+            ) from None
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """What matched.
+
+    `ok`: false when the pattern took too much, and then `error` says so. `matched`, `matchCount`: null in that case; without
+    the flag g only the first match is looked for. `truncated`: whether there are more matches than `matches` has. `flags`:
+    in JavaScript's order. `elapsedMs`: CPU time for compiling and matching.
+    """
+
+    ok: bool
+    matched: bool | None
+    match_count: int | None
+    matches: list[Match]
+    truncated: bool
+    flags: str
+    engine: str
+    elapsed_ms: float
+    error: Literal["regex_timeout"] | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """Match, and count."""
+    try:
+        matches = find(request.pattern, request.flags, request.input, limit=request.capture_limit)
+    except PatternError as error:
+        raise RegexSyntax(f"{error.message}.") from None
+    except Exhausted as spent:
+        return _timed_out(request, spent.cpu_s)
+    return Response(
+        ok=True,
+        matched=matches.count > 0,
+        match_count=matches.count,
+        matches=matches.first,
+        truncated=matches.count > len(matches.first),
+        flags=_in_order(request.flags),
+        engine=ENGINE,
+        elapsed_ms=_ms(matches.cpu_s),
+        error=None,
+    )
+
+
+def exhausted(request: Request) -> Response:
+    """The answer when V8 did not stop by itself."""
+    return _timed_out(request, LIMIT_S)
+
+
+def _timed_out(request: Request, cpu_s: float) -> Response:
+    return Response(
+        ok=False,
+        matched=None,
+        match_count=None,
+        matches=[],
+        truncated=False,
+        flags=_in_order(request.flags),
+        engine=ENGINE,
+        elapsed_ms=_ms(cpu_s),
+        error="regex_timeout",
+    )
+
+
+def _in_order(flags: str) -> str:
+    """`RegExp.prototype.flags` is in alphabetical order."""
+    return "".join(sorted(flags))
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 2)
+
+
+ENDPOINT = Endpoint(
+    name="regex-test",
+    price=Price.of("0.005"),
+    category=Category.UTILITY,
+    pool=Pool.FAST,
+    # The rest of the pool may be as hostile: 200 patterns that run to their limit take two cores 6 s.
+    deadline_s=20,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    summary=(
+        "Matches a JavaScript regular expression against a text in V8, within 50 ms of CPU time: every match with index, "
+        "length, captures and named groups. Catastrophic backtracking is answered with regex_timeout."
+    ),
+    example=Example(
+        request={"pattern": "(?<user>\\w+)@(\\w+\\.com)", "flags": "g", "input": "ann@example.com, bob@example.org"},
+        response={
+            "ok": True,
+            "matched": True,
+            "matchCount": 1,
+            "matches": [
+                {
+                    "match": "ann@example.com",
+                    "index": 0,
+                    "length": 15,
+                    "groups": ["ann", "example.com"],
+                    "namedGroups": {"user": "ann"},
+                    "indices": None,
+                    "namedIndices": None,
+                }
+            ],
+            "truncated": False,
+            "flags": "g",
+            "engine": ENGINE,
+            "elapsedMs": 0.21,
+            "error": None,
+        },
+    ),
+    run=run,
+    max_body_bytes=1_500_000,
+    exhausted=exhausted,
+    child_limit_s=5,
+)

@@ -1,0 +1,109 @@
+"""Matches a pattern in V8, within limits of time and size."""
+
+from __future__ import annotations
+
+import functools
+
+import msgspec
+
+from jobs.regex_test.cursor import PatternError
+from jobs.regex_test.program import PROGRAM
+from jobs.regex_test.v8 import Isolate, LimitReached
+
+LIMIT_S = 0.05
+"""CPU time for compiling a pattern and matching it."""
+REPORT_LIMIT_S = 1.0
+"""CPU time for writing the matches out. It takes 20 ms at most, so this is never reached."""
+MAX_MATCHES_BYTES = 1 << 20
+"""Of all matches together, as JSON."""
+
+Place = tuple[int, int]
+
+
+class Match(msgspec.Struct, frozen=True, rename="camel"):
+    """One match. Offsets and lengths are in UTF-16 units, as in JavaScript.
+
+    `groups`: what each group captured, null where it took no part. `namedGroups`: the same by name, null when no group has
+    one. `indices`, with the flag d: `[start, end]` of the match and of each group. `namedIndices`: the same by name. Half of a
+    surrogate pair, which a match may begin or end with, is written as U+FFFD.
+    """
+
+    match: str
+    index: int
+    length: int
+    groups: list[str | None]
+    named_groups: dict[str, str | None] | None
+    indices: list[Place | None] | None
+    named_indices: dict[str, Place | None] | None
+
+
+class Matches(msgspec.Struct, frozen=True):
+    """What was found: how often, the first of the matches, and the CPU time that it took."""
+
+    count: int
+    first: list[Match]
+    cpu_s: float
+
+
+class Exhausted(Exception):
+    """The pattern took more time or memory than it may.
+
+    Attributes:
+        cpu_s: what it had spent.
+    """
+
+    def __init__(self, cpu_s: float) -> None:
+        super().__init__("the pattern is too much")
+        self.cpu_s = cpu_s
+
+
+class _Found(msgspec.Struct, frozen=True):
+    count: int
+    syntax: str | None = None
+    exhausted: bool = False
+
+
+_found = msgspec.json.Decoder(_Found)
+_match = msgspec.json.Decoder(Match)
+
+
+@functools.cache
+def isolate() -> Isolate:
+    """The one of this process."""
+    return Isolate(PROGRAM)
+
+
+def find(pattern: str, flags: str, text: str, *, limit: int) -> Matches:
+    """Match, as `text.matchAll(pattern)` does with the flag g, and as `pattern.exec(text)` without.
+
+    Args:
+        limit: how many matches to return; all are counted. Fewer are returned when their JSON is too large.
+
+    Raises:
+        PatternError: V8 refuses the pattern. The place is not known.
+        Exhausted: it took more than LIMIT_S of CPU time, or than V8's 64 MB to remember where to go back to.
+        Unstoppable: V8 does not stop at the limit.
+    """
+    try:
+        outcome = isolate().call("match", pattern, flags, text, str(limit), str(MAX_MATCHES_BYTES), limit_s=LIMIT_S)
+        found = _found.decode(outcome.text)
+        if found.syntax is not None:
+            raise PatternError(found.syntax, 0)
+        if found.exhausted:
+            raise Exhausted(outcome.cpu_s)
+        report = isolate().call("report", str(MAX_MATCHES_BYTES), limit_s=REPORT_LIMIT_S)
+    except LimitReached as reached:
+        raise Exhausted(reached.cpu_s) from None
+    return Matches(found.count, _decoded(report.text), outcome.cpu_s)
+
+
+def _decoded(lines: bytes) -> list[Match]:
+    """V8 counts characters, which may have three bytes each: here it is bytes that count."""
+    matches: list[Match] = []
+    left = MAX_MATCHES_BYTES
+    for line in lines.splitlines():
+        left -= len(line)
+        if left < 0:
+            break
+        matches.append(_match.decode(line))
+    return matches

@@ -1,0 +1,234 @@
+"""An element of a feed and what is directly in it, by names that do not depend on prefixes.
+
+A name is `title` in the feed's own namespace, `dc:creator` in another. A prefix that was never declared is taken at its word.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from jobs.rss.dates import first_date
+from jobs.rss.document import Element
+from jobs.rss.html_text import INLINE, SILENT, joined, looks_like_html, text_of_html
+from jobs.rss.links import MAX_LINK, resolved
+
+MAX_TEXT = 1000
+"""Code points of a title, a name, a category; what is longer is cut."""
+MAX_LIST = 100
+"""Categories, or enclosures, of one feed or item."""
+_MAX_SAME = 1000
+"""Elements of one name that are looked at."""
+_MAX_RAW = 50_000
+"""Characters of a title, with its markup, that are looked at."""
+
+_PREFIXES = {
+    "purl.org/dc/elements/1.0": "dc",
+    "purl.org/dc/elements/1.1": "dc",
+    "purl.org/dc/terms": "dcterms",
+    "purl.org/rss/1.0/modules/content": "content",
+    "search.yahoo.com/mrss": "media",
+    "www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "www.w3.org/1999/02/22-rdf-syntax-ns": "rdf",
+    "www.w3.org/1999/xhtml": "xhtml",
+    "www.w3.org/2005/atom": "atom",
+    "purl.org/atom/ns": "atom",
+}
+_RSS = frozenset(
+    (
+        *("backend.userland.com/rss", "backend.userland.com/rss2", "blogs.law.harvard.edu/tech/rss"),
+        *("channel.netscape.com/rdf/simple/0.9", "my.netscape.com/publish/formats/rss-0.91.dtd"),
+        *("my.netscape.com/rdf/simple/0.9", "purl.org/rss/1.0"),
+    )
+)
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
+
+def namespace(element: Element) -> str:
+    """In lower case, without what is written in more than one way: scheme, `#` and `/` at its end."""
+    return _namespace(str(element.tag))
+
+
+def local_name(element: Element) -> str:
+    """In lower case, without a prefix."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
+
+
+def _namespace(tag: str) -> str:
+    uri = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+    return uri.strip().lower().partition("://")[2].rstrip("#/") or uri
+
+
+@lru_cache(maxsize=1024)
+def _key(tag: str, own: str) -> str:
+    uri = _namespace(tag)
+    prefix, _, local = tag.rpartition("}")[2].lower().rpartition(":")
+    if uri and uri != own and uri not in _RSS:
+        prefix = _PREFIXES.get(uri, uri)
+    return f"{prefix}:{local}" if prefix else local
+
+
+class Fields:
+    """One element.
+
+    Args:
+        own: namespace of the document, whose names are written without a prefix.
+        names: what is looked for. All else is passed by.
+    """
+
+    def __init__(self, element: Element, *, own: str, names: Collection[str], url: str) -> None:
+        self.element = element
+        self._url, self._own, self._names = url, own, names
+        self._found: dict[str, list[Element]] = {}
+        for child in element.iterchildren("*"):
+            key = _key(str(child.tag), own)
+            if key in names and len(same := self._found.setdefault(key, [])) < _MAX_SAME:
+                same.append(child)
+
+    def all(self, *names: str) -> Iterator[Element]:
+        """In the order of the names."""
+        for name in names:
+            yield from self._found.get(name, ())
+
+    def text(self, *names: str) -> str | None:
+        """The first that is not empty, as one line, without markup if it has some."""
+        return next((text for child in self.all(*names) if (text := plain(child))), None)
+
+    def identifier(self, *names: str) -> str | None:
+        """The first that is not empty, as it is: never cut, for it would be another."""
+        return next((text for child in self.all(*names) if (text := identifier(content(child)))), None)
+
+    def inside(self, name: str) -> Iterator[Fields]:
+        """The elements of a name, with the same names in them."""
+        for child in self.all(name):
+            yield Fields(child, own=self._own, names=self._names, url=self._url)
+
+    def texts(self, *names: str) -> list[str]:
+        """All, without repetition."""
+        return distinct(plain(child) for child in self.all(*names))
+
+    def date(self, *names: str) -> str | None:
+        """The first that is a date."""
+        return first_date(content(child) for child in self.all(*names))
+
+    def link(self, *names: str) -> str | None:
+        """The first that is a link, absolute."""
+        return next((link for child in self.all(*names) if (link := self.resolved(child, content(child)))), None)
+
+    def related(self, relation: str, *names: str) -> str | None:
+        """The `href` of the first link element of that relation."""
+        for child in self.all(*names):
+            if rel(child) == relation and (link := self.resolved(child, child.get("href"))):
+                return link
+        return None
+
+    def resolved(self, element: Element, text: str | None) -> str | None:
+        """A link that stands in an element."""
+        return resolved(text, _bases(element), self._url)
+
+
+def rel(link: Element) -> str:
+    """What a link element points to: `alternate` when it does not say."""
+    return str(link.get("rel") or "alternate").strip().lower().removeprefix("http://www.iana.org/assignments/relation/")
+
+
+def language(element: Element) -> str | None:
+    """`xml:lang` of an element itself."""
+    return (element.get(f"{_XML}lang") or "").strip()[:MAX_TEXT] or None
+
+
+def identifier(text: str | None) -> str | None:
+    """What names something. None when it is too long to."""
+    text = (text or "").strip()
+    return text if 0 < len(text) <= MAX_LINK else None
+
+
+def distinct(texts: Iterator[str | None]) -> list[str]:
+    """Those that are not empty, each once, at most MAX_LIST."""
+    found: dict[str, None] = {}
+    for text in texts:
+        if text:
+            found[text] = None
+            if len(found) == MAX_LIST:
+                break
+    return list(found)
+
+
+def content(element: Element) -> str:
+    """The text before any element in it."""
+    return element.text or ""
+
+
+def plain(element: Element, *, limit: int = MAX_TEXT) -> str | None:
+    """The text of what may be HTML or not, by what it looks like."""
+    if len(element):
+        return joined(_texts(element), limit=limit) or None
+    text = content(element)[:_MAX_RAW]
+    return text_of_html(text, limit=limit) or None if looks_like_html(text) else line(text, limit=limit)
+
+
+def line(text: str, *, limit: int = MAX_TEXT) -> str | None:
+    """Plain text as one line."""
+    return joined(iter((text,)), limit=limit) or None
+
+
+def html_line(element: Element, *, limit: int) -> str | None:
+    """The text of what is HTML."""
+    if len(element):
+        return joined(_texts(element), limit=limit) or None
+    return text_of_html(content(element), limit=limit) or None
+
+
+def typed_line(element: Element, *, limit: int = MAX_TEXT) -> str | None:
+    """The text of an Atom construct, by its type. None: it has none, or is no text."""
+    kind = str(element.get("type") or "").strip().lower()
+    mode = str(element.get("mode") or "").strip().lower()  # Atom 0.3
+    if element.get("src"):
+        return None
+    if mode == "base64":
+        return _decoded(element, limit)
+    if len(element) or kind in ("html", "text/html", "xhtml", "application/xhtml+xml"):
+        return html_line(element, limit=limit)
+    if kind in ("text", "text/plain", "plain"):  # the last is of Media RSS
+        return line(element.text or "", limit=limit)
+    # RFC 4287 has everything else as base64, but for XML.
+    return plain(element, limit=limit) if not kind or kind.startswith("text/") or kind.endswith("xml") else None
+
+
+def _decoded(element: Element, limit: int) -> str | None:
+    try:
+        text = base64.b64decode(element.text or "", validate=False).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return text_of_html(text, limit=limit) or None
+
+
+def _texts(element: Element) -> Iterator[str]:
+    """The texts in an element, as those of HTML: words are parted by blocks, scripts have none."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, part in walk:
+        name = local_name(part)
+        is_silent = name in SILENT and part is not element
+        if event == "start" and is_silent:
+            walk.skip_subtree()
+        if name not in INLINE:
+            yield " "
+        if event == "start" and not is_silent:
+            yield part.text or ""
+        elif event == "end" and part is not element:
+            yield part.tail or ""
+
+
+def _bases(element: Element) -> list[str]:
+    """`xml:base` of an element and those around it, from the outside in."""
+    bases = []
+    around: Element | None = element
+    while around is not None:
+        if base := around.get(f"{_XML}base"):
+            bases.append(base)
+        around = around.getparent()
+    return bases[::-1]

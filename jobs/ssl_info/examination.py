@@ -1,0 +1,144 @@
+"""The calculation behind ssl-info: a chain as a server sent it, and what is to be said of it. It runs in a child process.
+
+A server decides how much work this is: tens of thousands of names, long chains, keys of 16,384 bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+
+from jobs.ssl_info.certificate import Certificate, read_certificate
+from jobs.ssl_info.der import Malformed
+from jobs.ssl_info.hostname import is_for
+from jobs.ssl_info.names import Name
+from jobs.ssl_info.trust import Distrust, distrust, is_self_signed, public_authorities
+from shared.outcome import UpstreamFailed
+
+NAME = "certificate_chain"
+
+MAX_NAMES = 200
+"""Alternative names that are shown."""
+MAX_CHAIN = 20
+"""Certificates of a chain that are shown."""
+MAX_USED = 50
+"""Certificates of a chain that a way to an authority is looked for in."""
+
+
+class Question(msgspec.Struct, frozen=True, array_like=True):
+    """A chain, and what it is asked.
+
+    Args:
+        host: as jobs.hosts reads it.
+        chain: DER, as it was sent.
+        authorities: PEM of those that are trusted beside the public ones.
+        now_s: Unix seconds.
+    """
+
+    host: str
+    chain: list[bytes]
+    authorities: bytes
+    now_s: int
+
+
+class Link(msgspec.Struct, frozen=True, rename="camel"):
+    """A certificate of the chain. Null: it cannot be read."""
+
+    subject: Name | None
+    issuer: Name | None
+    valid_to: str | None
+    fingerprint_sha256: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What is to be said. The fields are those of jobs.ssl_info.endpoint.Response."""
+
+    hostname_match: bool
+    distrust: Distrust | None
+    expired: bool
+    not_yet_valid: bool
+    self_signed: bool
+    days_until_expiry: int | None
+    subject: Name
+    issuer: Name
+    valid_from: str | None
+    valid_to: str | None
+    subject_alt_names: Sequence[str]
+    subject_alt_name_count: int
+    fingerprint_sha256: str
+    serial_number: str
+    signature_algorithm: str
+    key_type: str
+    key_bits: int | None
+    chain: Sequence[Link]
+
+
+def preload() -> None:
+    """What every child needs, read once before it is forked."""
+    import cryptography.x509  # noqa: F401
+
+    public_authorities()
+
+
+def calculate(argument: bytes) -> bytes:
+    """A Question's Findings, both as MessagePack. Raises UpstreamFailed."""
+    question = msgspec.msgpack.decode(argument, type=Question)
+    try:
+        return msgspec.msgpack.encode(examine(question))
+    except Malformed:
+        raise UpstreamFailed("The certificate of the server cannot be read.", reason="bad_content") from None
+
+
+def examine(question: Question) -> Findings:
+    """Raises Malformed when the first certificate cannot be read."""
+    now = datetime.fromtimestamp(question.now_s, UTC)
+    chain = question.chain[:MAX_USED]
+    leaf = read_certificate(chain[0], most_names=MAX_NAMES)
+    self_signed = leaf.names_itself and is_self_signed(chain[0])
+    return Findings(
+        hostname_match=is_for(question.host, leaf.dns_names),
+        distrust=_reason(distrust(chain, question.authorities, now), leaf, self_signed),
+        expired=leaf.not_after is not None and now > leaf.not_after,
+        not_yet_valid=leaf.not_before is not None and now < leaf.not_before,
+        self_signed=self_signed,
+        days_until_expiry=(leaf.not_after - now).days if leaf.not_after else None,
+        subject=leaf.subject,
+        issuer=leaf.issuer,
+        valid_from=_iso(leaf.not_before),
+        valid_to=_iso(leaf.not_after),
+        subject_alt_names=leaf.alternative_names,
+        subject_alt_name_count=leaf.alternative_count,
+        fingerprint_sha256=leaf.fingerprint,
+        serial_number=leaf.serial,
+        signature_algorithm=leaf.signature_algorithm,
+        key_type=leaf.key.kind,
+        key_bits=leaf.key.bits,
+        chain=[_link(der) for der in question.chain[:MAX_CHAIN]],
+    )
+
+
+def _reason(found: Distrust | None, leaf: Certificate, self_signed: bool) -> Distrust | None:
+    """OpenSSL calls self-signed what only names itself, and the other way round."""
+    if found == "self_signed" and not self_signed:
+        return "bad_signature"
+    if found == "incomplete_chain" and self_signed:
+        return "self_signed"
+    if found is None and not leaf.is_well_formed:
+        return "malformed"
+    return found
+
+
+def _link(der: bytes) -> Link:
+    try:
+        certificate = read_certificate(der, most_names=0)
+    except Malformed:
+        return Link(None, None, None, hashlib.sha256(der).hexdigest())
+    return Link(certificate.subject, certificate.issuer, _iso(certificate.not_after), certificate.fingerprint)
+
+
+def _iso(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,111 @@
+"""Distinguished names: who a certificate is of, and who issued it."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from jobs.ssl_info.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid, only
+
+MAX_VALUE = 128
+"""Characters that are shown of one value."""
+MAX_NAME = 512
+"""Characters that are shown of a whole name."""
+
+_ENCODINGS = {
+    0x0C: "utf-8",
+    0x12: "ascii",
+    0x13: "ascii",
+    0x14: "latin-1",  # T.61, which nobody ever wrote
+    0x16: "ascii",
+    0x1C: "utf-32-be",
+    0x1E: "utf-16-be",
+}
+# RFC 4514, section 3, and what certificates have beside it.
+_SHORT = {
+    "2.5.4.3": "CN",
+    "2.5.4.4": "SN",
+    "2.5.4.5": "serialNumber",
+    "2.5.4.6": "C",
+    "2.5.4.7": "L",
+    "2.5.4.8": "ST",
+    "2.5.4.9": "STREET",
+    "2.5.4.10": "O",
+    "2.5.4.11": "OU",
+    "2.5.4.15": "businessCategory",
+    "2.5.4.17": "postalCode",
+    "2.5.4.42": "GN",
+    "2.5.4.97": "organizationIdentifier",
+    "0.9.2342.19200300.100.1.1": "UID",
+    "0.9.2342.19200300.100.1.25": "DC",
+    "1.2.840.113549.1.9.1": "emailAddress",
+}
+_SPECIAL = re.compile(r'[,+"\\<>;=]')
+
+
+class Name(msgspec.Struct, frozen=True, rename="camel"):
+    """Null: it has none; of several the first. `distinguishedName`: all of it, the last part first (RFC 4514)."""
+
+    common_name: str | None
+    organization: str | None
+    organizational_unit: str | None
+    locality: str | None
+    state_or_province: str | None
+    country: str | None
+    distinguished_name: str
+
+
+def read_name(content: bytes) -> Name:
+    """The content of a Name. Raises Malformed."""
+    first: dict[str, str] = {}
+    parts = []
+    for relative in elements(content):
+        values = []
+        for attribute in elements(expected(relative, SET)):
+            kind, value = _attribute(expected(attribute, SEQUENCE))
+            text = shown(value)
+            first.setdefault(kind, text)
+            values.append(f"{_SHORT.get(kind, kind)}={_escaped(text)}")
+        parts.append("+".join(values))
+    return Name(
+        common_name=first.get("2.5.4.3"),
+        organization=first.get("2.5.4.10"),
+        organizational_unit=first.get("2.5.4.11"),
+        locality=first.get("2.5.4.7"),
+        state_or_province=first.get("2.5.4.8"),
+        country=first.get("2.5.4.6"),
+        distinguished_name=cut(",".join(reversed(parts)), MAX_NAME),
+    )
+
+
+def shown(value: Element) -> str:
+    """A text, whatever its bytes are: what cannot be read is U+FFFD. What is no text at all is in hex after a #."""
+    encoding = _ENCODINGS.get(value.tag)
+    if encoding is None:
+        return cut("#" + value.content[:MAX_VALUE].hex(), MAX_VALUE)
+    return cut(value.content[: 4 * MAX_VALUE + 4].decode(encoding, "replace"), MAX_VALUE)
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most `most` characters; what is left out is an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _attribute(content: bytes) -> tuple[str, Element]:
+    match elements(content):
+        case [Element(tag=kind, content=name), value] if kind == OID:
+            return oid(name), value
+    raise Malformed("not an attribute")
+
+
+def _escaped(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\g<0>", text).replace("\0", r"\00")
+    if text[:1] in (" ", "#"):
+        text = "\\" + text
+    return text[:-1] + "\\ " if len(text) > 1 and text.endswith(" ") and not text.endswith("\\ ") else text
+
+
+def whole_name(encoded: bytes) -> Name:
+    """A Name with its own tag. Raises Malformed."""
+    return read_name(only(encoded, SEQUENCE))

@@ -1,0 +1,65 @@
+"""The only place where a MAC is computed and compared. What it should have been is known here alone, and stays here."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from jobs.webhook_sig_verify import cdp, generic, github, slack, stripe, vercel
+from jobs.webhook_sig_verify.claim import Algorithm, Claim, Delivery, NoClaim, Reason
+
+PROVIDERS: Mapping[str, Callable[[Delivery], Claim]] = {
+    "stripe": stripe.claim,
+    "github": github.claim,
+    "vercel": vercel.claim,
+    "slack": slack.claim,
+    "cdp": cdp.claim,
+    "generic": generic.claim,
+}
+
+TIMED = frozenset({"stripe", "slack", "cdp"})
+"""Those who sign the time."""
+
+_HASHES: Mapping[Algorithm, str] = {"hmac_sha256": "sha256", "hmac_sha1": "sha1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a signature.
+
+    Attributes:
+        claim: what was checked; None when there was nothing that could be.
+        age_s: seconds since the claim's time, negative when that is in the future; None when it has no time.
+        reason: why the signature is not valid; None when it is.
+    """
+
+    claim: Claim | None
+    age_s: int | None
+    reason: Reason | None
+
+
+def judge(provider: str, delivery: Delivery, *, tolerance_s: int, now_s: int) -> Verdict:
+    """Check a delivery as its provider signs.
+
+    Args:
+        provider: a key of PROVIDERS.
+        tolerance_s: how far the signed time may be from now, on either side; 0 is any time.
+        now_s: Unix seconds.
+    """
+    try:
+        claim = PROVIDERS[provider](delivery)
+    except NoClaim as nothing:
+        return Verdict(claim=None, age_s=None, reason=nothing.reason)
+    age_s = None if claim.signed_at is None else now_s - claim.signed_at
+    if not _is_signed(claim, delivery.secret):
+        return Verdict(claim, age_s, "signature_mismatch")
+    if age_s is not None and tolerance_s and abs(age_s) > tolerance_s:
+        return Verdict(claim, age_s, "timestamp_out_of_tolerance")
+    return Verdict(claim, age_s, None)
+
+
+def _is_signed(claim: Claim, secret: bytes) -> bool:
+    right = hmac.digest(secret, claim.signed, _HASHES[claim.algorithm])
+    # Every digest is compared, in bytes: how long it takes tells nothing of which one was right, or how nearly.
+    return any([hmac.compare_digest(right, mac) for mac in claim.macs])  # noqa: C419

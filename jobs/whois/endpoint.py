@@ -1,0 +1,208 @@
+"""whois: who has a domain, since when and until when, out of the registry's own answer.
+
+- IANA's server names the registry's, which is asked for the registrable domain: of `www.a.co.uk` that is `a.co.uk`. If the
+  registry's record is thin, the registrar's server that it names is asked too, and only fills what is missing.
+- No such domain is an answer: `registered` is false. It is null when the registry reserves or blocks the name, and when its
+  text says neither: then `raw` is what there is.
+- Dates without a time are midnight, and times without a zone are read as UTC. "before Aug-1996" is no date.
+- An answer may be up to three minutes old, so that no registry is asked twice for the same: `ageSeconds`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+
+from jobs import hosts
+from jobs.hosts import NotPublic
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+from shared.outcome import InvalidInput
+
+WITHIN_S = 18.0
+"""For all servers together, and for the turns that are waited for."""
+
+
+EXAMPLE_RECORD = """\
+   Domain Name: EXAMPLE.COM\r
+   Registrar WHOIS Server: whois.registrar.example.net\r
+   Registrar URL: http://res-dom.iana.org\r
+   Updated Date: 2026-08-14T07:01:34Z\r
+   Creation Date: 1995-08-14T04:00:00Z\r
+   Registry Expiry Date: 2027-08-13T04:00:00Z\r
+   Registrar: RESERVED-Internet Assigned Numbers Authority\r
+   Registrar IANA ID: 376\r
+   Domain Status: clientDeleteProhibited https://icann.org/epp#clientDeleteProhibited\r
+   Domain Status: clientTransferProhibited https://icann.org/epp#clientTransferProhibited\r
+   Name Server: A.IANA-SERVERS.NET\r
+   Name Server: B.IANA-SERVERS.NET\r
+   DNSSEC: signedDelegation\r
+>>> Last update of whois database: 2026-11-20T15:04:05Z <<<\r
+"""
+"""As the sandbox's registry answers: compose/sandbox/upstreams/whois.py."""
+
+
+class InvalidDomain(InvalidInput):
+    """A host name below which nobody registers anything, which only the public suffix list knows."""
+
+    code = "invalid_domain"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`domain`: what is registered, or any host below it."""
+
+    domain: Annotated[
+        str,
+        msgspec.Meta(
+            min_length=1, max_length=1012, description="Domain, or a host below it; Unicode names are accepted."
+        ),
+    ]
+
+    def __post_init__(self) -> None:
+        try:
+            hosts.public_host(self.domain)
+        except NotPublic as refused:
+            raise InvalidField(refused.detail, field="domain", code=refused.code) from None
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the registry says. What it does not say is null or empty.
+
+    `domain`: the registrable domain in A-labels. `registered`: null when the name is reserved or the answer does not say.
+    `nameServers`: hosts, sorted. `status`: EPP codes only. `dnssec`: whether the delegation is signed. `whoisServer`: the
+    registry's. `raw`: what it answered, and below that what the registrar's server added, 64 KB at most. `serversQueried`:
+    those that answered, in order. `parsedBy`: `generic`, or the top-level domain whose own rules were used.
+    """
+
+    ok: bool
+    domain: str
+    unicode_domain: str
+    registered: bool | None
+    registrar: str | None
+    registrar_iana_id: str | None
+    registrar_url: str | None
+    created_at: str | None
+    updated_at: str | None
+    expires_at: str | None
+    days_until_expiry: int | None
+    name_servers: list[str]
+    status: list[str]
+    dnssec: bool | None
+    whois_server: str
+    registrar_whois_server: str | None
+    raw: str
+    raw_truncated: bool
+    servers_queried: list[str]
+    parsed_by: str
+    age_seconds: int
+
+
+def run(request: Request, context: Context) -> Response:
+    """IANA, the registry, and where it helps the registrar."""
+    # Not in the API, which needs the declaration alone.
+    from jobs.whois import domains
+    from jobs.whois.search import Search
+
+    domain = _registrable(hosts.public_host(request.domain))
+    search = Search(context.world.whois, domain, domains.unicode_of(domain), time.monotonic() + WITHIN_S)
+    record = search.run()
+    raw, is_cut = search.raw()
+    return Response(
+        ok=True,
+        domain=domain,
+        unicode_domain=search.names[-1],
+        registered=record.registered,
+        registrar=record.registrar,
+        registrar_iana_id=record.registrar_iana_id,
+        registrar_url=record.registrar_url,
+        created_at=_iso(record.created),
+        updated_at=_iso(record.updated),
+        expires_at=_iso(record.expires),
+        days_until_expiry=_days(record.expires, context.world.clock.now()),
+        name_servers=list(record.name_servers),
+        status=list(record.status),
+        dnssec=record.dnssec,
+        whois_server=search.registry,
+        registrar_whois_server=record.refers_to,
+        raw=raw,
+        raw_truncated=is_cut,
+        servers_queried=search.visited,
+        parsed_by=search.parsed_by,
+        age_seconds=search.age_s,
+    )
+
+
+def _registrable(host: str) -> str:
+    from jobs.whois import domains
+
+    domain = domains.registrable(host)
+    if domain is None:
+        raise InvalidDomain("This is a public suffix: domains are registered below it.", reason=None)
+    if "_" in domain:
+        raise InvalidDomain("A registered domain has only letters, digits and hyphens.", reason=None)
+    return domain
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
+
+
+def _days(expires: datetime | None, now: datetime) -> int | None:
+    """Whole days; negative when it is over."""
+    return math.floor((expires - now).total_seconds() / 86_400) if expires else None
+
+
+ENDPOINT = Endpoint(
+    name="whois",
+    price=Price.of("0.01"),
+    category=Category.DATA,
+    pool=Pool.WHOIS,
+    deadline_s=20,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=(
+        "timeout",
+        "dns_failure",
+        "connection_refused",
+        "bad_content",
+        "no_whois_server",
+        "rate_limited",
+    ),
+    summary=(
+        "The registration of a domain, from the registry's own WHOIS server: registrar, creation, update and expiry dates, "
+        "name servers, EPP status codes, DNSSEC and the raw text. Answers whether a domain is registered at all."
+    ),
+    example=Example(
+        request={"domain": "www.example.com"},
+        response={
+            "ok": True,
+            "domain": "example.com",
+            "unicodeDomain": "example.com",
+            "registered": True,
+            "registrar": "RESERVED-Internet Assigned Numbers Authority",
+            "registrarIanaId": "376",
+            "registrarUrl": "http://res-dom.iana.org",
+            "createdAt": "1995-08-14T04:00:00Z",
+            "updatedAt": "2026-08-14T07:01:34Z",
+            "expiresAt": "2027-08-13T04:00:00Z",
+            "daysUntilExpiry": 264,
+            "nameServers": ["a.iana-servers.net", "b.iana-servers.net"],
+            "status": ["clientDeleteProhibited", "clientTransferProhibited"],
+            "dnssec": True,
+            "whoisServer": "whois.registry.example.net",
+            "registrarWhoisServer": "whois.registrar.example.net",
+            "raw": EXAMPLE_RECORD,
+            "rawTruncated": False,
+            "serversQueried": ["whois.iana.example.net", "whois.registry.example.net"],
+            "parsedBy": "generic",
+            "ageSeconds": 0,
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,129 @@
+"""What is peculiar to single registries: how they are asked, in which encoding they answer, and what their words mean.
+
+What every reader can find out by itself (keys.py) is not repeated here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from jobs.whois.keys import Field
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Of one top-level domain.
+
+    Attributes:
+        query: with ``{}`` for the domain.
+        encodings: tried in this order; the last takes every byte.
+        month_first: its dates are month/day/year.
+        begins: a line behind which the record stands once more, in English.
+        keys: folded names with a meaning of their own; None: they mean nothing.
+        free: statuses that say that nobody has the name.
+        parts: by key, what is a field of its own inside of a value: group 1. The last one counts.
+        is_generic: nothing but the query or the encoding is peculiar.
+    """
+
+    query: str = "{}"
+    encodings: tuple[str, ...] = ("utf-8", "latin-1")
+    month_first: bool = False
+    begins: str = ""
+    keys: Mapping[str, Field | None] = field(default_factory=dict)
+    free: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[tuple[re.Pattern[str], Field], ...]] = field(default_factory=dict)
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether texts are read as anybody's."""
+        return not (self.month_first or self.begins or self.keys or self.free or self.parts)
+
+
+GENERIC = Rules()
+
+_STATE_UNTIL = (re.compile(r"\((\d{4}/\d{2}/\d{2})\)"), Field.EXPIRES)
+"""``Connected (2027/03/31)``: a status, and until when."""
+
+_VERISIGN = Rules(query="domain {}")
+_AFNIC = Rules(keys={"anniversary": None, "last update": Field.UPDATED, "status": Field.STATUS})
+_TCI = Rules(encodings=("utf-8", "koi8-r"), keys={"free date": None, "state": Field.STATUS, "org": Field.REGISTRANT})
+_FRED = Rules(keys={"registered": Field.CREATED, "expire": Field.EXPIRES})
+_IIS = Rules(keys={"state": Field.STATUS, "transferred": None, "modified": Field.UPDATED})
+_SWITCH = Rules(keys={"first registration date": Field.CREATED, "holder of domain name": Field.REGISTRANT})
+_FREENOM = Rules(month_first=True, keys={"domain registered": Field.CREATED, "organisation": Field.REGISTRANT})
+_TWNIC = Rules(encodings=("utf-8", "big5", "latin-1"), keys={"registration service url": Field.URL})
+_CNNIC = Rules(encodings=("utf-8", "gb18030", "latin-1"), keys={"registration time": Field.CREATED})
+
+RULES: Mapping[str, Rules] = {
+    # Verisign's server also finds hosts and registrars whose names contain what is asked for.
+    **dict.fromkeys(("com", "net", "cc", "jobs"), _VERISIGN),
+    "name": Rules(query="domain={}", keys={"domain name id": None}),
+    "de": Rules(query="-T dn,ace {}", keys={"status": Field.STATUS, "domain ace": Field.DOMAIN}, free=("free",)),
+    "jp": Rules(
+        query="{}/e",
+        encodings=("iso2022_jp", "utf-8", "euc_jp", "latin-1"),
+        keys={"registered date": Field.CREATED, "connected date": None, "last update": Field.UPDATED},
+        parts={"state": (_STATE_UNTIL,), "状態": (_STATE_UNTIL,)},
+    ),
+    "uk": Rules(keys={"data validation": None, "registered for": Field.REGISTRANT, "registered by": Field.REGISTRAR}),
+    **dict.fromkeys(("fr", "pm", "re", "tf", "wf", "yt"), _AFNIC),
+    "it": Rules(keys={"expire date": Field.EXPIRES, "signed": Field.DNSSEC}, free=("available",)),
+    "pl": Rules(
+        encodings=("utf-8", "iso8859-2"),
+        keys={"option created": None, "option expiration date": None, "last modified": Field.UPDATED},
+    ),
+    **dict.fromkeys(("ru", "su", "xn--p1ai"), _TCI),
+    "br": Rules(keys={"nslastaa": None, "nsstat": None, "dsrecord": Field.DS, "owner": Field.REGISTRANT}),
+    "kr": Rules(encodings=("utf-8", "euc_kr", "latin-1"), begins="# ENGLISH", keys={"publishes": None}),
+    "xn--3e0b707e": Rules(encodings=("utf-8", "euc_kr", "latin-1"), begins="# ENGLISH", keys={"publishes": None}),
+    **dict.fromkeys(("tw", "xn--kpry57d", "xn--kprw13d"), _TWNIC),
+    **dict.fromkeys(("cn", "xn--fiqs8s", "xn--fiqz9s"), _CNNIC),
+    "eu": Rules(keys={"script": None}, free=("available",)),
+    "be": Rules(keys={"flags": Field.STATUS}, free=("available",)),
+    "nl": Rules(keys={"record maintained by": None, "reseller": None}),
+    **dict.fromkeys(("se", "nu"), _IIS),
+    "fi": Rules(keys={"available": None, "holder transfer": None, "registrylock": None, "www": Field.URL}),
+    "at": Rules(keys={"remarks": None}),
+    **dict.fromkeys(("ch", "li"), _SWITCH),
+    **dict.fromkeys(("cz", "ar", "cr", "mk", "tz", "al", "fo", "mw"), _FRED),
+    "ca": Rules(keys={"domain status": Field.STATUS}, free=("available",)),
+    "au": Rules(keys={"status reason": None, "last modified": Field.UPDATED, "eligibility id": None}),
+    "nz": Rules(keys={"query datetime": None, "original created": None}, free=("220 available",)),
+    "tr": Rules(encodings=("utf-8", "iso8859-9"), keys={"frozen status": None, "transfer status": None}),
+    "ua": Rules(encodings=("utf-8", "koi8-u"), keys={"dom public": None, "mnt by": None}),
+    "no": Rules(keys={"registrar handle": Field.REGISTRAR, "name server handle": None, "norid handle": None}),
+    "dk": Rules(keys={"registered": Field.CREATED, "dns": None}),
+    "il": Rules(
+        keys={"validity": Field.EXPIRES, "changed": None},
+        parts={
+            "changed": (
+                (re.compile(r"(\d{8}) \(Assigned\)"), Field.CREATED),
+                (re.compile(r"(\d{8}) \(Changed\)"), Field.UPDATED),
+            )
+        },
+    ),
+    "hk": Rules(
+        encodings=("utf-8", "big5", "latin-1"), keys={"contract version": None, "re registration status": None}
+    ),
+    "mo": Rules(encodings=("utf-8", "big5", "latin-1")),
+    "pt": Rules(keys={"estado": Field.STATUS}),
+    "lv": Rules(encodings=("utf-8", "iso8859-13"), free=("free",)),
+    "lt": Rules(encodings=("utf-8", "iso8859-13"), free=("available",)),
+    "ee": Rules(keys={"outzone": None, "delete": None, "registered": Field.CREATED}),
+    "sk": Rules(encodings=("utf-8", "iso8859-2"), keys={"valid until": Field.EXPIRES}),
+    "hu": Rules(encodings=("utf-8", "iso8859-2")),
+    "bg": Rules(encodings=("utf-8", "cp1251"), keys={"requested on": None}),
+    "by": Rules(encodings=("utf-8", "cp1251")),
+    "th": Rules(encodings=("utf-8", "cp874", "latin-1"), keys={"renew date": None}),
+    "lu": Rules(keys={"domaintype": Field.STATUS}),
+    "kz": Rules(keys={"registar created": None, "current registar": Field.REGISTRAR}),
+    "pe": Rules(free=("no object found",)),
+    **dict.fromkeys(("tk", "ml", "ga", "cf", "gq"), _FREENOM),
+}
+
+
+def rules_of(domain: str) -> Rules:
+    """By its last label."""
+    return RULES.get(domain.rpartition(".")[2], GENERIC)

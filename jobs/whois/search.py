@@ -1,0 +1,109 @@
+"""From IANA's server to the registry's, and where it helps to the registrar's."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from jobs import hosts
+from jobs.hosts import NotPublic
+from jobs.ports import Whois, WhoisText
+from jobs.whois.record import Record, read
+from jobs.whois.referral import referral
+from jobs.whois.rules import GENERIC, Rules, rules_of
+from jobs.whois.text import cut, decode
+from shared.outcome import BlockedAddress, UpstreamFailed
+
+MOST_SERVERS = 3
+"""IANA's, the registry's, and the registrar's."""
+WORTH_ASKING_S = 2.0
+"""Of a deadline; with less the registry's record has to do."""
+
+
+class Search:
+    """One domain's way from server to server.
+
+    Args:
+        domain: in A-labels.
+        unicode_domain: the same, as it is read.
+        deadline: monotonic seconds, for all of it.
+
+    Attributes:
+        names: of the domain, in A-labels first.
+        visited: servers that answered, in their order.
+        registry: the registry's server, once IANA has named it.
+    """
+
+    def __init__(self, whois: Whois, domain: str, unicode_domain: str, deadline: float) -> None:
+        self.names = tuple(dict.fromkeys((domain, unicode_domain)))
+        self.visited: list[str] = []
+        self.registry = ""
+        self._whois = whois
+        self._domain = domain
+        self._top = domain.rpartition(".")[2]
+        self._rules = rules_of(domain)
+        self._deadline = deadline
+        self._texts: list[tuple[str, WhoisText, str]] = []
+
+    def run(self) -> Record:
+        """What is known of the domain.
+
+        Raises:
+            BlockedAddress: IANA names a registry's server that is not public.
+            UpstreamFailed: `no_whois_server`, and what jobs.ports.Whois raises.
+        """
+        self.registry = self._registry()
+        record = self._complete(self._ask(self.registry, self._rules))
+        return Record(registered=False) if record.registered is False else record
+
+    def raw(self) -> tuple[str, bool]:
+        """The registry's text, and the registrar's below it; and whether something is left out."""
+        (_, _, first), *others = self._texts
+        below = "".join(f"\n# {server}\n\n{readable}" for server, _, readable in others)
+        text, is_cut = cut(first + below)
+        return text, is_cut or any(text.is_cut for _, text, _ in self._texts)
+
+    @property
+    def parsed_by(self) -> str:
+        """Whose rules read it."""
+        return "generic" if self._rules.is_generic else self._top
+
+    @property
+    def age_s(self) -> int:
+        """Of the oldest text that is answered with."""
+        return int(max(text.age_s for _, text, _ in self._texts))
+
+    def _registry(self) -> str:
+        text = self._whois.ask(self._whois.root, self._top, deadline=self._deadline)
+        self.visited.append(self._whois.root)
+        server = referral(decode(text.raw))
+        if server == self._whois.root:  # of .int and .arpa IANA is the registry
+            return server
+        try:
+            if server is not None:
+                return hosts.public_host(server)
+        except NotPublic as refused:
+            if refused.code == "blocked_address":
+                raise BlockedAddress(f"The WHOIS server of .{self._top} is not called: {refused.detail}") from None
+        raise UpstreamFailed(f"The registry of .{self._top} has no WHOIS server.", reason="no_whois_server")
+
+    def _ask(self, server: str, rules: Rules) -> Record:
+        text = self._whois.ask(server, rules.query.format(self._domain), deadline=self._deadline)
+        if server not in self.visited:
+            self.visited.append(server)
+        readable = decode(text.raw, rules.encodings)
+        self._texts.append((server, text, readable))
+        return read(readable, self.names, rules)
+
+    def _complete(self, record: Record) -> Record:
+        """A thin record with what the server that it names adds; nothing that this server says or does is a failure."""
+        server = record.refers_to
+        if record.is_complete or record.registered is False or server is None or server in self.visited:
+            return record
+        if len(self.visited) >= MOST_SERVERS or self._deadline - time.monotonic() < WORTH_ASKING_S:
+            return record
+        try:
+            thicker = self._ask(hosts.public_host(server), GENERIC)
+        except (NotPublic, BlockedAddress, UpstreamFailed):
+            return record
+        return replace(record.completed(thicker), registered=True) if thicker.registered else record

@@ -1,0 +1,176 @@
+"""x402-discover: which paid calls a site offers over x402, from all that it says about them.
+
+- A report makes 8 requests at most, redirects included, of 1 MB each, in 10 s, and never pays.
+- The target may redirect to another site, and the report is about the origin where it is in the end. Catalogs and links are
+  only called on that site: on the same host, or one below the same registrable domain.
+- A call is reported when there is evidence that it is paid for, and `evidence` says which. What says that it is free is not
+  reported.
+- The same call in several places is reported once, with the terms of the place that was looked at first. `warnings` tells of
+  places that contradict it.
+- The calls of a report have 1 MiB as JSON at most. `endpointCount` counts them all in any case, up to 10,000 for each document.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from jobs.hosts import MAX_URL, NotPublic, public_url
+from jobs.ports import Context
+from jobs.x402_discover.document import Challenge, Hint
+from jobs.x402_discover.report import Endpoint as Call
+from jobs.x402_discover.survey import Catalog, survey
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+
+MAX_LIMIT = 500
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`url`: of a call, a page, a catalog or just a site. `limit`: how many calls to return; all are counted."""
+
+    url: Annotated[
+        str, msgspec.Meta(max_length=MAX_URL, description="http(s) URL of a call, a page, a catalog or a site.")
+    ]
+    limit: Annotated[
+        int, msgspec.Meta(ge=1, le=MAX_LIMIT, description="How many calls to return; all are counted.")
+    ] = 100
+
+    def __post_init__(self) -> None:
+        try:
+            public_url(self.url)
+        except NotPublic as refused:
+            raise InvalidField(refused.detail, field="url", code=refused.code) from None
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """What the site sells.
+
+    `target`: the URL that was asked about, and `finalUrl` where it is after redirects, with its `origin`. `status`: of the
+    target; null when only catalogs answered. `challenge`: what the target itself asks for. `endpointCount`: of all calls
+    found, and `truncated` whether `endpoints` has fewer. `warnings`: what could not be read, contradicts
+    something, or is to be known.
+    """
+
+    ok: bool
+    target: str
+    final_url: str
+    origin: str
+    status: int | None
+    challenge: Challenge | None
+    endpoints: list[Call]
+    hints: list[Hint]
+    catalogs: list[Catalog]
+    endpoint_count: int
+    truncated: bool
+    warnings: list[str]
+
+
+def run(request: Request, context: Context) -> Response:
+    """Look at the target, then at every place where a site may say what it sells."""
+    url = public_url(request.url)
+    found = survey(url, context.world)
+    shown = found.calls.first(request.limit)
+    return Response(
+        ok=True,
+        target=str(url),
+        final_url=str(found.target),
+        origin=found.target.origin,
+        status=found.status,
+        challenge=found.challenge,
+        endpoints=shown,
+        hints=found.hints,
+        catalogs=found.catalogs,
+        endpoint_count=len(found.calls),
+        truncated=found.is_cut or len(shown) < len(found.calls),
+        warnings=found.warnings,
+    )
+
+
+_BASE = {"network": "eip155:8453", "payTo": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"}
+_OFFER = {
+    **_BASE,
+    "scheme": "exact",
+    "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    "amount": "2000",
+    "maxTimeoutSeconds": 60,
+}
+_ABSENT = {"status": 404, "format": None, "itemCount": 0, "error": "http_status"}
+_KIOSK = "https://kiosk.example.com:8443"
+
+ENDPOINT = Endpoint(
+    name="x402-discover",
+    price=Price.of("0.005"),
+    category=Category.SECURITY,
+    pool=Pool.NET,
+    deadline_s=20,
+    flavour=Flavour.OLDER,
+    request=Request,
+    response=Response,
+    summary=(
+        "Reports the paid calls of a site over x402 from everything that it says about them: 402 challenges of both "
+        "versions, HTML hints, /.well-known/x402, bazaar.json and OpenAPI, as one list with normalised offers and prices. "
+        "Never pays."
+    ),
+    failures=("timeout", "dns_failure", "connection_refused", "tls_failure", "bad_content"),
+    example=Example(
+        request={"url": f"{_KIOSK}/tide"},
+        response={
+            "ok": True,
+            "target": f"{_KIOSK}/tide",
+            "finalUrl": f"{_KIOSK}/tide",
+            "origin": _KIOSK,
+            "status": 402,
+            "challenge": {
+                "status": 402,
+                "x402Version": 2,
+                "accepts": [_OFFER],
+                "transport": "payment_required_header",
+            },
+            "endpoints": [
+                {
+                    "url": f"{_KIOSK}/tide",
+                    "method": "GET",
+                    "source": "challenge",
+                    "x402Version": 2,
+                    "description": "High water today",
+                    "accepts": [_OFFER],
+                    "priceUsdc": 0.002,
+                    "evidence": "challenge",
+                    "crossOrigin": False,
+                },
+                {
+                    "url": f"{_KIOSK}/moon",
+                    "method": "POST",
+                    "source": "well_known",
+                    "x402Version": 2,
+                    "description": "The moon's phase",
+                    "accepts": [
+                        {**_BASE, "scheme": None, "asset": "USDC", "amount": "1000", "maxTimeoutSeconds": None}
+                    ],
+                    "priceUsdc": 0.001,
+                    "evidence": "terms",
+                    "crossOrigin": False,
+                },
+            ],
+            "hints": [],
+            "catalogs": [
+                {
+                    "url": f"{_KIOSK}/.well-known/x402",
+                    "status": 200,
+                    "format": "manifest",
+                    "itemCount": 1,
+                    "error": None,
+                },
+                {"url": f"{_KIOSK}/.well-known/x402.json", **_ABSENT},
+                {"url": f"{_KIOSK}/bazaar.json", **_ABSENT},
+                {"url": f"{_KIOSK}/openapi.json", **_ABSENT},
+            ],
+            "endpointCount": 2,
+            "truncated": False,
+            "warnings": [],
+        },
+    ),
+    run=run,
+)

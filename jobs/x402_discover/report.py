@@ -1,0 +1,146 @@
+"""The report: calls from all documents, each once, with the terms of the best source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from jobs.x402_discover.assets import same_asset
+from jobs.x402_discover.document import Entry, Evidence, Offer, clean
+from jobs.x402_discover.locators import origin_of
+
+MAX_BYTES = 1 << 20
+"""Of the calls of a report, as JSON."""
+MAX_NAMED = 5
+"""Calls that are named in a warning."""
+
+SourceName = Literal["challenge", "well_known", "bazaar", "openapi", "html_link"]
+
+
+class Endpoint(msgspec.Struct, rename="camel"):
+    """A call that is sold.
+
+    `method`: null when nothing says it. `source`: where its terms were found first. `priceUsdc`: null unless the asset is known
+    to be USDC. `evidence`: `challenge`, it was asked for payment; `terms`, a document states its terms; `listed`, an x402
+    document or a documented 402 response names it, and nothing says what it costs. `crossOrigin`: it is at another origin than
+    the target.
+    """
+
+    url: str
+    method: str | None
+    source: SourceName
+    x402_version: int | None = msgspec.field(name="x402Version")
+    description: str | None
+    accepts: list[Offer]
+    price_usdc: float | None
+    evidence: Evidence
+    cross_origin: bool
+
+
+class Calls:
+    """The calls that were found, in the order in which they were.
+
+    Args:
+        origin: of the target.
+    """
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+        self._found: list[Endpoint] = []
+        self._by_url: dict[str, list[Endpoint]] = {}
+        self._contradicted: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, entries: Iterable[Entry], offers: tuple[Offer, ...], source: SourceName) -> None:
+        """Enter what a document names. What is known already is completed; a contradiction is noted, and the first stays."""
+        for entry in entries:
+            new = Endpoint(
+                url=entry.url,
+                method=entry.method,
+                source=source,
+                x402_version=entry.x402_version,
+                description=entry.description,
+                accepts=[offers[place] for place in entry.offers],
+                price_usdc=None if entry.price_usdc is None else float(entry.price_usdc),
+                evidence=entry.evidence,
+                cross_origin=origin_of(entry.url) != self._origin,
+            )
+            same_url = self._by_url.setdefault(entry.url, [])
+            known = next(
+                (one for one in same_url if None in (one.method, new.method) or one.method == new.method), None
+            )
+            if known is None:
+                same_url.append(new)
+                self._found.append(new)
+            else:
+                self._merge(known, new)
+
+    def first(self, limit: int) -> list[Endpoint]:
+        """As many as are asked for, and as fit."""
+        shown: list[Endpoint] = []
+        size = 0
+        for call in self._found[:limit]:
+            size += len(msgspec.json.encode(call))
+            if size > MAX_BYTES:
+                break
+            shown.append(call)
+        return shown
+
+    def warnings(self) -> list[str]:
+        """What is to be said of all of them."""
+        found = []
+        if self._contradicted:
+            names = ", ".join(list(self._contradicted)[:MAX_NAMED])
+            found.append(
+                "Calls with contradictory terms in different places, of which the first are reported: "
+                f"{len(self._contradicted)} ({names})."
+            )
+        if foreign := sum(call.cross_origin for call in self._found):
+            found.append(f"Calls at other origins than the target, which may be somebody else's: {foreign}.")
+        if listed := sum(call.evidence == "listed" for call in self._found):
+            found.append(
+                f"Calls that are listed without payment terms, which only their own challenges tell: {listed}."
+            )
+        return found
+
+    def _merge(self, known: Endpoint, new: Endpoint) -> None:
+        known.method = known.method or new.method
+        known.description = known.description or new.description
+        if known.evidence == "listed" and new.evidence != "listed":
+            known.source, known.evidence = new.source, new.evidence
+            known.accepts, known.price_usdc = new.accepts, new.price_usdc
+            known.x402_version = new.x402_version or known.x402_version
+            return
+        known.x402_version = known.x402_version or new.x402_version
+        if new.evidence == "listed":
+            return
+        if _contradict(known, new):
+            name = clean(f"{known.method or ''} {known.url}", 200)
+            self._contradicted[name or known.url] = None
+        elif not known.accepts:
+            known.accepts = new.accepts
+        known.price_usdc = new.price_usdc if known.price_usdc is None else known.price_usdc
+
+
+def _contradict(known: Endpoint, new: Endpoint) -> bool:
+    """Whether one says another price, or another amount or payee for the same asset."""
+    if known.price_usdc is not None and new.price_usdc is not None and known.price_usdc != new.price_usdc:
+        return True
+    for mine in known.accepts:
+        for other in new.accepts:
+            if mine.network != other.network or not same_asset(mine.network, mine.asset, other.asset):
+                continue
+            if mine.scheme == other.scheme and _differ(mine, other):
+                # An asset may be offered twice, say to two payees: it is a contradiction when no offer is the same.
+                return not any(not _differ(one, other) for one in known.accepts)
+    return False
+
+
+def _differ(one: Offer, other: Offer) -> bool:
+    if None not in (one.amount, other.amount) and one.amount != other.amount:
+        return True
+    return None not in (one.pay_to, other.pay_to) and not same_asset(one.network, one.pay_to, other.pay_to)

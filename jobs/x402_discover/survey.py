@@ -1,0 +1,236 @@
+"""One survey of a site: the target, what x402 calls well known, the bazaar, OpenAPI, and what the page links to."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import msgspec
+
+from jobs.hosts import NotPublic, PublicUrl, public_url
+from jobs.ports import Calculations, Page, World
+from jobs.x402_discover.document import Challenge, Hint, Kind, Reading, Source
+from jobs.x402_discover.fetching import Fetcher, OtherSite, Spent
+from jobs.x402_discover.reading import NAME
+from jobs.x402_discover.report import Calls, SourceName
+from jobs.x402_discover.site import is_same_site
+from shared.outcome import BlockedAddress, UpstreamFailed
+
+TARGET_LIMIT_S = 4.0
+CATALOG_LIMIT_S = 2.5
+READING_LIMIT_S = 3.0
+"""For reading one response of at most 1 MB: ten times what the worst takes on an idle core."""
+READINGS_LIMIT_S = 15.0
+"""For all of them and the requests between them, waiting for a free child included."""
+MAX_WARNINGS = 40
+MAX_LINKS_TOLD = 10
+"""Links of a page that are told because they are not called."""
+
+_WELL_KNOWN: tuple[tuple[str, SourceName], ...] = (
+    ("/.well-known/x402", "well_known"),
+    ("/.well-known/x402.json", "well_known"),
+    ("/bazaar.json", "bazaar"),
+    ("/openapi.json", "openapi"),
+)
+# When the target's own host fails like this, its catalogs would fail like this too.
+_HOPELESS = frozenset({"dns_failure", "tls_failure"})
+_ABSENT = frozenset({401, 403, 404, 405, 410})
+
+_readings = msgspec.msgpack.Decoder(Reading)
+
+
+class Catalog(msgspec.Struct, frozen=True, rename="camel"):
+    """A place where a catalog was looked for.
+
+    `status`: null when there was no answer. `format`: `openapi`, `bazaar`, `resource_list`, `manifest`, `challenge` when it is
+    itself a paid call, or null: nothing of x402. `itemCount`: paid or listed calls in it. `error`: why it could not be read.
+    """
+
+    url: str
+    status: int | None
+    format: str | None
+    item_count: int
+    error: str | None
+
+
+class Reader:
+    """Reads responses in child processes.
+
+    Args:
+        calculations: where they are read.
+    """
+
+    def __init__(self, calculations: Calculations) -> None:
+        self._calculations = calculations
+        self._deadline = time.monotonic() + READINGS_LIMIT_S
+
+    def read(self, url: PublicUrl, method: str, page: Page, kind: Kind) -> Reading:
+        """What a response says. Raises DeadlineExceeded when no child was free to read it."""
+        source = Source(kind, method, str(url), page.status, page.headers, page.body)
+        try:
+            result = self._calculations.run(
+                NAME, msgspec.msgpack.encode(source), limit_s=READING_LIMIT_S, deadline=self._deadline
+            )
+        except UpstreamFailed as failed:
+            return Reading(error=failed.reason)
+        return _readings.decode(result)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What was found.
+
+    Attributes:
+        target: where the target was in the end, after redirects.
+        status: of the target; None when it did not answer.
+        is_cut: a document names more calls than were read.
+    """
+
+    target: PublicUrl
+    calls: Calls
+    status: int | None = None
+    is_cut: bool = False
+    challenge: Challenge | None = None
+    hints: list[Hint] = field(default_factory=list)
+    catalogs: list[Catalog] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, *texts: str) -> None:
+        """Each once, and not without end."""
+        for text in texts:
+            if text not in self.warnings and len(self.warnings) < MAX_WARNINGS:
+                self.warnings.append(text)
+
+
+def survey(url: PublicUrl, world: World) -> Survey:
+    """Look at a site.
+
+    Raises:
+        BlockedAddress: the target leads to what is not public.
+        UpstreamFailed: the target did not answer, and there is no catalog; the reason is the target's.
+    """
+    fetcher = Fetcher(world.pages)
+    reader = Reader(world.calculations)
+    failure: UpstreamFailed | None = None
+    try:
+        final, page = fetcher.get(url, limit_s=TARGET_LIMIT_S)
+        found = Survey(final, Calls(final.origin), page.status)
+        _read_target(found, page, fetcher, reader)
+    except Spent:
+        raise UpstreamFailed("The target redirects too often.", reason="bad_content") from None
+    except UpstreamFailed as failed:
+        if failed.reason in _HOPELESS:
+            raise
+        failure = failed
+        found = Survey(url, Calls(url.origin))
+        found.warn(f"The target could not be read: {failed.reason}. {failed.detail}")
+    _read_catalogs(found, fetcher, reader)
+    is_there = failure is None or failure.reason == "too_large"
+    if failure is not None and not is_there and not any(one.format for one in found.catalogs):
+        raise failure
+    found.warn(*found.calls.warnings())
+    return found
+
+
+def _read_target(found: Survey, page: Page, fetcher: Fetcher, reader: Reader) -> None:
+    is_well_known = found.target.target.partition("?")[0] in (_WELL_KNOWN[0][0], _WELL_KNOWN[1][0])
+    kind: Kind = "catalog" if is_well_known else "page"
+    reading = reader.read(found.target, "GET", page, kind)
+    if page.status == 405 and reading.challenge is None:
+        try:
+            page = fetcher.post(found.target, limit_s=TARGET_LIMIT_S)
+        except (UpstreamFailed, Spent) as failed:
+            found.warn(f"The target takes no GET, and did not answer a POST: {getattr(failed, 'reason', 'timeout')}.")
+        else:
+            found.status = page.status
+            reading = reader.read(found.target, "POST", page, "page")
+    found.challenge = reading.challenge
+    found.hints.extend(reading.hints)
+    found.warn(*reading.warnings)
+    if reading.error is not None:
+        found.warn(f"The target could not be read: {reading.error}.")
+    source: SourceName = "challenge"
+    if reading.format is not None and reading.challenge is None:
+        source = _source_of(found.target.target, reading.format)
+        found.catalogs.append(Catalog(str(found.target), page.status, reading.format, len(reading.entries), None))
+    found.calls.add(reading.entries, reading.offers, source)
+    found.is_cut = found.is_cut or reading.is_cut
+
+
+def _source_of(path: str, shape: str) -> SourceName:
+    """What the target is, when it is a catalog."""
+    if shape in ("openapi", "bazaar") and "/.well-known/" not in path:
+        return "openapi" if shape == "openapi" else "bazaar"
+    return "well_known"
+
+
+def _read_catalogs(found: Survey, fetcher: Fetcher, reader: Reader) -> None:
+    site = found.target.host
+    places = [(public_url(path, base=found.target), source) for path, source in _WELL_KNOWN]
+    places += [(url, "html_link") for url in _linked(found)]
+    seen = {str(found.target)}
+    for url, source in places:
+        if str(url) in seen:
+            continue
+        seen.add(str(url))
+        try:
+            final, page = fetcher.get(url, limit_s=CATALOG_LIMIT_S, site=site)
+        except Spent:
+            found.warn("Not every place was looked at: a report makes few requests, and takes 10 s at most.")
+            return
+        except OtherSite:
+            _fail(found, url, "other_site")
+        except BlockedAddress:
+            _fail(found, url, BlockedAddress.code)
+        except UpstreamFailed as failed:
+            _fail(found, url, failed.reason or "bad_content")
+        else:
+            is_again = str(final) != str(url) and str(final) in seen
+            seen.add(str(final))
+            if is_again:
+                found.catalogs.append(Catalog(str(url), page.status, None, 0, None))
+            else:
+                _read_catalog(found, url, final, page, source, reader)
+
+
+def _read_catalog(
+    found: Survey, url: PublicUrl, final: PublicUrl, page: Page, source: SourceName, reader: Reader
+) -> None:
+    kind: Kind = "guess" if source in ("bazaar", "openapi") else "catalog"
+    reading = reader.read(final, "GET", page, kind)
+    error = reading.error
+    if error is None and page.status >= 300 and reading.format is None:
+        error = "http_status"
+        if page.status not in _ABSENT:
+            found.warn(f"{url} answered {page.status}.")
+    elif error is not None:
+        found.warn(f"{url} could not be read: {error}.")
+    found.catalogs.append(Catalog(str(url), page.status, reading.format, len(reading.entries), error))
+    found.warn(*reading.warnings)
+    found.calls.add(reading.entries, reading.offers, source)
+    found.is_cut = found.is_cut or reading.is_cut
+
+
+def _fail(found: Survey, url: PublicUrl, error: str) -> None:
+    found.catalogs.append(Catalog(str(url), None, None, 0, error))
+    found.warn(f"{url} could not be read: {error}.")
+
+
+def _linked(found: Survey) -> list[PublicUrl]:
+    """What the page links to on its own site. Everything else is told, and not called."""
+    urls: list[PublicUrl] = []
+    told: list[str] = []
+    for hint in found.hints:
+        if hint.url is None:
+            continue
+        try:
+            url = public_url(hint.url)
+        except NotPublic as refused:
+            told.append(f"A link of the page is not called: {refused.detail}")
+            continue
+        if is_same_site(url.host, found.target.host):
+            urls.append(url)
+        else:
+            told.append(f"A link of the page leads to another site, which is not called: {url.host}.")
+    found.warn(*list(dict.fromkeys(told))[:MAX_LINKS_TOLD])
+    return urls

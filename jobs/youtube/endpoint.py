@@ -1,0 +1,172 @@
+"""youtube: the transcript of a video, out of the captions that YouTube has of it.
+
+- Which video a URL names is read without the network (jobs/youtube/videos.py), so what names none is refused before the
+  payment.
+- `lang` is met by that track, else by one of the same language without a region, else with any other region; in each step
+  what people wrote comes before what was generated (jobs/youtube/tracks.py). Nothing is translated.
+- YouTube refuses many addresses of data centres: `rate_limited`. The same payment may be repeated, free.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import msgspec
+
+from jobs.hosts import MAX_URL
+from jobs.ports import Context
+from jobs.youtube import tracks, transcript
+from jobs.youtube.transcript import Segment
+from jobs.youtube.videos import NotAVideo, video_id, watch_url
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+from shared.outcome import UpstreamFailed
+
+TIMEOUT_S = 15.0
+"""For all requests to YouTube together. Three, or four when a page asks for consent."""
+READING_LIMIT_S = 4.0
+"""The worst 2 MB take 0.3 s of CPU time, and a busy machine gives less of it."""
+CHILD_WAIT_S = 5.0
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`url`: of one video. `lang`: a track's language; null: the video's own."""
+
+    url: Annotated[
+        str,
+        msgspec.Meta(
+            description="Video URL on youtube.com or youtu.be: watch, shorts, live, embed, v or attribution link.",
+            extra_json_schema={"maxLength": MAX_URL},
+        ),
+    ]
+    lang: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                description="ISO 639-1 code, with or without a region (pt-BR), of another track than the default one.",
+                extra_json_schema={"pattern": f"^{tracks.LANGUAGE}$"},
+            ),
+        ]
+        | None
+    ) = None
+
+    def __post_init__(self) -> None:
+        try:
+            video_id(self.url)
+        except NotAVideo as refused:
+            raise InvalidField(str(refused), field="url", code="invalid_url") from None
+        if self.lang is not None and not tracks.is_language(self.lang):
+            raise InvalidField("This is no language code such as en or pt-BR.", field="lang")
+
+
+class Language(msgspec.Struct, frozen=True, rename="camel"):
+    """A caption track. `isGenerated`: by speech recognition; else people wrote it."""
+
+    code: str
+    name: str
+    is_generated: bool
+
+
+class Response(msgspec.Struct, frozen=True, rename="camel"):
+    """`title`: null when YouTube does not tell it. `language`: of the track that was read, as YouTube writes it. `segments`: in
+    their order; start and dur are seconds, and they may overlap. `durationSeconds`: when the last one ends. `text`: all of
+    them, one per line. `availableLanguages`: what `lang` may ask for.
+    """
+
+    ok: bool
+    video_id: str
+    url: str
+    title: str | None
+    language: str
+    language_name: str
+    is_generated: bool
+    segments: list[Segment]
+    segment_count: int
+    duration_seconds: float
+    text: str
+    available_languages: list[Language]
+
+
+def run(request: Request, context: Context) -> Response:
+    """Ask, choose, read."""
+    deadline = time.monotonic() + TIMEOUT_S
+    video = video_id(request.url)
+    found = context.world.captions.fetch(video, lambda offered: tracks.chosen(offered, request.lang), deadline=deadline)
+    track = found.tracks[found.chosen]
+    segments = transcript.decode(
+        context.world.calculations.run(
+            "caption_document", found.document, limit_s=READING_LIMIT_S, deadline=time.monotonic() + CHILD_WAIT_S
+        )
+    )
+    if not segments:
+        raise UpstreamFailed("There is no text in the captions of this video.", reason="no_captions")
+    return Response(
+        ok=True,
+        video_id=video,
+        url=watch_url(video),
+        title=found.title,
+        language=track.code,
+        language_name=track.name,
+        is_generated=track.is_generated,
+        segments=segments,
+        segment_count=len(segments),
+        duration_seconds=round(max(segment.start + segment.dur for segment in segments), 3),
+        text="\n".join(segment.text for segment in segments),
+        available_languages=[Language(track.code, track.name, track.is_generated) for track in found.tracks],
+    )
+
+
+ENDPOINT = Endpoint(
+    name="youtube",
+    price=Price.of("0.015"),
+    category=Category.DATA,
+    pool=Pool.YOUTUBE,
+    deadline_s=25,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=(
+        "captions_disabled",
+        "no_captions",
+        "language_not_available",
+        "video_unavailable",
+        "rate_limited",
+        "timeout",
+        "dns_failure",
+        "connection_refused",
+        "tls_failure",
+        "too_large",
+        "bad_content",
+        "http_status",
+    ),
+    summary=(
+        "The transcript of a YouTube video from its captions, in its own or another of their languages: segments with start "
+        "and duration, the text, and which languages there are. People's captions are preferred to generated ones."
+    ),
+    example=Example(
+        request={"url": "https://youtu.be/coinslot-01", "lang": "en"},
+        response={
+            "ok": True,
+            "videoId": "coinslot-01",
+            "url": "https://www.youtube.com/watch?v=coinslot-01",
+            "title": "How a Coin Slot Works",
+            "language": "en",
+            "languageName": "English",
+            "isGenerated": False,
+            "segments": [
+                {"start": 0.0, "dur": 2.4, "text": "A coin goes in,"},
+                {"start": 2.4, "dur": 3.1, "text": "and that's all there is to it."},
+            ],
+            "segmentCount": 2,
+            "durationSeconds": 5.5,
+            "text": "A coin goes in,\nand that's all there is to it.",
+            "availableLanguages": [
+                {"code": "en", "name": "English", "isGenerated": False},
+                {"code": "pt-BR", "name": "Portuguese (Brazil)", "isGenerated": False},
+                {"code": "en", "name": "English (auto-generated)", "isGenerated": True},
+            ],
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,142 @@
+"""The allowlist as a whole: real names, and a promise that every method keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import subprocess
+import sys
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+
+import faker.generator
+import faker.providers.date_time
+import pytest
+
+from jobs.faker.allowlist import METHODS
+from jobs.faker.records import MAX_VALUE_CHARS, SEEDED_REFERENCE, records
+
+_ROOT = Path(__file__).parents[3]
+_FAKER_JS = {
+    line
+    for line in (Path(__file__).parent / "faker_js_methods.txt").read_text().splitlines()
+    if not line.startswith("#")
+}
+_NEEDS_ARGUMENTS = {"date.between", "date.betweens", "string.fromCharacters"}
+
+
+def test_names_are_those_of_faker_js() -> None:
+    """The allowlist is every faker-js method but helpers and three that only work on arguments."""
+    helpers = {name for name in _FAKER_JS if name.startswith("helpers.")}
+    assert set(METHODS) == _FAKER_JS - helpers - _NEEDS_ARGUMENTS
+    assert len(METHODS) == 241
+
+
+def test_names_are_sorted() -> None:
+    """The dict is in the order in which documents list it."""
+    assert list(METHODS) == sorted(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_values_are_short_text(name: str) -> None:
+    """Every method gives text that is not empty, not long, not blank at its ends, and valid UTF-8."""
+    for record in records({"key": name}, 300, seed=11, now=SEEDED_REFERENCE):
+        value = record["key"]
+        assert isinstance(value, str)
+        assert 0 < len(value) <= MAX_VALUE_CHARS // 2
+        assert value.encode().decode() == value
+        assert value.strip() == value or name == "git.commitEntry"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_values_vary(name: str) -> None:
+    """Every method gives more than one value."""
+    values = {record["key"] for record in records({"key": name}, 100, seed=12, now=SEEDED_REFERENCE)}
+    assert len(values) >= 2
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_documented(name: str) -> None:
+    """Every method says in its docstring what it gives."""
+    assert METHODS[name].__doc__
+
+
+def test_no_method_reads_the_clock_or_another_source_of_randomness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a seed, nothing outside the column's own stream and the reference date is read."""
+    records({name: name for name in METHODS}, 1, seed=1, now=SEEDED_REFERENCE)  # what is imported late is imported now
+
+    def poisoned(*args: object, **kwargs: object) -> NoReturn:
+        raise AssertionError("read from outside")
+
+    class Clock(datetime):
+        now = today = utcnow = poisoned
+
+    for name in ("random", "randint", "randrange", "choice", "choices", "sample", "shuffle", "uniform", "getrandbits"):
+        monkeypatch.setattr(random, name, poisoned)
+        monkeypatch.setattr(faker.generator.random, name, poisoned)
+    monkeypatch.setattr(faker.providers.date_time, "datetime", Clock)
+    monkeypatch.setattr(secrets, "token_bytes", poisoned)
+    monkeypatch.setattr(os, "urandom", poisoned)
+    monkeypatch.setattr(uuid, "uuid4", poisoned)
+    records({name: name for name in METHODS}, 50, seed=1, now=SEEDED_REFERENCE)
+
+
+_ALL_METHODS = """
+import json, sys
+from jobs.faker.allowlist import METHODS
+from jobs.faker.records import SEEDED_REFERENCE, records
+names = list(METHODS)
+if sys.argv[1] == "reversed":
+    records({"warm": "person.fullName"}, 3, seed=None, now=SEEDED_REFERENCE)
+    names.reverse()
+print(json.dumps(records({name: name for name in names}, 20, seed=2**70, now=SEEDED_REFERENCE), sort_keys=True))
+"""
+
+
+def _in_a_fresh_process(code: str, *arguments: str, **environment: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=_ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+
+
+def test_a_seed_gives_the_same_in_every_process() -> None:
+    """Hash order, time zone, locale, the order of columns and earlier calls change nothing, for any method."""
+    first = _in_a_fresh_process(_ALL_METHODS, "as listed", PYTHONHASHSEED="1", TZ="Pacific/Auckland", LC_ALL="C.UTF-8")
+    second = _in_a_fresh_process(_ALL_METHODS, "reversed", PYTHONHASHSEED="2", TZ="America/New_York", LC_ALL="C")
+    assert first == second
+    here = records({name: name for name in METHODS}, 20, seed=2**70, now=SEEDED_REFERENCE)
+    assert json.loads(first) == here
+
+
+def test_declaration_does_not_load_faker() -> None:
+    """The API imports jobs.faker.endpoint for its declaration and checks names without loading Python Faker (0.3 s)."""
+    loaded = _in_a_fresh_process(
+        "import sys, msgspec, jobs.faker.endpoint as f\n"
+        "msgspec.convert({'template': {'a': 'git.branch'}}, f.Request)\n"
+        "try: msgspec.convert({'template': {'a': 'git.brunch'}}, f.Request)\n"
+        "except msgspec.ValidationError: pass\n"
+        "print(*(name for name in sys.modules if name.partition('.')[0] == 'faker'))"
+    )
+    assert loaded.strip() == ""
+
+
+def test_the_reference_date_moves_dates_and_nothing_else() -> None:
+    """Only the methods that speak of time depend on the reference date."""
+    template = {name: name for name in METHODS}
+    early = records(template, 5, seed=3, now=SEEDED_REFERENCE)
+    late = records(template, 5, seed=3, now=datetime(2031, 7, 8, 9, 10, 11, tzinfo=UTC))
+    moved = {name for name in template if [row[name] for row in early] != [row[name] for row in late]}
+    assert moved == {
+        *(f"date.{name}" for name in ("anytime", "birthdate", "future", "past", "recent", "soon")),
+        *("git.commitDate", "git.commitEntry", "internet.jwt", "string.ulid"),
+    }

@@ -1,0 +1,220 @@
+"""The endpoint: what a request may be, and what comes back."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from jobs.faker.allowlist import METHODS
+from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long, run
+from jobs.ports import Context
+from shared.endpoint import InvalidField
+
+_CONTEXT = Context(payer="0x0")
+
+
+def _request(body: Any) -> Request:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return msgspec.json.decode(raw, type=Request)
+
+
+def _answer(body: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(_request(body), _CONTEXT)))
+    return answer
+
+
+def _refusal(body: Any) -> InvalidField:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        _request(body)
+    assert isinstance(caught.value.__cause__, InvalidField)
+    return caught.value.__cause__
+
+
+def test_example_is_what_the_call_gives() -> None:
+    """The example in the catalogue is a real answer."""
+    assert _answer(ENDPOINT.example.request) == ENDPOINT.example.response
+
+
+def test_count_defaults_to_one_and_seed_to_none() -> None:
+    """The smallest request gives one record, and null as its seed."""
+    answer = _answer({"template": {"a": "string.uuid"}})
+    assert len(answer["data"]) == 1
+    assert answer["meta"]["count"] == 1
+    assert answer["meta"]["seed"] is None
+
+
+def test_response_is_in_the_order_of_the_template() -> None:
+    """Records and meta.fields have the template's keys in its order."""
+    keys = ["z", "a", "10", "9", "é", "", "__proto__", "a.b", "💡"]
+    answer = _answer({"template": dict.fromkeys(keys, "word.noun"), "count": 3, "seed": 1})
+    assert [list(record) for record in answer["data"]] == [keys] * 3
+    assert answer["meta"]["fields"] == keys
+    assert list(answer) == ["ok", "data", "meta"]
+    assert list(answer["meta"]) == ["count", "seed", "fields", "locale", "engine", "refDate"]
+
+
+def test_a_seed_pins_the_reference_date() -> None:
+    """With a seed the reference date is a constant."""
+    assert _answer({"template": {"a": "date.past"}, "seed": 0})["meta"]["refDate"] == "2026-01-01T00:00:00Z"
+
+
+def test_without_a_seed_the_reference_date_is_now() -> None:
+    """Without a seed past and future are relative to the call."""
+    answer = _answer({"template": {"past": "date.recent", "future": "date.soon"}, "count": 50})
+    now = datetime.fromisoformat(answer["meta"]["refDate"])
+    assert abs(datetime.now(UTC) - now) < timedelta(seconds=10)
+    assert now.microsecond == 0
+    assert all(datetime.fromisoformat(r["past"]) < now < datetime.fromisoformat(r["future"]) for r in answer["data"])
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    template=st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=100),
+        st.sampled_from(sorted(METHODS)),
+        min_size=1,
+        max_size=50,
+    ),
+    count=st.integers(1, 100),
+    seed=st.integers(-MAX_SEED, MAX_SEED),
+)
+def test_same_seed_same_answer(template: dict[str, str], count: int, seed: int) -> None:
+    """Any valid request with a seed has one answer, of the declared shape, and its seed comes back exact."""
+    body = {"template": template, "count": count, "seed": seed}
+    first = msgspec.json.encode(run(_request(body), _CONTEXT))
+    assert msgspec.json.encode(run(_request(body), _CONTEXT)) == first
+    answer = msgspec.json.decode(first, type=Response)
+    assert len(answer.data) == count
+    assert answer.meta.seed == seed
+    assert all(isinstance(value, str) and value for record in answer.data for value in record.values())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"template": {"a": "person.firstName"}},
+        {"template": {"a": "person.firstName"}, "count": 100},
+        {"template": {"a": "person.firstName"}, "seed": None},
+        {"template": {"a": "person.firstName"}, "seed": MAX_SEED},
+        {"template": {"a": "person.firstName"}, "seed": -MAX_SEED},
+        {"template": {"a": "person.firstName"}, "locale": "de", "unknown": {}},
+        {"template": {"💡" * 100: "person.firstName"}},
+        {"template": {"": "person.firstName"}},
+        {"template": {f"key{number}": "person.firstName" for number in range(50)}},
+    ],
+)
+def test_good_requests(body: dict[str, Any]) -> None:
+    """Every bound is included; unknown fields are ignored; the declared schema agrees."""
+    assert _request(body).template == body["template"]
+    assert _schema().is_valid(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        {"template": None},
+        {"template": []},
+        {"template": "person.firstName"},
+        {"template": {}},
+        {"template": {f"key{number}": "person.firstName" for number in range(51)}},
+        {"template": {"a": ""}},
+        {"template": {"a": None}},
+        {"template": {"a": 1}},
+        {"template": {"a": ["person.firstName"]}},
+        {"template": {"a": {"b": "person.firstName"}}},
+        {"template": {"a" * 101: "person.firstName"}},
+        {"template": {"💡" * 101: "person.firstName"}},
+        {"template": {"a": "person.firstName"}, "count": 0},
+        {"template": {"a": "person.firstName"}, "count": -1},
+        {"template": {"a": "person.firstName"}, "count": 101},
+        {"template": {"a": "person.firstName"}, "count": 1.5},
+        {"template": {"a": "person.firstName"}, "count": "1"},
+        {"template": {"a": "person.firstName"}, "count": True},
+        {"template": {"a": "person.firstName"}, "count": None},
+        {"template": {"a": "person.firstName"}, "count": 10**30},
+        {"template": {"a": "person.firstName"}, "seed": True},
+        {"template": {"a": "person.firstName"}, "seed": 1.5},
+        {"template": {"a": "person.firstName"}, "seed": "1"},
+        {"template": {"a": "person.firstName"}, "seed": []},
+        {"template": {"a": "person.firstName"}, "seed": MAX_SEED + 1},
+        {"template": {"a": "person.firstName"}, "seed": -MAX_SEED - 1},
+        b'{"template": {"a": "person.firstName"}, "seed": NaN}',
+        b'{"template": {"a": "person.firstName"}, "seed": 1e400}',
+        b'{"template": {"a": "person.firstName"}, "seed": ' + b"9" * 5000 + b"}",
+        b'{"template": {"\\ud83d": "person.firstName"}}',
+    ],
+)
+def test_bad_requests(body: Any) -> None:
+    """Each is refused while it is decoded, which is before any payment."""
+    with pytest.raises(msgspec.DecodeError):
+        _request(body)
+    if isinstance(body, dict):
+        assert not _schema().is_valid(body)
+
+
+def _schema() -> Draft202012Validator:
+    return Draft202012Validator(msgspec.json.schema(Request))
+
+
+def test_a_wide_seed_is_refused_by_name() -> None:
+    """The refusal says which field it is."""
+    assert _refusal({"template": {"a": "git.branch"}, "seed": MAX_SEED + 1}).field == "seed"
+
+
+def test_an_unknown_method_is_refused_with_suggestions() -> None:
+    """The refusal names the first wrong field and what may have been meant, without repeating the value."""
+    refusal = _refusal({"template": {"good": "git.branch", "my.key": "person.firstname", "c": "nothing.here"}})
+    assert refusal.field == "template.my.key"
+    assert refusal.code == "invalid_body"
+    assert refusal.suggestions[0] == "person.firstName"
+    assert len(refusal.suggestions) <= 5
+    assert "firstname" not in refusal.detail
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("__class__", "__init__.__globals__", "person.__init__", "person.__class__", "__builtins__.eval"),
+        *("faker.providers", "faker.Faker", "fake.first_name", "first_name", "name", "profile", "binary", "zip", "csv"),
+        *("misc.binary", "person.first_name", "person.firstName.upper", "person.firstName()", "person..firstName"),
+        *(".firstName", "person.", ".", "person", "firstName", "person/firstName", "person['firstName']"),
+        *(" person.firstName", "person.firstName ", "person.firstName\n", "person.firstName\x00", "\tperson.firstName"),
+        *("PERSON.FIRSTNAME", "Person.firstName", "person.FirstName", "person.firstname"),
+        *("pers\u043en.firstName", "\uff50erson.firstName", "person\u2024firstName", "person\uff0efirstName"),
+        *("person.firstName\u200b", "person.\u200bfirstName", "perso\u0301n.firstName", "per\u017fon.firstName"),
+        *("helpers.fake", "helpers.fromRegExp", "helpers.arrayElement", "date.between", "date.betweens"),
+        *("{{person.firstName}}", "string.fromCharacters", "location.state(abbreviated)", "x" * 40_000, "\ud7ff"),
+    ],
+)
+def test_only_exact_names_dispatch(name: str) -> None:
+    """Attribute paths, look-alikes, other cases, spaces and templates are no method names."""
+    refusal = _refusal({"template": {"a": name}})
+    assert refusal.field == "template.a"
+    assert set(refusal.suggestions) <= METHODS.keys()
+
+
+def test_the_largest_request_fits_the_body_limit() -> None:
+    """Fifty keys of a hundred escaped astral characters and the longest name are below the endpoint's body limit."""
+    longest = max(METHODS, key=len)
+    template = {"\U0001f4a1" * 98 + f"{number:02}": longest for number in range(50)}
+    body = json.dumps({"template": template, "count": 100, "seed": MAX_SEED}).encode()
+    assert _request(body).template == template
+    assert len(body) <= ENDPOINT.max_body_bytes
+
+
+def test_many_values_are_long() -> None:
+    """Whatever they are: no method takes more than a fraction of a millisecond."""
+    template = {f"f{n}": "person.firstName" for n in range(4)}
+    assert not is_long(Request(template, count=MANY_VALUES // 4))
+    assert is_long(Request(template, count=MANY_VALUES // 4 + 1))

@@ -1,0 +1,123 @@
+"""Rules meeting in one text, as models and people really write it, and what a list of repairs tells about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jobs.json_repair import Kind, Repair, repair
+
+TEXTS = [
+    (
+        """
+        // config
+        {
+          name: 'Ada', // trailing
+          "tags": ['x', "y",],
+          `nested`: {a: 1, b: [True, None, undefined,]
+        """,
+        {"name": "Ada", "tags": ["x", "y"], "nested": {"a": 1, "b": [True, None, None]}},
+    ),
+    (
+        'Sure, here is "the" answer:\n\n```json\n{\n  "title": "On "quotes"",\n  "n": 007,\n  "list": [1, 2, ...],\n}\n```\n',
+        {"title": 'On "quotes"', "n": "007", "list": [1, 2]},
+    ),
+    (
+        "{'employees': [{'name': 'O'Neil', 'langs': ('en', 'fr')}, {'name': 'It's me', 'boss': True}]",
+        {"employees": [{"name": "O'Neil", "langs": ["en", "fr"]}, {"name": "It's me", "boss": True}]},
+    ),
+    (
+        '{"user": {"name": "x", "tags": ["a", "b"}, "n": 1, "text": "cut off, in the mid',
+        {"user": {"name": "x", "tags": ["a", "b"]}, "n": 1, "text": "cut off, in the mid"},
+    ),
+    (
+        '[{"a": 1, "b": "it is 5" long",}\n{"a": 2 "b": \'x\'},\n{a: 3, b: y}',
+        [{"a": 1, "b": 'it is 5" long'}, {"a": 2, "b": "x"}, {"a": 3, "b": "y"}],
+    ),
+    (
+        'db.users.insert({_id: ObjectId("5f"), at: ISODate("2020-01-01"), n: NumberLong("9"), re: /^x/i, })',
+        {"_id": "5f", "at": "2020-01-01", "n": "9", "re": "/^x/i"},
+    ),
+    (
+        '{"sql": "SELECT "a" FROM "b" WHERE c = "d"", "n": 1}',
+        {"sql": 'SELECT "a" FROM "b" WHERE c = "d"', "n": 1},
+    ),
+    (
+        '{"tool": "f", "args": "{"q": "hi", "n": [1, 2]}"}',
+        {"tool": "f", "args": '{"q": "hi", "n": [1, 2]}'},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), TEXTS)
+def test_texts_as_they_come(text: str, value: Any) -> None:
+    """Several things wrong at once are put right at once."""
+    assert repair(text).value == value
+
+
+REPAIRS = [
+    ('{"a":1,}', [(Kind.TRAILING_COMMA, 6)]),
+    ("[1,2],", [(Kind.TRAILING_COMMA, 5)]),
+    ("[,1]", [(Kind.LEADING_COMMA, 1)]),
+    ("[1,,2]", [(Kind.REDUNDANT_COMMA, 3)]),
+    ("[1 2]", [(Kind.MISSING_COMMA, 3)]),
+    ("['a']", [(Kind.SINGLE_QUOTES, 1)]),
+    ("[`a`]", [(Kind.SPECIAL_QUOTES, 1)]),
+    ('{a:"b"}', [(Kind.UNQUOTED_KEY, 1)]),
+    ('{"a":b}', [(Kind.UNQUOTED_STRING, 5)]),
+    ('{"a":"b}', [(Kind.MISSING_QUOTE, 7)]),
+    ('{"a":"b"c"}', [(Kind.UNESCAPED_QUOTE, 7)]),
+    ('["a\\q"]', [(Kind.INVALID_ESCAPE, 3)]),
+    ('["a\tb"]', [(Kind.CONTROL_CHARACTER, 3)]),
+    ('{\\"a\\":1}', [(Kind.ESCAPED, 1)]),
+    ("[1", [(Kind.MISSING_BRACKET, 2)]),
+    ("[1]]", [(Kind.REDUNDANT_BRACKET, 3)]),
+    ("[1}", [(Kind.MISMATCHED_BRACKET, 2)]),
+    ('{"a" 1}', [(Kind.MISSING_COLON, 4)]),
+    ('{"a"::1}', [(Kind.WRONG_SEPARATOR, 4)]),
+    ('{"a":}', [(Kind.MISSING_VALUE, 5)]),
+    ("{:1}", [(Kind.MISSING_KEY, 1)]),
+    ('{"a":', [(Kind.TRUNCATED, 5), (Kind.MISSING_BRACKET, 5)]),
+    ("[2.]", [(Kind.TRUNCATED, 1)]),
+    ("[+1]", [(Kind.NUMBER_FORMAT, 1)]),
+    ("[007]", [(Kind.NUMBER_AS_STRING, 1)]),
+    ("[True]", [(Kind.PYTHON_LITERAL, 1)]),
+    ("[NaN]", [(Kind.JAVASCRIPT_LITERAL, 1)]),
+    ("f([1])", [(Kind.FUNCTION_CALL, 0)]),
+    ("[(1)]", [(Kind.PARENTHESES, 1)]),
+    ('["a"+"b"]', [(Kind.CONCATENATED, 4)]),
+    ("[1,...]", [(Kind.ELLIPSIS, 3), (Kind.TRAILING_COMMA, 2)]),
+    ("[1/* */]", [(Kind.COMMENT, 2)]),
+    ("[\u00a01]", [(Kind.SPECIAL_WHITESPACE, 1)]),
+    ("```\n[1]\n```", [(Kind.CODE_FENCE, 0), (Kind.CODE_FENCE, 8)]),
+    ("x: [1, 2]", [(Kind.STRAY_TEXT, 0)]),
+    ("[1]\n[2]", [(Kind.MULTIPLE_VALUES, 0)]),
+]
+
+
+@pytest.mark.parametrize(("text", "repairs"), REPAIRS)
+def test_what_was_done_where(text: str, repairs: list[tuple[Kind, int]]) -> None:
+    """A repair is named after what was wrong, with its offset in the text that was sent."""
+    assert repair(text).repairs == tuple(Repair(kind, at) for kind, at in repairs)
+
+
+def test_every_kind_has_an_example() -> None:
+    """No kind of repair is only declared."""
+    shown = {kind for _, repairs in REPAIRS for kind, _ in repairs}
+    shown |= {Kind.LONE_SURROGATE, Kind.NUMBER_OUT_OF_RANGE}  # test_strict.py
+    shown |= {item.kind for item in repair('{"a":"b":"c"}').repairs}
+    assert shown == set(Kind)
+
+
+def test_offsets_are_those_of_the_text_that_was_sent() -> None:
+    """Unwrapping an escaped document does not shift what is reported after it."""
+    text = '{\\"key\\": True}'
+    assert repair(text).repairs == (Repair(Kind.ESCAPED, 1), Repair(Kind.PYTHON_LITERAL, text.index("True")))
+
+
+def test_the_list_of_repairs_is_bounded() -> None:
+    """A text with more than 100 things wrong is repaired to its end, and 100 of them are listed."""
+    repaired = repair("[" + "True," * 1000 + "]")
+    assert repaired.value == [True] * 1000
+    assert len(repaired.repairs) == 100

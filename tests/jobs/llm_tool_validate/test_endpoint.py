@@ -1,0 +1,407 @@
+"""The endpoint: what a request may be, and what comes back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.json_schema.check import MAX_BYTES, MAX_DEPTH
+from jobs.llm_tool_validate import MAX_LEVELS
+from jobs.llm_tool_validate.endpoint import (
+    ENDPOINT,
+    MAX_COERCIONS,
+    MAX_DATA_BYTES,
+    Request,
+    confidence,
+    exhausted,
+    run,
+)
+from jobs.ports import Context
+from shared.endpoint import InvalidField
+
+_CONTEXT = Context(payer="0x0")
+_NAMES = (
+    *("ok", "valid", "data", "coercions", "errors", "confidence", "dialect", "coercionCount", "errorCount", "error"),
+)
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_INTEGER = {"type": "integer"}
+_CITY = {"type": "object", "properties": {"city": {"type": "string"}, "days": _INTEGER}, "required": ["city"]}
+_WRAPPINGS = [
+    lambda schema: schema,
+    lambda schema: {"type": "function", "function": {"name": "f", "parameters": schema}},
+    lambda schema: {"type": "function", "name": "f", "parameters": schema},
+    lambda schema: {"name": "f", "description": "d", "input_schema": schema},
+    lambda schema: {"name": "f", "inputSchema": schema},
+]
+
+
+def _request(body: Any) -> Request:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return msgspec.json.decode(raw, type=Request)
+
+
+def _answer(schema: Any, data: Any, coerce: bool = True) -> dict[str, Any]:
+    request = _request({"schema": schema, "data": data, "coerce": coerce})
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, _CONTEXT)))
+    assert tuple(answer) == _NAMES
+    return answer
+
+
+def _refusal(body: Any) -> InvalidField:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        _request(body)
+    assert isinstance(caught.value.__cause__, InvalidField)
+    return caught.value.__cause__
+
+
+def test_example_is_what_the_call_gives() -> None:
+    """The documented example is a real answer."""
+    request = _request(ENDPOINT.example.request)
+    assert msgspec.to_builtins(run(request, _CONTEXT)) == ENDPOINT.example.response
+
+
+def test_valid_as_sent() -> None:
+    """Data that fits comes back as it is, with nothing to tell."""
+    for coerce in (False, True):
+        assert _answer(_CITY, {"city": "Rome", "days": 3, "x": [1.5]}, coerce) == {
+            "ok": True,
+            "valid": True,
+            "data": {"city": "Rome", "days": 3, "x": [1.5]},
+            "coercions": [],
+            "errors": [],
+            "confidence": 1.0,
+            "dialect": _DRAFT,
+            "coercionCount": 0,
+            "errorCount": 0,
+            "error": None,
+        }
+
+
+def test_coerced() -> None:
+    """What was changed is told with its place, and what it was before and after."""
+    answer = _answer(_CITY, {"city": 8, "days": "3"})
+    assert (answer["valid"], answer["data"], answer["confidence"]) == (True, {"city": "8", "days": 3}, 0.915)
+    assert sorted(answer["coercions"], key=lambda coercion: coercion["path"]) == [
+        {"path": "/city", "from": 8, "to": "8", "fromType": "integer", "toType": "string"},
+        {"path": "/days", "from": "3", "to": 3, "fromType": "string", "toType": "integer"},
+    ]
+
+
+def test_arguments_as_openai_sends_them() -> None:
+    """A JSON string, which is told as it was parsed."""
+    answer = _answer(_CITY, '{"city": "Rome", "days": "3"}')
+    assert answer["data"] == {"city": "Rome", "days": 3}
+    assert [(coercion["path"], coercion["to"]) for coercion in answer["coercions"]] == [
+        ("", {"city": "Rome", "days": "3"}),
+        ("/days", 3),
+    ]
+
+
+def test_coercing_is_off_unless_wanted() -> None:
+    """Without `coerce` the data is judged as it is."""
+    answer = run(_request({"schema": _CITY, "data": {"city": "Rome", "days": "3"}}), _CONTEXT)
+    assert (answer.valid, answer.data, answer.coercions) == (False, {"city": "Rome", "days": "3"}, [])
+    assert [(error.path, error.keyword, error.expected) for error in answer.errors] == [("/days", "type", "integer")]
+
+
+def test_invalid_after_all() -> None:
+    """What was coerced is told, and the errors are those of the coerced data."""
+    answer = _answer(_CITY, {"days": "3"})
+    assert (answer["valid"], answer["data"], answer["coercionCount"]) == (False, {"days": 3}, 1)
+    assert answer["errors"] == [
+        {
+            "path": "",
+            "keyword": "required",
+            "message": '"city" is a required property',
+            "expected": "city",
+            "schemaPath": "/required",
+        }
+    ]
+    assert answer["confidence"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("schema", "data", "valid"),
+    [
+        (_INTEGER, 1.0, True),
+        (_INTEGER, True, False),
+        (_INTEGER, None, False),
+        ({"type": "null"}, None, True),
+        ({"type": ["string", "null"]}, "", True),
+        ({}, None, True),
+        ({"const": 10**30}, 10**30, True),
+        ({"type": "number"}, 1e308, True),
+        ({"format": "email"}, "x", True),
+        ({"$schema": "http://json-schema.org/draft-07/schema#", "format": "email"}, "x", False),
+    ],
+)
+def test_validation_alone(schema: Any, data: Any, valid: bool) -> None:
+    """1.0 is an integer and true is not; null is a value; formats are the draft's affair."""
+    answer = _answer(schema, data, coerce=False)
+    assert (answer["valid"], answer["data"], answer["coercions"]) == (valid, data, [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "dialect"),
+    [
+        (None, _DRAFT),
+        ("https://json-schema.org/draft/2020-12/schema", _DRAFT),
+        ("https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2019-09/schema"),
+        ("http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-07/schema#"),
+        ("http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-07/schema#"),
+        ("http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-06/schema#"),
+        ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-04/schema#"),
+    ],
+)
+@pytest.mark.parametrize("wrap", _WRAPPINGS)
+def test_dialect(asked: str | None, dialect: str, wrap: Any) -> None:
+    """The draft that `$schema` names, or 2020-12."""
+    schema = _CITY if asked is None else {"$schema": asked, **_CITY}
+    assert _answer(wrap(schema), {"city": "Rome"})["dialect"] == dialect
+    assert exhausted(_request({"schema": wrap(schema), "data": 1})).dialect == dialect
+
+
+@pytest.mark.parametrize("wrap", _WRAPPINGS)
+@pytest.mark.parametrize("coerce", [False, True])
+@pytest.mark.parametrize("data", [{"city": "Rome"}, {"city": 1, "days": "x"}, '{"days": "1"}', None, []])
+def test_the_wrapping_makes_no_difference(wrap: Any, coerce: bool, data: Any) -> None:
+    """To anything in the answer."""
+    assert _answer(wrap(_CITY), data, coerce) == _answer(_CITY, data, coerce)
+
+
+@pytest.mark.parametrize(
+    ("definition", "field", "code"),
+    [
+        ({"type": "nope"}, "schema", "invalid_schema"),
+        (
+            {"type": "function", "function": {"parameters": {"type": "nope"}}},
+            "schema.function.parameters",
+            "invalid_schema",
+        ),
+        ({"type": "function", "name": "f", "parameters": "{}"}, "schema.parameters", "invalid_schema"),
+        ({"name": "f", "input_schema": None}, "schema.input_schema", "invalid_schema"),
+        ({"functionDeclarations": [{"name": "f"}]}, "schema", "invalid_schema"),
+        (
+            {"type": "function", "function": {"parameters": {"city": {"type": "string"}}}},
+            "schema.function.parameters",
+            "invalid_schema",
+        ),
+        ({"name": "f", "inputSchema": {"minimum": "1"}}, "schema.inputSchema", "invalid_schema"),
+        ({"pattern": "(?=a)"}, "schema", "invalid_schema"),
+        ({"$ref": "#/$defs/missing"}, "schema", "invalid_schema"),
+        ({"$ref": "http://127.0.0.1:9/"}, "schema", "remote_ref_not_allowed"),
+        ({"$defs": {"unused": {"$ref": "file:///etc/passwd"}}}, "schema", "remote_ref_not_allowed"),
+        ({"name": "f", "input_schema": {"$ref": "other.json"}}, "schema.input_schema", "remote_ref_not_allowed"),
+        ({"$schema": "http://127.0.0.1:9/"}, "schema", "remote_ref_not_allowed"),
+        ({"type": "object", "title": "x" * MAX_BYTES}, "schema", "invalid_schema"),
+    ],
+)
+def test_bad_schemas_are_refused_with_the_request(definition: Any, field: str, code: str) -> None:
+    """Before anything is paid, by the name of the place where the schema is."""
+    refusal = _refusal({"schema": definition, "data": {}})
+    assert (refusal.field, refusal.code) == (field, code)
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"schema": {}}, {"data": 1}, {"schema": None, "data": 1}, {"schema": "{}", "data": 1}]
+)
+def test_schema_and_data_are_required(body: Any) -> None:
+    """The schema as an object; the data as anything."""
+    with pytest.raises(msgspec.ValidationError, match=r"schema|data"):
+        _request(body)
+
+
+@pytest.mark.parametrize("schema", [True, [], 1, "x"])
+def test_the_schema_is_an_object(schema: Any) -> None:
+    """A boolean would be a schema, but no tool has it."""
+    with pytest.raises(msgspec.ValidationError, match="schema"):
+        _request({"schema": schema, "data": 1})
+
+
+@pytest.mark.parametrize("coerce", [None, 1, "true", []])
+def test_coerce_is_a_boolean(coerce: Any) -> None:
+    """And nothing that would have to be coerced."""
+    with pytest.raises(msgspec.ValidationError, match="coerce"):
+        _request({"schema": {}, "data": 1, "coerce": coerce})
+
+
+def test_unknown_fields_are_ignored() -> None:
+    """A field that is not known does not matter."""
+    assert bytes(_request({"schema": {}, "data": 1, "strict": True}).data) == b"1"
+
+
+def test_size_of_the_data() -> None:
+    """256 KB of JSON, however it is written in the body, which the body limit allows."""
+    most = "x" * (MAX_DATA_BYTES - 2)
+    assert _answer({}, most)["valid"] is True
+    refusal = _refusal({"schema": {}, "data": most + "x"})
+    assert (refusal.field, refusal.code) == ("data", "invalid_body")
+    escaped = json.dumps({"schema": {"type": "object", "title": "é" * 32_000}, "data": ["é" * 131_000]}).encode()
+    assert 950_000 < len(escaped) < ENDPOINT.max_body_bytes
+    assert json.loads(bytes(_request(escaped).data)) == ["é" * 131_000]
+    for much in (
+        b"[" + b" 1," * 140_000 + b"1]",
+        b'["' + rb"\u00e9" * 131_100 + b'"]',
+        b"[" + b"1e30," * 60_000 + b"1]",
+    ):
+        assert _refusal(b'{"schema":{},"data":%s}' % much).detail == "The data has more than 262144 bytes."
+    assert _request(b'{"schema":{},"data":%s}' % (b"[" + b" 1," * 130_000 + b"1]")).data
+
+
+@pytest.mark.parametrize("number", ["1e309", "-1E+0400", "1" + "0" * 309 + ".5", "7" * 4301])
+def test_numbers_out_of_range(number: str) -> None:
+    """Refused before they are charged, as everywhere in a body."""
+    refusal = _refusal(f'{{"schema":{{}},"data":[{number}]}}'.encode())
+    assert (refusal.field, refusal.code) == ("data", "invalid_body")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=12) | st.text(st.sampled_from('[]{}",:0123456789eE+-.\\u "tn'), max_size=16).map(str.encode))
+def test_what_is_accepted_can_be_decoded(data: bytes) -> None:
+    """A call is charged once its request was accepted."""
+    try:
+        request = _request(b'{"schema":{},"data":' + data + b"}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    assert run(request, _CONTEXT).valid is True
+
+
+def _nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value] if levels % 2 else {"a": value}
+    return value
+
+
+def test_levels_of_the_data() -> None:
+    """128 can be checked to the bottom; more are refused, and 100 000 are no RecursionError."""
+    schema = {"type": ["array", "object"], "items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}, "minItems": 1}
+    for coerce in (False, True):
+        (error,) = _answer(schema, _nested(MAX_LEVELS), coerce)["errors"]
+        assert error["path"] == "/a" * (MAX_LEVELS - 1)
+    refusal = _refusal({"schema": {}, "data": _nested(MAX_LEVELS + 1)})
+    assert (refusal.field, refusal.code) == ("data", "invalid_body")
+    with pytest.raises((msgspec.MsgspecError, RecursionError)):
+        _request(b'{"schema": {}, "data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+
+
+def test_levels_of_the_schema() -> None:
+    """The bound of all schemas holds where they are wrapped, too."""
+    schema: Any = {}
+    for _ in range(MAX_DEPTH):
+        schema = {"not": schema}
+    assert _refusal({"schema": {"name": "f", "input_schema": schema}, "data": 1}).code == "invalid_schema"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"schema": {}, "data": NaN}',
+        b'{"schema": {}, "data": 1e400}',
+        b'{"schema": {}, "data": "\\ud800 alone"}',
+        b'{"schema": {}, "data": {"\\udc00 alone": 1}}',
+        b'{"schema": {"const": "\\ud800 alone"}, "data": 1}',
+        b'{"schema": {}, "data": "\xed\xa0\x80"}',
+        b'{"schema": {}, "data": ' + b"9" * 5000 + b"}",
+    ],
+)
+def test_what_could_not_be_answered_is_refused(body: bytes) -> None:
+    """Numbers and texts that JSON, or a reader of the answer, does not know."""
+    with pytest.raises((msgspec.MsgspecError, UnicodeError)):
+        _request(body)
+
+
+def test_numbers_are_kept() -> None:
+    """Integers are exact, as sent or coerced; of duplicate keys the last one stays."""
+    huge = "1234567890" * 40
+    request = _request(b'{"schema": {}, "data": {"a": 1, "a": [%s, 1e5, -0.0]}}' % huge.encode())
+    assert msgspec.json.encode(run(request, _CONTEXT).data) == b'{"a":[%s,100000.0,-0.0]}' % huge.encode()
+    assert _answer(_INTEGER, "9007199254740993")["data"] == 9007199254740993
+    for text in ("1e400", "NaN", "Infinity", "9" * 400):
+        answer = _answer({"type": "number"}, text)
+        assert (answer["valid"], answer["data"]) == (False, text)
+
+
+def test_at_most_a_thousand_coercions_and_a_hundred_errors_are_listed() -> None:
+    """All of them are made, and counted."""
+    answer = _answer({"items": _INTEGER}, ["1"] * 1500 + ["x"] * 150)
+    assert answer["data"] == [1] * 1500 + ["x"] * 150
+    assert (len(answer["coercions"]), answer["coercionCount"]) == (MAX_COERCIONS, 1500)
+    assert (len(answer["errors"]), answer["errorCount"]) == (100, 150)
+
+
+def test_long_paths_are_not_repeated_a_thousand_times() -> None:
+    """The answer stays in proportion to the request."""
+    answer = _answer({"additionalProperties": {"items": _INTEGER}}, {"k" * 10_000: ["1"] * 1000})
+    assert answer["coercionCount"] == 1000
+    assert len(answer["coercions"]) == 6
+    assert answer["data"] == {"k" * 10_000: [1] * 1000}
+
+
+def test_exhausted() -> None:
+    """When the time runs out nothing is known, and that is what the answer says."""
+    answer = msgspec.to_builtins(exhausted(_request({"schema": _INTEGER, "data": "1", "coerce": True})))
+    assert answer == {
+        "ok": False,
+        "valid": None,
+        "data": "1",
+        "coercions": [],
+        "errors": [],
+        "confidence": 0.0,
+        "dialect": _DRAFT,
+        "coercionCount": None,
+        "errorCount": None,
+        "error": "too_complex",
+    }
+    assert tuple(answer) == _NAMES
+
+
+@pytest.mark.parametrize(
+    ("coercions", "errors", "expected"),
+    [
+        (0, 0, 1.0),
+        (1, 0, 0.95),
+        (2, 0, 0.915),
+        (1000, 0, 0.6),
+        (0, 1, 0.25),
+        (5, 1, 0.25),
+        (0, 4, 0.1),
+        (0, 60_000, 0.0),
+    ],
+)
+def test_confidence(coercions: int, errors: int, expected: float) -> None:
+    """The documented figures."""
+    assert confidence(coercions, errors) == expected
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_confidence_falls(coercions: int, errors: int, more: int) -> None:
+    """With every coercion or error it is not higher, and the three kinds of answers never overlap."""
+    assert 0 <= confidence(coercions, errors + more) <= confidence(coercions, errors) <= 1
+    assert confidence(coercions + more, errors) <= confidence(coercions, errors)
+    assert confidence(0, 0) > confidence(coercions + 1, 0) > confidence(coercions, errors + 1)
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(_ANY, st.sampled_from([_CITY, {}, {"items": _INTEGER}, {"enum": [1, "a", None]}]), st.booleans())
+def test_any_data_gets_a_whole_answer(data: Any, schema: Any, coerce: bool) -> None:
+    """Whatever is sent, the answer is UTF-8 JSON with every key, decodes with a strict reader, and agrees with itself."""
+    request = _request({"schema": schema, "data": data, "coerce": coerce})
+    answer = msgspec.json.decode(msgspec.json.encode(run(request, _CONTEXT)))
+    assert tuple(answer) == _NAMES
+    assert answer["valid"] is (answer["errorCount"] == 0) is (answer["errors"] == [])
+    assert answer["confidence"] == confidence(answer["coercionCount"], answer["errorCount"])
+    again = run(_request({"schema": schema, "data": answer["data"], "coerce": coerce}), _CONTEXT)
+    assert msgspec.json.encode(again.data) == msgspec.json.encode(answer["data"])

@@ -1,0 +1,177 @@
+"""Every provider: what is changed by one character is not valid, and whatever is sent gets an answer."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.webhook_sig_verify import PROVIDERS
+from tests.jobs.webhook_sig_verify.deliveries import MISMATCH, NOW, PAYLOADS, VALID, ask, mac, verdict
+
+PAYLOAD = '{"id": 1, "text": "caf\u00e9 \U0001f4a1"}'
+SECRET = "whsec_abc+/=\u00e9"
+H = "content-type x-event-id"
+HEADERS = {"content-type": "a b", "x-event-id": "c.d"}
+V1 = f"h={H},v1={mac(SECRET, NOW, '.', H, '.', 'a b.c.d', '.', PAYLOAD)}"
+COMMON = {"payload": PAYLOAD, "secret": SECRET}
+
+# Every character of these signatures counts.
+DELIVERIES: dict[str, dict[str, Any]] = {
+    "stripe": {"provider": "stripe", "signature": f"t={NOW},v1={mac(SECRET, NOW, '.', PAYLOAD)}"},
+    "github": {"provider": "github", "signature": f"sha256={mac(SECRET, PAYLOAD)}"},
+    "github sha1": {"provider": "github", "signature": f"sha1={mac(SECRET, PAYLOAD, algorithm='sha1')}"},
+    "vercel": {"provider": "vercel", "signature": mac(SECRET, PAYLOAD, algorithm="sha1")},
+    "slack": {
+        "provider": "slack",
+        "signature": f"v0={mac(SECRET, 'v0:', NOW, ':', PAYLOAD)}",
+        "timestamp": str(NOW),
+    },
+    "cdp v0": {"provider": "cdp", "signature": f"t={NOW},v0={mac(SECRET, NOW, '.', PAYLOAD)}"},
+    "cdp v1": {"provider": "cdp", "signature": f"t={NOW},{V1}", "headers": HEADERS},
+    "generic hex": {"provider": "generic", "signature": f"sha256={mac(SECRET, PAYLOAD)}"},
+    "generic base64": {
+        "provider": "generic",
+        "signature": base64.b64encode(bytes.fromhex(mac(SECRET, PAYLOAD))).decode(),
+    },
+}
+NAMES = sorted(DELIVERIES)
+relaxed = settings(deadline=None)
+
+texts = st.text(st.characters(codec="utf-8"), max_size=40)
+signs = st.one_of(st.sampled_from("0123456789abcdefABCDEF=,.+-_/ \t\n\x00gG"), st.characters(codec="utf-8"))
+
+
+def _delivery(name: str) -> dict[str, Any]:
+    return COMMON | DELIVERIES[name]
+
+
+def _with(text: str, position: int, sign: str) -> str:
+    position %= len(text)
+    return text[:position] + sign + text[position + 1 :]
+
+
+def test_every_provider_is_here() -> None:
+    """And unchanged, all of them are valid."""
+    assert {delivery["provider"] for delivery in DELIVERIES.values()} == set(PROVIDERS)
+    for name in NAMES:
+        assert verdict(ask(**_delivery(name))) == VALID
+
+
+@pytest.mark.parametrize("name", NAMES)
+@relaxed
+@given(st.integers(0, 200), signs)
+def test_another_payload(name: str, position: int, sign: str) -> None:
+    """One character more, less or another: the signature does not match."""
+    for changed in (
+        _with(PAYLOAD, position, sign),
+        _with(PAYLOAD, position, ""),
+        PAYLOAD[:position] + sign + PAYLOAD[position:],
+    ):
+        if changed != PAYLOAD:
+            assert verdict(ask(**_delivery(name) | {"payload": changed})) == MISMATCH
+
+
+@pytest.mark.parametrize("name", NAMES)
+@relaxed
+@given(st.integers(0, 200), signs)
+def test_another_secret(name: str, position: int, sign: str) -> None:
+    """One character another: the signature does not match."""
+    changed = _with(SECRET, position, sign)
+    if changed != SECRET:
+        assert verdict(ask(**_delivery(name) | {"secret": changed})) == MISMATCH
+
+
+@pytest.mark.parametrize("name", NAMES)
+@relaxed
+@given(st.integers(0, 200), signs)
+def test_another_signature(name: str, position: int, sign: str) -> None:
+    """One character another, but for the case of hex and the two alphabets of base64: not valid."""
+    delivery = _delivery(name)
+    signature = delivery["signature"]
+    changed = _with(signature, position, sign)
+    same = str.maketrans("-_", "+/") if name == "generic base64" else {}
+    is_hex_case = name != "generic base64" and changed.lower() == signature.lower()
+    if changed.translate(same) != signature and not is_hex_case:
+        assert ask(**delivery | {"signature": changed})["valid"] is False
+
+
+@pytest.mark.parametrize("name", NAMES)
+@relaxed
+@given(st.integers(0, 200))
+def test_a_shorter_signature(name: str, position: int) -> None:
+    """One character less, but for the padding of base64: not valid."""
+    delivery = _delivery(name)
+    changed = _with(delivery["signature"], position, "")
+    if changed != delivery["signature"].removesuffix("="):
+        assert ask(**delivery | {"signature": changed})["valid"] is False
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "generic base64"])
+@relaxed
+@given(st.data())
+def test_the_case_of_hex_does_not_count(name: str, data: st.DataObject) -> None:
+    """Every digit may be written either way."""
+    delivery = _delivery(name)
+    start = len(delivery["signature"]) - (40 if "sha1" in name or name == "vercel" else 64)
+    text = delivery["signature"]
+    upper = data.draw(st.lists(st.booleans(), min_size=len(text) - start, max_size=len(text) - start))
+    digits = [sign.upper() if is_upper else sign for sign, is_upper in zip(text[start:], upper, strict=True)]
+    assert verdict(ask(**delivery | {"signature": text[:start] + "".join(digits)})) == VALID
+
+
+@relaxed
+@given(st.integers(0, 9), st.sampled_from("0123456789"))
+def test_another_time(position: int, digit: str) -> None:
+    """One digit another: the signature does not match, however old it makes it."""
+    changed = _with(str(NOW), position, digit)
+    if changed != str(NOW):
+        assert verdict(ask(**_delivery("slack") | {"timestamp": changed})) == MISMATCH
+        for name in ("stripe", "cdp v0", "cdp v1"):
+            signature = DELIVERIES[name]["signature"].replace(str(NOW), changed)
+            assert verdict(ask(**_delivery(name) | {"signature": signature})) == MISMATCH
+
+
+@relaxed
+@given(st.sampled_from(sorted(HEADERS)), st.integers(0, 200), signs)
+def test_another_header(name: str, position: int, sign: str) -> None:
+    """One character of a value that is covered: the signature does not match."""
+    changed = _with(HEADERS[name], position, sign)
+    if changed != HEADERS[name]:
+        assert verdict(ask(**_delivery("cdp v1") | {"headers": HEADERS | {name: changed}})) == MISMATCH
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@relaxed
+@given(
+    st.one_of(
+        texts,
+        st.text("0123456789abcdefABCDEF=,.:tvh1 \t-_+/", max_size=120),
+        st.lists(st.sampled_from(["t=1", f"t={NOW}", "v0=", "v1=", "h=a b", "h=", "0" * 64, ",", "=", " "])).map(
+            "".join
+        ),
+    ),
+    texts,
+    st.one_of(st.none(), st.dictionaries(st.sampled_from(["a", "b", "", "\u00e9"]), texts)),
+)
+def test_any_signature_gets_a_whole_answer(
+    provider: str, signature: str, payload: str, headers: dict[str, str] | None
+) -> None:
+    """Nobody signed these, so they are not valid, and the answer has every key and one reason."""
+    found = ask(provider=provider, payload=payload, signature=signature, secret=SECRET, headers=headers, timestamp=NOW)
+    assert found["valid"] is False
+    assert found["reason"] in {"signature_mismatch", "malformed_signature", "missing_header", "unsupported_scheme"}
+    assert len(found) == 10
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_providers_do_not_pass_for_each_other(payload: str) -> None:
+    """The signature of one scheme is not valid under another that signs something else."""
+    stripe = f"t={NOW},v1={mac(SECRET, NOW, '.', payload)}"
+    assert ask(provider="stripe", payload=payload, signature=stripe, secret=SECRET)["valid"] is True
+    for provider in ("github", "vercel", "slack", "cdp", "generic"):
+        found = ask(provider=provider, payload=payload, signature=stripe, secret=SECRET, timestamp=NOW)
+        assert found["valid"] is False

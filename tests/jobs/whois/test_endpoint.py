@@ -1,0 +1,279 @@
+"""The endpoint, against servers that are a table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from jobs.ports import NOWHERE, Context, WhoisText
+from jobs.whois.endpoint import ENDPOINT, EXAMPLE_RECORD, InvalidDomain, Request, run
+from shared.endpoint import InvalidField
+from shared.outcome import BlockedAddress, UpstreamFailed
+
+ROOT = "whois.iana.test.net"
+TLD = {
+    "com": "refer: whois.registry.net\n",
+    "uk": "refer: whois.registry.net\n",
+    "de": "domain: DE\nwhois: whois.registry.net\n",
+    "jp": "refer: whois.registry.net\n",
+    "int": f"whois: {ROOT}\n",
+    "dev": "domain: DEV\nwhois:\n\nstatus: ACTIVE\n",
+    "info": "refer: localhost\n",
+    "biz": "refer: 127.0.0.1\n",
+    "pro": "refer: not a host\n",
+}
+COMPLETE = "Domain Name: {}\nRegistrar: R\nCreation Date: 2001-01-01\nRegistry Expiry Date: 2027-01-01\n"
+THIN = "Domain Name: {}\nRegistrar WHOIS Server: {}\nName Server: ns1.{}\n"
+
+
+class Servers:
+    """jobs.ports.Whois out of a table: (server, query) to a text, bytes or an exception."""
+
+    root = ROOT
+
+    def __init__(self, answers: dict[tuple[str, str], Any], age_s: float = 0.0) -> None:
+        self._answers = {(ROOT, tld): text for tld, text in TLD.items()} | answers
+        self._age_s = age_s
+        self.asked: list[tuple[str, str]] = []
+
+    def ask(self, server: str, query: str, *, deadline: float) -> WhoisText:
+        self.asked.append((server, query))
+        answer = self._answers[server, query]
+        if isinstance(answer, Exception):
+            raise answer
+        raw = answer.encode() if isinstance(answer, str) else answer
+        return WhoisText(raw, False, 0.0 if server == ROOT else self._age_s)
+
+
+class World:
+    """A clock and the servers."""
+
+    def __init__(self, whois: Servers) -> None:
+        self.whois = whois
+        self.clock = self
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(NOWHERE, name)
+
+
+def answer(domain: str, servers: Servers) -> dict[str, Any]:
+    request = msgspec.json.decode(json.dumps({"domain": domain}), type=Request)
+    body: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", World(servers)))))
+    return body
+
+
+def refusal(domain: Any) -> InvalidField:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.json.decode(json.dumps({"domain": domain}), type=Request)
+    assert isinstance(caught.value.__cause__, InvalidField)
+    return caught.value.__cause__
+
+
+def test_the_example() -> None:
+    """What is documented is what the text gives."""
+    documented = ENDPOINT.example.response
+    servers = Servers({("whois.registry.net", "domain example.com"): EXAMPLE_RECORD})
+    given = answer("www.example.com", servers)
+    assert list(given) == list(documented)
+    place = {"whoisServer": "whois.registry.net", "serversQueried": [ROOT, "whois.registry.net"]}
+    assert given == documented | place | {"daysUntilExpiry": 264}
+
+
+def test_what_nobody_has() -> None:
+    """Is an answer, and has every field all the same."""
+    servers = Servers({("whois.registry.net", "domain nobody.com"): 'No match for "NOBODY.COM".\n'})
+    given = answer("nobody.com", servers)
+    assert set(given) == set(ENDPOINT.example.response)
+    assert (given["ok"], given["registered"], given["registrar"], given["nameServers"]) == (True, False, None, [])
+    assert (given["expiresAt"], given["daysUntilExpiry"], given["dnssec"]) == (None, None, None)
+    assert given["raw"] == 'No match for "NOBODY.COM".\n'
+
+
+@pytest.mark.parametrize(
+    ("asked", "domain", "query", "parsed_by"),
+    [
+        ("www.a.co.uk", "a.co.uk", "a.co.uk", "uk"),
+        ("A.COM.", "a.com", "domain a.com", "generic"),
+        ("deep.below.a.de", "a.de", "-T dn,ace a.de", "de"),
+        ("münchen.de", "xn--mnchen-3ya.de", "-T dn,ace xn--mnchen-3ya.de", "de"),
+        ("_dmarc.a.jp", "a.jp", "a.jp/e", "jp"),
+        ("user.github.com", "github.com", "domain github.com", "generic"),
+    ],
+)
+def test_how_it_is_asked(asked: str, domain: str, query: str, parsed_by: str) -> None:
+    """The registrable domain, in the registry's own form, and nothing else."""
+    servers = Servers({("whois.registry.net", query): COMPLETE.format(domain)})
+    given = answer(asked, servers)
+    assert servers.asked == [(ROOT, domain.rpartition(".")[2]), ("whois.registry.net", query)]
+    assert (given["domain"], given["registered"], given["parsedBy"]) == (domain, True, parsed_by)
+    assert given["unicodeDomain"] == ("münchen.de" if "xn--" in domain else domain)
+
+
+def test_days_until_expiry_are_whole_and_may_be_negative() -> None:
+    """By the clock of this installation."""
+    for expires, days in {"2026-11-21T15:00:00Z": 0, "2026-11-22T14:59:59Z": 0, "2026-11-21T14:59:59Z": -1}.items():
+        text = f"Domain Name: a.com\nRegistrar: R\nCreation Date: 2001-01-01\nRegistry Expiry Date: {expires}\n"
+        given = answer("a.com", Servers({("whois.registry.net", "domain a.com"): text}))
+        assert (given["expiresAt"], given["daysUntilExpiry"]) == (expires, days)
+
+
+def test_a_registrar_is_asked_where_something_is_missing() -> None:
+    """And the registry's word stands where they disagree."""
+    servers = Servers(
+        {
+            ("whois.registry.net", "domain a.com"): THIN.format("a.com", "whois.registrar.net", "a.com"),
+            ("whois.registrar.net", "a.com"): COMPLETE.format("a.com") + "Name Server: other.net\n",
+        },
+        age_s=61.9,
+    )
+    given = answer("a.com", servers)
+    assert (given["registrar"], given["createdAt"]) == ("R", "2001-01-01T00:00:00Z")
+    assert given["nameServers"] == ["ns1.a.com"]
+    assert given["serversQueried"] == [ROOT, "whois.registry.net", "whois.registrar.net"]
+    assert given["registrarWhoisServer"] == "whois.registrar.net"
+    assert "# whois.registrar.net\n\nDomain Name: a.com" in given["raw"]
+    assert given["ageSeconds"] == 61
+
+
+@pytest.mark.parametrize(
+    "server", ["whois.registry.net", ROOT, "localhost", "10.0.0.1", "whois.internal", "redis.cluster.local"]
+)
+def test_loops_and_internal_hosts_are_not_followed(server: str) -> None:
+    """A registrar's server is a stranger's word: nobody is asked twice, and nobody inside at all."""
+    servers = Servers({("whois.registry.net", "domain a.com"): THIN.format("a.com", server, "a.com")})
+    given = answer("a.com", servers)
+    assert len(servers.asked) == 2
+    assert (given["registered"], given["nameServers"]) == (True, ["ns1.a.com"])
+
+
+def test_there_are_three_servers_at_most() -> None:
+    """The third may name a fourth."""
+    servers = Servers(
+        {
+            ("whois.registry.net", "domain a.com"): THIN.format("a.com", "whois.b.net", "a.com"),
+            ("whois.b.net", "a.com"): THIN.format("a.com", "whois.c.net", "a.com"),
+        }
+    )
+    assert answer("a.com", servers)["serversQueried"] == [ROOT, "whois.registry.net", "whois.b.net"]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        UpstreamFailed("late", reason="timeout"),
+        UpstreamFailed("too much", reason="rate_limited"),
+        BlockedAddress("private"),
+        "Domain Name: another.com\nRegistrar: X\nCreation Date: 1999-01-01\n",
+        "No match for a.com\n",
+        b"\xff\x00",
+    ],
+    ids=str,
+)
+def test_a_registrar_that_fails_takes_nothing_away(failure: Any) -> None:
+    """What the registry said is the answer."""
+    servers = Servers(
+        {
+            ("whois.registry.net", "domain a.com"): THIN.format("a.com", "whois.registrar.net", "a.com"),
+            ("whois.registrar.net", "a.com"): failure,
+        }
+    )
+    given = answer("a.com", servers)
+    assert (given["registered"], given["registrar"], given["nameServers"]) == (True, None, ["ns1.a.com"])
+
+
+@pytest.mark.parametrize(
+    ("domain", "reason"),
+    [("a.dev", "no_whois_server"), ("a.pro", "no_whois_server"), ("a.unheardof", "no_whois_server")],
+)
+def test_without_a_whois_server(domain: str, reason: str) -> None:
+    """As more and more top-level domains are."""
+    servers = Servers({(ROOT, "unheardof"): "% This query returned 0 objects.\n"})
+    with pytest.raises(UpstreamFailed) as caught:
+        answer(domain, servers)
+    assert caught.value.reason == reason
+    assert reason in ENDPOINT.failures
+
+
+@pytest.mark.parametrize("domain", ["a.info", "a.biz"])
+def test_a_registry_inside_is_blocked(domain: str) -> None:
+    """Before anything is asked of it."""
+    servers = Servers({})
+    with pytest.raises(BlockedAddress):
+        answer(domain, servers)
+    assert len(servers.asked) == 1
+
+
+def test_iana_is_a_registry_itself() -> None:
+    """Of .int: that is no loop."""
+    record = "domain: A.INT\nnserver: NS.A.INT 192.0.2.1\ncreated: 1998-06-05\nchanged: 2020-01-01\nsource: IANA\n"
+    given = answer("a.int", Servers({(ROOT, "a.int"): record}))
+    assert (given["registered"], given["whoisServer"], given["serversQueried"]) == (True, ROOT, [ROOT])
+
+
+@pytest.mark.parametrize("domain", ["co.uk", "a_b.com", "uk.co.uk."])
+def test_what_nobody_can_register(domain: str) -> None:
+    """A public suffix, or a name with an underscore: only the list of suffixes tells."""
+    if domain == "uk.co.uk.":
+        servers = Servers({("whois.registry.net", "uk.co.uk"): COMPLETE.format("uk.co.uk")})
+        assert answer(domain, servers)["domain"] == "uk.co.uk"
+        return
+    with pytest.raises(InvalidDomain):
+        answer(domain, Servers({}))
+
+
+@pytest.mark.parametrize(
+    ("domain", "code"),
+    [
+        ("", None),
+        (5, None),
+        ("x" * 2000, None),
+        ("a.com\r\nb.com", "invalid_domain"),
+        ("a.com b.com", "invalid_domain"),
+        ("-T dn a.de", "invalid_domain"),
+        ("a" * 64 + ".com", "invalid_domain"),
+        ("https://a.com", "invalid_domain"),
+        ("a..com", "invalid_domain"),
+        ("127.0.0.1", "blocked_address"),
+        ("2130706433", "blocked_address"),
+        ("localhost", "blocked_address"),
+        ("com", "blocked_address"),
+        ("a.internal", "blocked_address"),
+        ("a@b.com", "invalid_domain"),
+        ("a.com/e", "invalid_domain"),
+    ],
+)
+def test_what_is_refused_unpaid(domain: Any, code: str | None) -> None:
+    """All that can be judged without the list of suffixes."""
+    if code is None:
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.json.decode(json.dumps({"domain": domain}), type=Request)
+        return
+    refused = refusal(domain)
+    assert (refused.code, refused.field) == (code, "domain")
+
+
+def test_the_raw_text_has_its_limit() -> None:
+    """64 KB of UTF-8, whatever the registry's encoding was."""
+    text = ("é" * 70 + "\n") * 1_000 + COMPLETE.format("a.com")
+    given = answer("a.com", Servers({("whois.registry.net", "domain a.com"): text.encode("latin-1")[:65_536]}))
+    assert given["rawTruncated"] is True
+    assert len(given["raw"].encode()) <= 65_536
+
+
+def test_queries_hold_nothing_that_ends_a_line() -> None:
+    """Of all query forms."""
+    from jobs.whois.rules import RULES
+    from workers.adapters.whois import _QUERY
+
+    seen: list[str] = [rules.query.format("xn--a-b.co.uk") for rules in RULES.values()]
+    check: Callable[[str], Any] = re.compile(r"[ -~]+").fullmatch
+    assert all(check(query) and _QUERY.fullmatch(query) for query in seen)

@@ -1,0 +1,34 @@
+"""Whose host is whose."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.x402_discover.site import is_same_site
+
+
+@pytest.mark.parametrize(
+    ("host", "other", "is_same"),
+    [
+        ("shop.example.com", "shop.example.com", True),
+        ("shop.example.com", "example.com", True),
+        ("shop.example.com", "a.b.example.com", True),
+        ("shop.example.com", "shop.example.org", False),
+        ("shop.example.com", "notexample.com", False),
+        ("example.com", "example.com.evil.org", False),
+        ("shop.co.uk", "other.co.uk", False),
+        ("a.shop.co.uk", "shop.co.uk", True),
+        ("one.github.io", "two.github.io", False),
+        ("a.one.github.io", "one.github.io", True),
+        ("github.io", "one.github.io", False),
+        ("one.vercel.app", "two.vercel.app", False),
+        ("com", "example.com", False),
+        ("com", "com", True),
+        ("internal", "shop.internal", False),
+        ("xn--mnchen-3ya.de", "www.xn--mnchen-3ya.de", True),
+    ],
+)
+def test_one_site(host: str, other: str, is_same: bool) -> None:
+    """The same registrable domain; customers of a shared one are strangers. No network is used to tell."""
+    assert is_same_site(host, other) is is_same
+    assert is_same_site(other, host) is is_same
