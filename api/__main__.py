@@ -12,8 +12,8 @@ from granian.http import HTTP1Settings
 from granian.server import Server
 
 from shared.allocator import keep_freed_memory
-from shared.collector import calm_collector
-from shared.discretion import be_discreet
+from shared.gc_tuning import calm_collector
+from shared.log_redaction import be_discreet
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:

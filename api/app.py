@@ -25,17 +25,17 @@ from api.long_bodies import LongBodies
 from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
+from api.payment.gate import Till
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
-from api.payment.losses import LossWatch
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
-from api.payment.till import Till
+from api.payment.reorgs import LossWatch
 from api.pipeline import PaidCall
 from api.pools import Pools
 from api.readiness import Readiness
+from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from api.resp import COMMAND_TIMEOUT_S, Redis
 from api.services import Services
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from api.deadlines import Deadlines
 from api.pools import Pools
+from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replies import ReplyReader
-from api.resp import Redis, RedisLost, RedisRefused
 from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
@@ -39,7 +39,7 @@ class Late(Exception):
 class _Sent:
     """A job on its way: what is needed to send it again.
 
-    Redis tells it that it was added (api/resp.py, Awaiting), and its deadline that it is late (api/deadlines.py, Waiting).
+    Redis tells it that it was added (Awaiting), and its deadline that it is late (api/deadlines.py, Waiting).
     """
 
     stream: str

@@ -1,6 +1,6 @@
 """The only table from failure to HTTP status. Every error but the 402 is application/problem+json (RFC 9457).
 
-A 402 body is exactly the challenge, so 402 is not in the table: see api/payment/till.py.
+A 402 body is exactly the challenge, so 402 is not in the table: see api/payment/gate.py.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from typing import Any, cast
 import redis
 from redis.exceptions import RedisError
 
-from shared.connections import connect
 from shared.ledger import LOST, OPEN, REFUNDABLE, RERUN_MS, record_key
+from shared.redis_connection import connect
 from shared.settings import InvalidSetting, Settings
 
 PAGE = 500

@@ -17,11 +17,11 @@ from api.claims import build_claim
 from api.dispatch import Late
 from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
+from api.payment.gate import UNPAID, Till
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Entry, Verdict
 from api.payment.settle import Checked, settle, with_receipt
-from api.payment.till import UNPAID, Till
-from api.resp import RedisLost, RedisRefused
+from api.redis_client import RedisLost, RedisRefused
 from api.services import Services
 from shared.endpoint import Endpoint
 from shared.failpoints import reach

@@ -7,7 +7,7 @@ import logging
 import time
 from dataclasses import dataclass
 
-from api.resp import Redis, RedisLost, RedisRefused, Script
+from api.redis_client import Redis, RedisLost, RedisRefused, Script
 from shared.endpoint import Endpoint, Pool
 from shared.streams import GROUP, closed_key, stream_key
 

@@ -11,7 +11,7 @@ from litestar.handlers import BaseRouteHandler
 
 from api.payment.rails import ConfiguredRail
 from api.pools import Pools
-from api.resp import Redis, RedisLost, RedisRefused
+from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]

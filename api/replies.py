@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from api.resp import Redis, RedisLost, RedisRefused
+from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.replies import UNREADABLE, Parts, read_reply
 
 log = logging.getLogger(__name__)

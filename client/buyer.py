@@ -13,12 +13,12 @@ import msgspec
 from client import payment as payments
 from client.address import call_url, checked_base
 from client.answer import Answer
-from client.asking import ask
 from client.challenge import Asked
 from client.delivery import Patience, deliver
 from client.errors import InvalidCall
 from client.exchange import Exchange
 from client.payment import SignedPayment
+from client.request_challenge import ask
 from client.wallet import Wallet
 
 

@@ -16,13 +16,13 @@ import msgspec
 from client import bazaar, body_argument, sandbox_file, saved_payment, shop_address, wallet_source
 from client.address import call_url, checked_name, is_loopback
 from client.answer import Answer
-from client.asking import ask
 from client.buyer import Buyer
 from client.delivery import Patience, deliver
 from client.errors import ChallengeRefused, CoinslotError, InvalidCall, UnknownCall
 from client.exchange import Exchange
 from client.output import Output
 from client.payment import SignedPayment
+from client.request_challenge import ask
 from client.wallet import Wallet
 from shared.endpoint import PATH_PREFIX
 from shared.x402.networks import Rail

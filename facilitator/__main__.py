@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
-from shared.discretion import be_discreet
+from shared.log_redaction import be_discreet
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import msgspec
 from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException, NotFoundException
 
-from facilitator.cashier import Cashier
 from facilitator.configured import configured_rails
+from facilitator.facilitator import Cashier
 from shared.settings import Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 

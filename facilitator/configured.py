@@ -40,7 +40,7 @@ def configured_rails(settings: Settings) -> Sequence[Rail]:
 
 
 def _evm(settings: Settings, prefix: str, network: str) -> Rail:
-    from facilitator.rails.evm import EvmRail
+    from facilitator.rails.evm.rail import EvmRail
 
     token = _known(EVM_USDC, network, prefix)
     return EvmRail(
@@ -53,21 +53,21 @@ def _evm(settings: Settings, prefix: str, network: str) -> Rail:
 
 
 def _solana(settings: Settings) -> Rail:
-    from facilitator.rails.solana import SolanaRail
+    from facilitator.rails.solana.rail import SolanaRail
 
     token = _known(SOLANA_USDC, settings.solana_network, "solana")
     return SolanaRail(token, settings.solana_rpc_url, read_key(settings.solana_settler_key_file))
 
 
 def _stellar(settings: Settings) -> Rail:
-    from facilitator.rails.stellar import StellarRail
+    from facilitator.rails.stellar.rail import StellarRail
 
     token = _known(STELLAR_USDC, settings.stellar_network, "stellar")
     return StellarRail(token, settings.stellar_rpc_url, read_secret(settings.stellar_settler_key_file))
 
 
 def _xrpl(settings: Settings) -> Rail:
-    from facilitator.rails.xrpl import XrplRail
+    from facilitator.rails.xrpl.rail import XrplRail
 
     tokens = [_known(table, settings.xrpl_network, "xrpl") for table in (XRPL_USDC, XRPL_RLUSD)]
     return XrplRail(tokens, settings.xrpl_rpc_url)

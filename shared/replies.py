@@ -56,7 +56,7 @@ def read_reply(raw: bytes) -> Reply:
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """What a worker pushes to the list (shared/consumer.py does, in one write with the acknowledgement)."""
+    """What a worker pushes to the list (workers/queue/consumer.py does, in one write with the acknowledgement)."""
     return _encoder.encode(reply)
 
 

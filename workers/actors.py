@@ -12,7 +12,6 @@ import msgspec
 
 from jobs.ports import Context, World
 from shared import outcome
-from shared.broker import StreamBroker
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
 from shared.message import Arguments, open_arguments
@@ -22,7 +21,8 @@ from workers.answers import Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
 from workers.execute import decode_request, execute
-from workers.outbox import INTERNAL, Outbox
+from workers.queue.broker import StreamBroker
+from workers.queue.outbox import INTERNAL, Outbox
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from redis.exceptions import NoScriptError, RedisError
 
 from shared.answers import AnswerSealer, ttl_s
-from shared.connections import Wire
 from shared.endpoint import Endpoint
 from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.outcome import Failed, Outcome
+from shared.redis_connection import Wire
 
 log = logging.getLogger(__name__)
 

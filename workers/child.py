@@ -1,5 +1,5 @@
 """The child process that CPU work on hostile input runs in: little memory, few files, no network, low priority, killed when
-late. It is forked in workers/nursery.py.
+late. It is forked in workers/fork_server.py.
 
 Frames on stdin and a pipe: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
 request is [name, payer, body], an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.

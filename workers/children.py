@@ -18,8 +18,8 @@ import time
 import msgspec
 
 from workers.child import EXHAUSTED, HEADER, Work
-from workers.nursery import Newborn, Nursery, NurseryFailure
-from workers.turns import Turns
+from workers.fair_pool import Turns
+from workers.fork_server import Newborn, Nursery, NurseryFailure
 
 RECYCLE_AFTER = 500
 """Calls after which a child is replaced, so that nothing a library leaks grows for ever."""

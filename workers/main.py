@@ -18,12 +18,10 @@ from jobs import hosts
 from jobs.catalogue import CATALOGUE
 from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
-from shared.broker import StopFetching, StreamBroker
-from shared.collector import calm_collector
-from shared.connections import Wire
-from shared.discretion import be_discreet
 from shared.endpoint import UNHURRIED, Endpoint, Pool
-from shared.handover import QuickHandover
+from shared.gc_tuning import calm_collector
+from shared.log_redaction import be_discreet
+from shared.redis_connection import Wire
 from shared.scheduling import give_way
 from shared.sealing import Sealer
 from shared.secret_files import read_key
@@ -32,8 +30,10 @@ from shared.streams import closed_key
 from workers.actors import Kitchen, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
-from workers.outbox import Outbox
-from workers.world import RealWorld
+from workers.ports import RealWorld
+from workers.queue.broker import StopFetching, StreamBroker
+from workers.queue.outbox import Outbox
+from workers.queue.work_queue import QuickHandover
 
 CHILDREN = max(1, (os.cpu_count() or 1) - 1)
 """Processes for hostile work: one core is left to everybody else. With all cores busy, echo's p99 is 4 ms later (a tick of

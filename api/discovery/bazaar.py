@@ -12,8 +12,8 @@ import msgspec
 
 from api.discovery import schemas
 from api.discovery.listing import Listing
+from api.discovery.published import shelf
 from api.discovery.resource import resource
-from api.discovery.shelf import shelf
 from shared.endpoint import Endpoint
 from shared.x402.wire import X402_VERSION
 

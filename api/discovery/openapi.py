@@ -13,9 +13,9 @@ from typing import Any
 
 from api.discovery import pricing, schemas
 from api.discovery.listing import Listing
+from api.discovery.published import shelf
 from api.discovery.resource import MIME_TYPE, SERVICE_NAME
 from api.discovery.responses import components, responses
-from api.discovery.shelf import shelf
 from shared.endpoint import Category, Endpoint
 
 OPENAPI_VERSION = "3.1.0"

@@ -14,8 +14,8 @@ import msgspec
 
 from api.discovery import schemas
 from api.discovery.listing import Listing
+from api.discovery.published import shelf
 from api.discovery.resource import MIME_TYPE, resource
-from api.discovery.shelf import shelf
 from shared.x402.wire import X402_VERSION
 
 

@@ -76,7 +76,7 @@ class Health:
         self._listeners.append(listener)
 
     def hold(self, *, is_held: bool) -> None:
-        """Take no new payments, or take them again, for what became of earlier ones (api/payment/losses.py)."""
+        """Take no new payments, or take them again, for what became of earlier ones (api/payment/reorgs.py)."""
         if is_held != self._is_held:
             self._is_held = is_held
             self._update("too many settled payments are no longer on its chain")

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from api.payment import transitions
 from api.payment.limits import NO_LIMIT, Limit, Quota
-from api.resp import Redis, Script
+from api.redis_client import Redis, Script
 from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, REFUNDABLE, answer_key, record_key
 
 

@@ -16,8 +16,8 @@ import msgspec
 
 from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Doubtful, Ledger
+from api.payment.periodic_task import Rounds
 from api.payment.rails import ConfiguredRail
-from api.payment.rounds import Rounds
 from api.payment.settle import FAILED, proven_by, refuted_by
 from shared.sealing import Sealer, Unsealable
 from shared.x402.wire import Evidence, Offer, Payment, Settlement

@@ -11,11 +11,11 @@ import msgspec
 from api.errors import Charged, Problem, again
 from api.http import Answer
 from api.payment.facilitator import Declined, NotSent, Unsettled
+from api.payment.gate import Till
 from api.payment.headers import Presented
 from api.payment.ledger import Claim, Ledger
 from api.payment.rails import ConfiguredRail
-from api.payment.till import Till
-from api.resp import RedisLost, RedisRefused
+from api.redis_client import RedisLost, RedisRefused
 from shared.failpoints import reach
 from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement

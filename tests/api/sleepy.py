@@ -8,9 +8,9 @@ from typing import Any
 
 from jobs import echo
 from jobs.echo import Response
-from shared.broker import StreamBroker
 from shared.endpoint import Pool
 from workers import main
+from workers.queue.broker import StreamBroker
 
 SLEEP_S = 1.5
 LONGER_S = 4.0

@@ -20,8 +20,8 @@ import redis
 
 from api.dispatch import Dispatcher, Late
 from api.pools import Pools
+from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from api.resp import COMMAND_TIMEOUT_S, Redis
 from compose.sandbox.redis_server import RedisServer, start_redis
 from shared.answers import AnswerSealer
 from shared.endpoint import Pool

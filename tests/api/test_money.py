@@ -20,10 +20,10 @@ from api import ops
 from api.app import create_app
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
-from api.payment.losses import LossWatch
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
-from api.resp import Redis
+from api.payment.reorgs import LossWatch
+from api.redis_client import Redis
 from jobs.ports import Context
 from shared.endpoint import Endpoint
 from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, record_key
@@ -538,8 +538,8 @@ async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its price is still told, what is paid is still given; then it is offered again."""
-    monkeypatch.setattr("api.payment.losses.BUDGET", 2)
-    monkeypatch.setattr("api.payment.losses.EVERY_S", 0.05)
+    monkeypatch.setattr("api.payment.reorgs.BUDGET", 2)
+    monkeypatch.setattr("api.payment.reorgs.EVERY_S", 0.05)
     async with opened(settings) as shop:
         paid = [{"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3)]
         for header in paid[:2]:

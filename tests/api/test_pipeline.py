@@ -16,7 +16,7 @@ import pytest
 import redis
 
 from api.pools import FRESH_S, ROOM
-from api.resp import RedisLost
+from api.redis_client import RedisLost
 from shared.endpoint import Pool
 from shared.outcome import Failed, Ok
 from shared.streams import closed_key

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from api.resp import COMMAND_TIMEOUT_S, Redis
 from shared.replies import Reply, encode_reply
 
 pytestmark = pytest.mark.anyio

@@ -12,10 +12,10 @@ import api.app
 import api.payment.facilitator
 import api.pipeline
 from api.rsgi import Rsgi
-from shared.broker import StreamBroker
-from shared.collector import calm_collector
+from shared.gc_tuning import calm_collector
 from tests.chaos.probe import CATALOGUE
 from workers.main import create_broker as create_real_broker
+from workers.queue.broker import StreamBroker
 
 MODULE = "tests.chaos.shop"
 PATIENCE_S = 1.0

@@ -31,7 +31,7 @@ from shared import failpoints
 from shared.settings import Settings
 
 PATIENCE_S = 0.3
-_OWN = ("api", "workers", "shared.consumer", "shared.broker", "tests.chaos.shop")
+_OWN = ("api", "workers", "workers.queue.consumer", "workers.queue.broker", "tests.chaos.shop")
 _PR_SET_PDEATHSIG = 1
 
 

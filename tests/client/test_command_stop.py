@@ -26,7 +26,9 @@ def paid_from_the_sandbox(sandbox: Path) -> Path:
 
 def test_ctrl_c_before_paying_is_quiet(command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit 130 and not a word."""
-    monkeypatch.setattr("client.asking.challenge.read", lambda reply: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        "client.request_challenge.challenge.read", lambda reply: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     run = command("call", "echo")
     assert (run.code, run.out, run.err) == (130, "", "")
 

@@ -25,7 +25,7 @@ from jobs.ports import Context
 from shared.settings import Settings
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.children import ChildPool
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 ADDRESS = "127.77.9.53"
 

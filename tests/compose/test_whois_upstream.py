@@ -18,7 +18,7 @@ from shared.outcome import Failed, Ok
 from shared.settings import Settings
 from workers.children import ChildPool
 from workers.execute import execute
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "127.77.43.10"

@@ -446,7 +446,9 @@ def test_every_form_is_recognised(form: str, lead: int) -> None:
 def test_no_process_leaves_a_core_or_a_slow_log(watched: Watched) -> None:
     """Those that see requests or keys: the API's worker, the facilitator's, the queues' and what they fork."""
     masters = {one.pid for one in watched.running.kept()}
-    seen: dict[str, list[bool]] = {part: [] for part in ("-m api", "-m facilitator", "--queues net", "workers.nursery")}
+    seen: dict[str, list[bool]] = {
+        part: [] for part in ("-m api", "-m facilitator", "--queues net", "workers.fork_server")
+    }
     for one in watched.running.processes():
         for part in seen:
             if part in one.command and one.pid not in masters:

@@ -16,9 +16,9 @@ from jobs import echo
 from jobs.jwt_verify import endpoint as jwt_verify
 from jobs.pii_redact import endpoint as pii_redact
 from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
-from shared.broker import StreamBroker
 from shared.endpoint import Endpoint
 from workers import main
+from workers.queue.broker import StreamBroker
 
 FOLDER = "TROUBLED_FOLDER"
 """Environment variable: where a job that holds on says so (`held-N`), and is let go (`released-N`)."""

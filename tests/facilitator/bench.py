@@ -22,7 +22,7 @@ from eth_utils.address import to_checksum_address
 
 from compose.sandbox.evm import EvmSandbox
 from compose.sandbox.rpc import Rpc
-from facilitator.rails.calldata import authorization_state, balance_of, transfer_with_authorization
+from facilitator.rails.evm.calldata import authorization_state, balance_of, transfer_with_authorization
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.evm import keccak256

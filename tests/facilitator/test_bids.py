@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from facilitator.rails.transaction import Bid, Quote
+from facilitator.rails.evm.transaction import Bid, Quote
 
 WEI = st.integers(min_value=0, max_value=10**15)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from web3 import Web3
 
 from compose.sandbox import artefact
-from facilitator.rails import calldata
+from facilitator.rails.evm import calldata
 from shared.x402.evm import Authorization
 
 # Built once: a contract object of web3 takes a while.

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from facilitator.rails.calldata import AUTHORIZATION_USED, TRANSFER
-from facilitator.rails.token import proves_payment, transfer_at
+from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
+from facilitator.rails.evm.token import proves_payment, transfer_at
 from shared.x402.evm import Authorization
 from tests.facilitator.bench import TOKEN
 

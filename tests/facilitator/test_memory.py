@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from facilitator.rails.evm import EvmRail
+from facilitator.rails.evm.rail import EvmRail
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import FacilitatorCall
 from tests.facilitator.bench import Bench, MoodyNode
@@ -28,15 +28,15 @@ async def test_receipts_that_nobody_sees(
     rail: EvmRail, bench: Bench, node: MoodyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given twenty payments whose receipts do not come, then few of them are kept, and all are found when asked for again."""
-    monkeypatch.setattr("facilitator.rails.evm.MOST_REMEMBERED", 6)
-    monkeypatch.setattr("facilitator.rails.evm.SETTLE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.evm.rail.MOST_REMEMBERED", 6)
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.1)
     payer = bench.payer()
     calls = [msgspec.convert(payer.call(pay_to), FacilitatorCall) for _ in range(20)]
     node.moods["eth_getTransactionReceipt"] = "null"
     pending = [await rail.settle(call) for call in calls]
     kept = len(rail._sent)
     node.moods.clear()
-    monkeypatch.setattr("facilitator.rails.evm.SETTLE_TIMEOUT_S", 5.0)
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 5.0)
 
     settlements = [await rail.settle(call) for call in calls]
 

@@ -74,7 +74,7 @@ async def test_after_one_that_is_pending(
     moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str, nonce: str, monkeypatch: Any
 ) -> None:
     """A transaction that is on its way belongs to the authorization it was made of and to no other."""
-    monkeypatch.setattr("facilitator.rails.evm.SETTLE_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.2)
     payer = bench.payer()
     node.moods["eth_getTransactionReceipt"] = "null"
     pending = await settle(moody_cashier, payer.call(ELSEWHERE, nonce=nonce))

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from facilitator.app import RECURSION_LIMIT
-from facilitator.rails.evm import EvmRail
+from facilitator.rails.evm.rail import EvmRail
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC
 from tests.facilitator.bench import Bench

@@ -12,7 +12,7 @@ import pytest
 from stellar_sdk import Keypair, MuxedAccount, StrKey, xdr
 
 from compose.sandbox.stellar_node import TOKEN
-from facilitator.rails.stellar import StellarRail
+from facilitator.rails.stellar.rail import StellarRail
 from shared.settings import InvalidSetting
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.wire import Evidence, Kind, Settlement, Verification
@@ -36,9 +36,9 @@ def bench(sockets: None) -> Iterator[StellarBench]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledgers close quickly here, so they are looked for often."""
-    monkeypatch.setattr("facilitator.rails.stellar.POLL_S", LEDGER_S / 2)
-    monkeypatch.setattr("facilitator.rails.stellar.IDLE_POLL_S", LEDGER_S)
-    monkeypatch.setattr("facilitator.rails.stellar_channels.AGAIN_AFTER_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.POLL_S", LEDGER_S / 2)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.IDLE_POLL_S", LEDGER_S)
+    monkeypatch.setattr("facilitator.rails.stellar.channels.AGAIN_AFTER_S", 0.3)
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def node(bench: StellarBench) -> Iterator[MoodyNode]:
 @pytest.fixture
 async def moody(bench: StellarBench, node: MoodyNode, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[StellarRail]:
     """A rail that knows the network through that node only, and is not patient."""
-    monkeypatch.setattr("facilitator.rails.stellar_node.RPC_TIMEOUT_S", 1.0)
-    monkeypatch.setattr("facilitator.rails.stellar.SETTLE_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.rails.stellar.node.RPC_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 1.0)
     rail = StellarRail(TOKEN, node.url, bench.settler.secret)
     await rail.start()
     yield rail
@@ -375,8 +375,8 @@ async def test_evidence_of_too_many_transfers_is_unknown(
     rail: StellarRail, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search is bounded, and where it ends nothing is said."""
-    monkeypatch.setattr("facilitator.rails.stellar_transfers.EVENTS_AT_ONCE", 2)
-    monkeypatch.setattr("facilitator.rails.stellar_transfers.MOST_LOOKED_INTO", 4)
+    monkeypatch.setattr("facilitator.rails.stellar.evidence.EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr("facilitator.rails.stellar.evidence.MOST_LOOKED_INTO", 4)
     payer, shop = bench.payer(), bench.shop()
     never = bench.call(payer, shop)
     for _ in range(6):
@@ -462,7 +462,7 @@ async def test_a_ledger_that_is_held_back(
     rail: StellarRail, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pending, with the transaction; asked again, the same one is waited for and nothing is sent twice."""
-    monkeypatch.setattr("facilitator.rails.stellar.SETTLE_TIMEOUT_S", 0.4)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 0.4)
     shop = bench.shop()
     call, before = bench.call(bench.payer(), shop), bench.sent()
     with bench.holding():
@@ -493,13 +493,13 @@ async def test_a_transaction_whose_time_has_passed_frees_its_channel(
     rail: StellarRail, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In no ledger and never to be in one: the payment is open again, and the next attempt settles it."""
-    monkeypatch.setattr("facilitator.rails.stellar_channels.VALID_S", 0)
-    monkeypatch.setattr("facilitator.rails.stellar_channels.AGAIN_AFTER_S", 60.0)
+    monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", 0)
+    monkeypatch.setattr("facilitator.rails.stellar.channels.AGAIN_AFTER_S", 60.0)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop, lasts=31)
     bench.ledger.lost = 1
     settlement = await rail.settle(call)
-    monkeypatch.setattr("facilitator.rails.stellar_channels.VALID_S", 30)
+    monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", 30)
 
     assert (settlement.error_reason, settlement.transaction) == ("unexpected_settle_error", "")
     again = await rail.settle(bench.call(bench.payer(), shop))
@@ -586,7 +586,7 @@ async def test_a_node_that_is_down_at_start(bench: StellarBench, node: MoodyNode
 
 async def test_an_empty_settler_account(bench: StellarBench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is offered and the complaint says what is missing; once there is enough, it goes on by itself."""
-    monkeypatch.setattr("facilitator.rails.stellar_purse.READ_SOON_S", LEDGER_S)
+    monkeypatch.setattr("facilitator.rails.stellar.balance.READ_SOON_S", LEDGER_S)
     settler = Keypair.random()
     rail = StellarRail(TOKEN, bench.rpc_url, settler.secret, channels=3)
     await rail.start()
@@ -614,7 +614,7 @@ async def test_a_node_that_falls_silent(
     moody: StellarRail, node: MoodyNode, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Open or unknown, never a refusal; after a while nothing is offered; when it is back all goes on without a restart."""
-    monkeypatch.setattr("facilitator.rails.stellar.SILENT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SILENT_S", 0.3)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     for method in ("getTransaction", "simulateTransaction", "getLedgerEntries", "sendTransaction"):
@@ -654,7 +654,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
-    monkeypatch.setattr("facilitator.rails.stellar.SETTLE_TIMEOUT_S", 0.15)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 0.15)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     node.moods[method] = mood

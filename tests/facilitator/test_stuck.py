@@ -289,7 +289,7 @@ async def test_many_that_wait_are_a_bound(
     cashier: httpx.AsyncClient, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a chain that stands still no more is sent than is kept in mind; afterwards all settle."""
-    monkeypatch.setattr("facilitator.rails.account.MOST_UNCONFIRMED", 2)
+    monkeypatch.setattr("facilitator.rails.evm.account.MOST_UNCONFIRMED", 2)
     payer = still.payer()
     calls = [payer.call(pay_to) for _ in range(3)]
     still.hold()

@@ -14,7 +14,7 @@ import pytest_socket
 from xrpl.wallet import Wallet
 
 from compose.sandbox.xrpl_state import DEPOSIT_AUTH, DISABLE_MASTER, GLOBAL_FREEZE, REQUIRE_DESTINATION_TAG
-from facilitator.rails.xrpl import XrplRail
+from facilitator.rails.xrpl.rail import XrplRail
 from shared.settings import InvalidSetting
 from shared.x402.networks import XRPL_RLUSD
 from tests import xrpl_signing as signing
@@ -38,14 +38,14 @@ def stand() -> Iterator[Stand]:
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledgers close more quickly here."""
-    monkeypatch.setattr("facilitator.rails.xrpl_clock.LOOK_OFTEN_S", 0.03)
-    monkeypatch.setattr("facilitator.rails.xrpl_clock.LOOK_EVERY_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.xrpl.clock.LOOK_OFTEN_S", 0.03)
+    monkeypatch.setattr("facilitator.rails.xrpl.clock.LOOK_EVERY_S", 0.1)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that gives up on a ledger after a moment."""
-    monkeypatch.setattr("facilitator.rails.xrpl.SETTLE_TIMEOUT_S", 0.35)
+    monkeypatch.setattr("facilitator.rails.xrpl.rail.SETTLE_TIMEOUT_S", 0.35)
 
 
 @pytest.fixture
@@ -434,7 +434,7 @@ async def test_a_node_that_shows_no_new_ledger_is_a_complaint(
     stand: Stand, rail: XrplRail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then nothing is offered, until there is one again."""
-    monkeypatch.setattr("facilitator.rails.xrpl.STALE_AFTER_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.xrpl.rail.STALE_AFTER_S", 0.3)
     stand.server.is_held = True
     await until(lambda: bool(rail.complaint))
     assert rail.kinds == ()

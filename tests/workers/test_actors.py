@@ -21,19 +21,19 @@ from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from jobs.ports import NOWHERE
 from shared import outcome
 from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
-from shared.broker import StreamBroker
-from shared.connections import Wire, connect
 from shared.endpoint import Endpoint, Pool
 from shared.ledger import answer_key, record_key
 from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
+from shared.redis_connection import Wire, connect
 from shared.replies import UNREADABLE, Reply
 from shared.sealing import Sealer, Unsealable
 from workers.actors import JobRunner, Kitchen, declare_actors
 from workers.answers import AnswerStore, Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
-from workers.outbox import Outbox
+from workers.queue.broker import StreamBroker
+from workers.queue.outbox import Outbox
 
 NOBODY = "redis://127.0.0.1:1/0"
 REPLIES = "coinslot:replies:test"

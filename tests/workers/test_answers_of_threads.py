@@ -8,9 +8,9 @@ import redis
 
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
-from shared.connections import Wire
 from shared.ledger import record_key
 from shared.outcome import Ok
+from shared.redis_connection import Wire
 from workers.answers import AnswerStore, Result
 
 

@@ -31,7 +31,7 @@ from shared.settings import PREFIX, Settings
 from tests.slack import SLACK_S
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 OTHER = "127.77.31.2"
 ID = "aaaaaaaaaaa"

@@ -20,10 +20,11 @@ import pytest
 
 from shared import outcome
 from shared.outcome import Failed, Ok
-from workers import children, nursery
+from workers import children
+from workers import fork_server as nursery
 from workers.child import MEMORY_BYTES, NICENESS, OPEN_FILES, Work
 from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
-from workers.nursery import Nursery
+from workers.fork_server import Nursery
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
@@ -108,7 +109,7 @@ def run(request, context):
 
 catalogue.BY_NAME["stunts"] = dataclasses.replace(echo.ENDPOINT, name="stunts", run=run)
 catalogue.BY_NAME["regex-test"] = regex_test.ENDPOINT
-from workers import nursery
+from workers import fork_server as nursery
 if "without-v8" in sys.argv:  # it takes longer to load than most of these tests take
     nursery._load = lambda: None
 nursery.main()
@@ -127,7 +128,7 @@ def stunts(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Children that can do more than what is sold."""
 
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        assert command == [sys.executable, "-m", "workers.nursery"]
+        assert command == [sys.executable, "-m", "workers.fork_server"]
         return subprocess.Popen([sys.executable, "-c", STUNTS, "without-v8"], cwd=ROOT, **options)
 
     monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
@@ -550,7 +551,7 @@ def test_a_child_outlives_the_thread_that_started_it(pool: ChildPool) -> None:
 PARENT = """
 import subprocess, sys, threading, time
 from types import SimpleNamespace
-from workers import nursery
+from workers import fork_server as nursery
 from workers.child import Work
 from workers.children import Child
 

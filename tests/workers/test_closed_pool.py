@@ -12,11 +12,11 @@ import pytest
 import redis
 
 import workers.main
-from shared.broker import StreamBroker
 from shared.endpoint import Pool
 from shared.streams import closed_key
 from workers.main import create_broker
-from workers.world import RealWorld
+from workers.ports import RealWorld
+from workers.queue.broker import StreamBroker
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.settings import PREFIX, Settings
 from tests.workers.memory import growth_below
 from workers.children import ChildPool
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 ADDRESS = "127.77.61.2"
 PORT = 8080

@@ -30,7 +30,7 @@ from workers.children import ChildPool
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 from workers.execute import execute
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 NAME = "a.example.com"
 

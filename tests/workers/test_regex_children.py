@@ -18,7 +18,7 @@ import pytest
 from jobs.regex_test import endpoint as regex_test
 from shared import outcome
 from shared.outcome import Ok
-from workers import nursery
+from workers import fork_server as nursery
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
 
@@ -37,7 +37,7 @@ def run(request, context):
 
 catalogue.BY_NAME["regex-test"] = regex_test.ENDPOINT
 catalogue.BY_NAME["javascript"] = dataclasses.replace(echo.ENDPOINT, name="javascript", run=run)
-from workers.nursery import main
+from workers.fork_server import main
 main()
 """
 

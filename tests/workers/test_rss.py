@@ -22,7 +22,7 @@ from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from tests.workers.memory import growth_below
 from workers.children import ChildPool
 from workers.execute import execute
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 FEED = b'<rss version="2.0"><channel><title>t</title><item><link>/x</link></item></channel></rss>'
 HOST = "feeds.example.com"

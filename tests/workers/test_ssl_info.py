@@ -26,7 +26,7 @@ from shared.settings import Settings
 from tests.jobs import certificates as made
 from tests.workers.memory import growth_below
 from workers.children import ChildPool
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 Ask = Callable[..., dict[str, Any]]
 

@@ -23,7 +23,7 @@ from tests.workers import tls_servers as servers
 from tests.workers.tls_servers import ADDRESS, Behaviour, record, server
 from workers.adapters.tls import MAX_BYTES
 from workers.children import ChildPool
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 HOST = "www.example.com"
 IDENTITY = Authority().identity(HOST)

@@ -22,7 +22,7 @@ from workers.adapters import whois as adapter
 from workers.adapters.whois import WhoisClient
 from workers.children import ChildPool
 from workers.execute import execute
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 ADDRESS = "127.77.43.9"
 IANA, REGISTRY, REGISTRAR = "whois.iana.example.net", "whois.registry.example.net", "whois.registrar.example.net"

@@ -12,12 +12,12 @@ import pytest
 
 from api.payment.ledger import Claim, Doubtful, Ledger, Verdict
 from api.payment.limits import Limit
-from api.resp import Redis, RedisRefused
+from api.redis_client import Redis, RedisRefused
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
-from shared.connections import Wire
 from shared.ledger import JOURNAL, OPEN, REFUNDABLE, record_key
 from shared.outcome import Failed, Ok, Outcome
+from shared.redis_connection import Wire
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio

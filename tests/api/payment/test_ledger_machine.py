@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from api.payment.ledger import Claim, Ledger, Verdict
-from api.resp import Redis
+from api.redis_client import Redis
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
-from shared.connections import Wire
 from shared.ledger import FREE_RERUNS, JOURNAL, OPEN, record_key
 from shared.outcome import Failed, Ok
+from shared.redis_connection import Wire
 from workers.answers import AnswerStore, Result
 
 T = TypeVar("T")

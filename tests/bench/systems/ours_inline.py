@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shared.broker import StreamBroker
 from tests.bench.caller import serve_calls
 from tests.bench.roles import become, play
 from tests.bench.systems.ours_threads import connect, new_broker
+from workers.queue.broker import StreamBroker
 
 MODULE = "tests.bench.systems.ours_inline"
 

@@ -12,14 +12,14 @@ from typing import Any
 import dramatiq
 import msgspec
 
+from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from api.resp import COMMAND_TIMEOUT_S, Redis
-from shared.broker import StopFetching, StreamBroker
-from shared.handover import QuickHandover
 from shared.replies import Reply, encode_reply
 from shared.streams import FIELD, stream_key
 from tests.bench.caller import Call, serve_calls
 from tests.bench.roles import THREADS, become, play, queue_url
+from workers.queue.broker import StopFetching, StreamBroker
+from workers.queue.work_queue import QuickHandover
 
 MODULE = "tests.bench.systems.ours_threads"
 QUEUE = "hop"

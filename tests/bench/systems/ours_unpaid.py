@@ -32,15 +32,15 @@ from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
 from shared.allocator import keep_freed_memory
-from shared.broker import StreamBroker
-from shared.collector import calm_collector
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.gc_tuning import calm_collector
 from shared.message import Arguments
 from shared.money import Price
 from shared.outcome import Failed
 from tests.bench.roles import become, play, port
 from workers.answers import AnswerStore, Result
 from workers.main import create_broker as create_real_broker
+from workers.queue.broker import StreamBroker
 
 MODULE = "tests.bench.systems.ours_unpaid"
 SLOW_POOLS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}

@@ -142,7 +142,7 @@ BUGS: dict[str, Bug] = {
         _case("somebody else was paid"),
     ),
     "the answer is not stored before the reply": Bug(
-        "workers/outbox.py",
+        "workers/queue/outbox.py",
         "answers = iter(self._answers.done(known) if known else ())",
         "answers = iter([self._answers.sealed(result) for result in known])",
         (4,),

@@ -11,7 +11,7 @@ from solders.keypair import Keypair
 
 from compose.sandbox.rpc import Rpc
 from compose.sandbox.solana import USDC, start_solana
-from facilitator.rails.solana import SolanaRail
+from facilitator.rails.solana.rail import SolanaRail
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.solana.bench import SolanaBench
 
@@ -39,21 +39,21 @@ def flowing(bench: SolanaBench) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that makes short pauses, and has patience with a ledger on a busy machine."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 30.0)
-    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 20.0)
-    monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 0.1)
-    monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PATIENCE_S", 0.1)
-    monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PAUSE_S", 0.05)
-    monkeypatch.setattr("facilitator.rails.solana.WATCH_EVERY_S", 0.02)
-    monkeypatch.setattr("facilitator.rails.solana_confirmations.LONGEST_POLL_S", 0.05)
-    monkeypatch.setattr("facilitator.rails.solana_purse.READ_SOON_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", 30.0)
+    monkeypatch.setattr("facilitator.rails.solana.node.RPC_TIMEOUT_S", 20.0)
+    monkeypatch.setattr("facilitator.rails.solana.rail.RESEND_EVERY_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.solana.rail.BLOCKHASH_PATIENCE_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.solana.rail.BLOCKHASH_PAUSE_S", 0.05)
+    monkeypatch.setattr("facilitator.rails.solana.rail.WATCH_EVERY_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.confirmations.LONGEST_POLL_S", 0.05)
+    monkeypatch.setattr("facilitator.rails.solana.balance.READ_SOON_S", 0.02)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that waits for the node and the network for a moment only."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 2.0)
-    monkeypatch.setattr("facilitator.rails.solana_node.RPC_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr("facilitator.rails.solana.node.RPC_TIMEOUT_S", 1.0)
 
 
 @pytest.fixture

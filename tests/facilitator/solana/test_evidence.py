@@ -8,8 +8,8 @@ import pytest
 from solders.keypair import Keypair
 
 from compose.sandbox.solana import NETWORK, USDC
-from facilitator.rails.solana import SolanaRail
-from facilitator.rails.solana_history import parse
+from facilitator.rails.solana.evidence import parse
+from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import Evidence
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
@@ -76,7 +76,7 @@ async def test_a_long_history_is_read_in_parts(
     rail: SolanaRail, running: Running, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not read yet is unknown, never unused; the next answer sees further back."""
-    monkeypatch.setattr("facilitator.rails.solana_history.MOST_READ", 10)
+    monkeypatch.setattr("facilitator.rails.solana.evidence.MOST_READ", 10)
     payer = bench.payer()
     oldest, *_ = calls = [bench.call(payer, pay_to) for _ in range(25)]
     for call in calls:
@@ -91,7 +91,7 @@ async def test_a_history_without_an_end_is_unknown(
     rail: SolanaRail, running: Running, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond what a node names at once there may be more."""
-    monkeypatch.setattr("facilitator.rails.solana_history.LONGEST_HISTORY", 3)
+    monkeypatch.setattr("facilitator.rails.solana.evidence.LONGEST_HISTORY", 3)
     payer = bench.payer()
     calls = [bench.call(payer, pay_to) for _ in range(3)]
     for call in calls:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from solana.rpc.jsonrpc import SolanaJsonRpcError
 
-from facilitator.rails.solana import SolanaRail
+from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import FacilitatorCall, Settlement
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
@@ -81,7 +81,7 @@ async def test_a_transaction_that_dies_is_refused_only_when_it_is_certain(
     bench.rpc("sandbox_release")
 
     still_pending = await rail.settle(call)
-    monkeypatch.setattr("facilitator.rails.solana.DEAD_AFTER_S", 0.0)
+    monkeypatch.setattr("facilitator.rails.solana.rail.DEAD_AFTER_S", 0.0)
     refused = await rail.settle(call)
 
     assert still_pending == pending
@@ -196,7 +196,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
-    monkeypatch.setattr("facilitator.rails.solana.SETTLE_TIMEOUT_S", 0.15)
+    monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", 0.15)
     call = bench.call(bench.payer(), pay_to)
     node.moods[method] = mood
     meanwhile = await moody_rail.settle(call)

@@ -11,7 +11,7 @@ from solders.hash import Hash
 from solders.keypair import Keypair
 
 from compose.sandbox.solana import NETWORK
-from facilitator.rails.solana import SolanaRail
+from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import FacilitatorCall, Kind, Settlement
 from tests.facilitator.solana.bench import SolanaBench, call_of
 from tests.facilitator.solana.conftest import Running
@@ -105,7 +105,7 @@ async def test_many_payments_at_once(
     rail: SolanaRail, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred of ten payers, none of which waits for another."""
-    monkeypatch.setattr("facilitator.rails.solana.RESEND_EVERY_S", 2.0)
+    monkeypatch.setattr("facilitator.rails.solana.rail.RESEND_EVERY_S", 2.0)
     payers = [bench.payer(10_000) for _ in range(10)]
     calls = [bench.call(payer, pay_to) for payer in payers for _ in range(10)]
 
@@ -232,7 +232,7 @@ async def test_a_blockhash_that_our_node_does_not_know_yet(
     rail: SolanaRail, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The payer's node was ahead: ours knows it a moment later, and the payment settles."""
-    monkeypatch.setattr("facilitator.rails.solana.BLOCKHASH_PATIENCE_S", 5.0)
+    monkeypatch.setattr("facilitator.rails.solana.rail.BLOCKHASH_PATIENCE_S", 5.0)
     call = bench.call(bench.payer(), pay_to)
     simulate, answers = rail._node.simulate, iter(["BlockhashNotFound"] * 3)
 

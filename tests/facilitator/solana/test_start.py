@@ -11,9 +11,9 @@ import pytest
 from solders.keypair import Keypair
 
 from compose.sandbox.solana import USDC
-from facilitator.cashier import Cashier
-from facilitator.rails.solana import SolanaRail
-from facilitator.rails.solana_node import NODE_ERRORS
+from facilitator.facilitator import Cashier
+from facilitator.rails.solana.node import NODE_ERRORS
+from facilitator.rails.solana.rail import SolanaRail
 from shared.settings import InvalidSetting
 from shared.x402.networks import SOLANA_USDC
 from tests.facilitator.bench import MoodyNode
@@ -46,7 +46,7 @@ async def test_a_node_that_is_down_at_start(
     bench: SolanaBench, node: MoodyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Started again until it answers, as the cashier does it; nothing is offered before, and then it settles."""
-    monkeypatch.setattr("facilitator.cashier.START_AGAIN_S", 0.05)
+    monkeypatch.setattr("facilitator.facilitator.START_AGAIN_S", 0.05)
     node.moods["getGenesisHash"] = "reset"
     rail = SolanaRail(USDC, node.url, bytes.fromhex(bench.sandbox.settler_key))
     cashier = Cashier([rail])
@@ -79,7 +79,7 @@ async def test_an_empty_fee_payer_offers_nothing(
     rail: SolanaRail, bench: SolanaBench, pay_to: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so, once; a payment that comes all the same stays open; with money it goes on by itself."""
-    monkeypatch.setattr("facilitator.rails.solana_purse.READ_EVERY_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.balance.READ_EVERY_S", 0.02)
     call = bench.call(bench.payer(), pay_to)
     settler = Keypair.from_seed(bytes.fromhex(bench.sandbox.settler_key)).pubkey()
     caplog.set_level(logging.WARNING)
@@ -111,8 +111,8 @@ async def test_a_low_fee_payer_is_a_warning(
 
 async def test_a_silent_node_offers_nothing(running: Running, node: MoodyNode, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, and until it answers again."""
-    monkeypatch.setattr("facilitator.rails.solana_purse.SILENT_AFTER_S", 0.1)
-    monkeypatch.setattr("facilitator.rails.solana_purse.READ_EVERY_S", 0.02)
+    monkeypatch.setattr("facilitator.rails.solana.balance.SILENT_AFTER_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.solana.balance.READ_EVERY_S", 0.02)
     async with running(node.url) as rail:
         assert len(rail.kinds) == 1
         node.moods["getBalance"] = "http429"

@@ -24,7 +24,7 @@ from tests.slack import SLACK_S
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from workers.children import ChildPool
 from workers.egress.http import HttpClient
-from workers.world import RealWorld
+from workers.ports import RealWorld
 
 LIMIT = 100_000
 SOON_S = 0.4

@@ -1,0 +1,68 @@
+"""Whether what was settled is still on the chain ten minutes later.
+
+An answer is given as soon as a transaction is in a block, and a chain may take its last blocks back. What is lost so is the
+price of a call, and nothing is asked of the caller; but a rail that loses many takes no new payments for as long as it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from api.payment.facilitator import NoEvidence, Unsettled
+from api.payment.ledger import Ledger, Settled
+from api.payment.periodic_task import Rounds
+from api.payment.rails import ConfiguredRail
+from api.payment.settle import LATE_BLOCKS_S, proven_by
+from shared.x402.wire import Offer
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 5.0
+AT_ONCE = 16
+"""Payments of one turn: each is a question to a facilitator."""
+BUDGET = 20
+"""Payments of one rail that may be lost within WINDOW_MS before it takes no new ones."""
+WINDOW_MS = 60 * 60 * 1000
+
+
+class LossWatch(Rounds):
+    """Looks at settled payments once more; each is looked at by one API process."""
+
+    def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail]) -> None:
+        super().__init__("loss-watch", every_s=EVERY_S, at_once=AT_ONCE)
+        self._ledger = ledger
+        self._rails: Mapping[tuple[str, str], ConfiguredRail] = {rail.asset: rail for rail in rails}
+
+    async def turn(self) -> int:
+        """Look at what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
+        due = await self._ledger.take_settled(AT_ONCE)
+        await asyncio.gather(*(self._look_at(payment) for payment in due))
+        for asset, rail in self._rails.items():
+            rail.health.hold(is_held=await self._ledger.lost_lately(asset, WINDOW_MS) >= BUDGET)
+        return len(due)
+
+    async def _look_at(self, payment: Settled) -> None:
+        offer = msgspec.json.decode(payment.offer, type=Offer)
+        rail = self._rails.get((offer.network, offer.asset))
+        try:
+            if rail is None:
+                raise NoEvidence("its rail is not configured any more")
+            evidence = await rail.facilitator.evidence(payment.payment_id)
+        except NoEvidence:
+            await self._ledger.kept(payment.payment_id)
+            return
+        except Unsettled:
+            return
+        if proven_by(evidence, offer, payment.payer) is not None:
+            await self._ledger.kept(payment.payment_id)
+            return
+        # By the chain's own clock: a node that is behind has not seen the payment yet.
+        is_late = evidence.as_of > payment.at_ms / 1000 + LATE_BLOCKS_S
+        if evidence.status == "unknown" or not is_late:
+            return
+        if await self._ledger.taken_back(payment.payment_id, rail.asset, WINDOW_MS):
+            log.error("%s was settled, and the chain does not show it any more", payment.payment_id)

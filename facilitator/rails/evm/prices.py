@@ -1,0 +1,92 @@
+"""What gas costs, and whether we pay that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from typing import Any
+
+from web3 import AsyncWeb3
+from web3.exceptions import Web3Exception
+
+from facilitator.rails.evm.transaction import Bid, Quote
+
+log = logging.getLogger(__name__)
+
+PRICE_AGE_S = 2.0
+GWEI = 10**9
+_TIP_CEILING = GWEI
+
+
+class CannotSend(Exception):
+    """We do not send this now: no number was used and the node heard nothing of it. The text says why."""
+
+
+class Prices:
+    """The chain's price of gas, at most a block old.
+
+    Args:
+        ceiling: wei that we offer for one unit of gas at most.
+    """
+
+    def __init__(self, web3: AsyncWeb3[Any], ceiling: int) -> None:
+        self._web3 = web3
+        self._ceiling = ceiling
+        self._asking: asyncio.Task[None] | None = None
+        self._quote = Quote(0, 0)
+        self._asked_at = -math.inf
+        self._was_too_high = False
+
+    @property
+    def last(self) -> Quote:
+        """What was answered last, however old it is."""
+        return self._quote
+
+    @property
+    def complaint(self) -> str:
+        """Why nothing is sent at this price; empty when it is."""
+        price = self._quote.bid().max_fee
+        if price <= self._ceiling:
+            return ""
+        return f"gas costs up to {price / GWEI:.6g} gwei, and COINSLOT_EVM_MAX_FEE_GWEI is {self._ceiling / GWEI:.6g}"
+
+    async def now(self) -> Quote:
+        """Raises Web3Exception and what the connection raises."""
+        if time.monotonic() - self._asked_at > PRICE_AGE_S:
+            if self._asking is None:
+                # One question for all who wait: one after the other they would wait for a silent node all day.
+                self._asking = asyncio.create_task(self._ask())
+                self._asking.add_done_callback(self._asked)
+            await asyncio.shield(self._asking)
+        return self._quote
+
+    def allow(self, bid: Bid) -> None:
+        """Raises CannotSend for an offer above the ceiling."""
+        if bid.max_fee > self._ceiling:
+            raise CannotSend(self.complaint or "a higher fee would be above COINSLOT_EVM_MAX_FEE_GWEI")
+
+    async def _ask(self) -> None:
+        asked_at = time.monotonic()
+        block = await self._web3.eth.get_block("latest")
+        if "baseFeePerGas" not in block:
+            raise Web3Exception("the chain has no base fee")
+        tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
+        self._quote = Quote(int(block["baseFeePerGas"]), int(tip))
+        self._asked_at = asked_at
+        self._tell()
+
+    def _asked(self, asking: asyncio.Task[None]) -> None:
+        self._asking = None
+        if not asking.cancelled():
+            asking.exception()  # whoever waits for it hears of it; when nobody does any more it is no news
+
+    def _tell(self) -> None:
+        """Once each time the price crosses the ceiling."""
+        complaint = self.complaint
+        if complaint and not self._was_too_high:
+            log.error("nothing is settled: %s", complaint)
+        elif self._was_too_high and not complaint:
+            log.warning("settling goes on: gas is below COINSLOT_EVM_MAX_FEE_GWEI again")
+        self._was_too_high = bool(complaint)

@@ -1,0 +1,74 @@
+"""What the outcome of a simulation means for a payment."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from facilitator.rails.solana.node import Account, SolanaNode
+from shared.x402.solana import Authorization
+from shared.x402.solana_address import TOKEN_PROGRAM, encode_base58
+
+
+class CannotSettle(Exception):
+    """Nothing is settled now, and nothing was sent. The text says why."""
+
+
+class Outlook(enum.Enum):
+    """Of a transaction."""
+
+    GOOD = enum.auto()
+    PROCESSED = enum.auto()
+    """It is in a block."""
+    UNKNOWN_BLOCKHASH = enum.auto()
+    """Any more, or not yet."""
+    OURS = enum.auto()
+    """The fee payer, the node or a full network is at fault: it may be executed later."""
+    BAD = enum.auto()
+
+
+_OUTLOOKS = {"AlreadyProcessed": Outlook.PROCESSED, "BlockhashNotFound": Outlook.UNKNOWN_BLOCKHASH} | dict.fromkeys(
+    (
+        "AccountInUse",
+        "AccountNotFound",  # the fee payer: of the others the program says what it misses
+        "ClusterMaintenance",
+        "CommitCancelled",
+        "InsufficientFundsForFee",
+        "InvalidAccountForFee",
+        "ProgramCacheHitMaxLimit",
+        "ResanitizationNeeded",
+        "WouldExceedAccountDataBlockLimit",
+        "WouldExceedAccountDataTotalLimit",
+        "WouldExceedMaxAccountCostLimit",
+        "WouldExceedMaxBlockCostLimit",
+        "WouldExceedMaxVoteCostLimit",
+    ),
+    Outlook.OURS,
+)
+_FEE_PAYER = {"InsufficientFundsForRent": {"account_index": 0}}
+
+
+def outlook_of(err: Any) -> Outlook:
+    """What a simulation's error means; None is a success."""
+    if err is None:
+        return Outlook.GOOD
+    if err == _FEE_PAYER:
+        return Outlook.OURS
+    return _OUTLOOKS.get(err, Outlook.BAD) if isinstance(err, str) else Outlook.BAD
+
+
+async def reason_of(node: SolanaNode, authorization: Authorization) -> str:
+    """Why a transfer is not executed, by the state of its accounts: the program's own words differ. Raises NODE_ERRORS."""
+    addresses = [encode_base58(authorization.source), encode_base58(authorization.destination)]
+    source, destination = await node.accounts(addresses)
+    if _held(destination) is None:
+        return "invalid_exact_svm_payload_recipient_account_missing"
+    held = _held(source)
+    return "insufficient_funds" if held is None or held < authorization.value else "transaction_simulation_failed"
+
+
+def _held(account: Account | None) -> int | None:
+    """Atomic units in a token account; None when it is none."""
+    if account is None or account.owner != encode_base58(TOKEN_PROGRAM) or len(account.content) != 165:
+        return None
+    return int.from_bytes(account.content[64:72], "little")

@@ -1,0 +1,289 @@
+"""The Stellar rail on the chain: puts a payer's signed transfer into a transaction of our own, and pays its fee."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from stellar_sdk import Keypair
+from stellar_sdk.exceptions import SdkError
+from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus
+
+from facilitator.rails.stellar.balance import StellarPurse
+from facilitator.rails.stellar.channels import CannotSend, Channels, Sent
+from facilitator.rails.stellar.evidence import Transfers, emitted, events_refusal, parse_id
+from facilitator.rails.stellar.node import IDLE_POLL_S, NODE_ERRORS, POLL_S, STROOPS, StellarNode
+from facilitator.rails.stellar.simulation import Simulator, expected_of
+from facilitator.settling import Settling, require_ours
+from shared.settings import InvalidSetting
+from shared.x402 import stellar
+from shared.x402.networks import StellarToken
+from shared.x402.refusal import Refused
+from shared.x402.stellar import Authorization
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Settlement, Verification
+
+log = logging.getLogger(__name__)
+
+SETTLE_TIMEOUT_S = 12.0
+"""From the start of a settlement to giving up on its ledger. Below the API's settle timeout, so that with a node that answers
+it hears `settlement_pending` with the transaction instead of nothing."""
+MOST_FOR_FEE = 50_000
+"""Stroops that a payment may cost us: the official facilitator's figure."""
+CHANNELS = 16
+SILENT_S = 30.0
+MOST_REMEMBERED = 4_000
+"""Payments whose transaction is remembered, so that evidence of them is one question. Others are looked for."""
+
+_PREFIX = "invalid_exact_stellar_payload_"
+
+_Key = tuple[str, str, int, bytes]
+"""Payment id, recipient, value, signature: a payer can sign two transfers with one nonce. Neither is the other's settlement."""
+
+
+class StellarRail:
+    """One token on one Stellar network.
+
+    Args:
+        rpc_url: Stellar RPC.
+        settler_key: ``S…`` of the account that pays the fees.
+        most_for_fee: stroops that one settlement may cost, and that a payment may declare.
+        low_balance: stroops of that account below which the log warns.
+        channels: how many payments may be on their way at once; each takes an account that holds one XLM.
+    """
+
+    def __init__(
+        self,
+        token: StellarToken,
+        rpc_url: str,
+        settler_key: str,
+        *,
+        most_for_fee: int = MOST_FOR_FEE,
+        low_balance: int = 5 * STROOPS,
+        channels: int = CHANNELS,
+    ) -> None:
+        self.token = token
+        try:
+            settler = Keypair.from_secret(settler_key)
+        except (SdkError, ValueError):
+            raise InvalidSetting("the settler's key is no secret key of Stellar's (S…)") from None
+        self._node = StellarNode(token, rpc_url)
+        self._purse = StellarPurse(self._node, settler.public_key, low=low_balance, most_for_fee=most_for_fee)
+        self._simulator = Simulator(self._node, settler.public_key, most_for_fee)
+        self._channels = Channels(self._node, settler, channels)
+        self._transfers = Transfers(self._node)
+        self._settling = Settling[_Key]()
+        self._sent: dict[_Key, Sent] = {}
+        self._seen: dict[str, str] = {}
+        self._watching: asyncio.Task[None] | None = None
+
+    @property
+    def network(self) -> str:
+        """CAIP-2."""
+        return self.token.network
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """What /supported says of it, with the newest ledger: nothing while nothing can be settled."""
+        height = self._node.height
+        if self.complaint or height is None:
+            return ()
+        extra = {"areFeesSponsored": True, "ledger": height.ledger}
+        return (Kind(x402_version=X402_VERSION, scheme=stellar.SCHEME, network=self.network, extra=extra),)
+
+    @property
+    def signers(self) -> Mapping[str, tuple[str, ...]]:
+        """The account that pays for settlements, and those that they are sent from."""
+        return {"stellar:*": self._channels.addresses}
+
+    @property
+    def complaint(self) -> str:
+        """Why nothing can be settled now; empty when it can."""
+        if self._node.height is None or time.monotonic() - self._node.heard_at > SILENT_S:
+            return "its node does not answer"
+        return self._purse.complaint or self._channels.complaint
+
+    @property
+    def balance(self) -> str:
+        """What the settler account has for fees beyond what an account must hold, as it was read last."""
+        return self._purse.balance
+
+    async def start(self) -> None:
+        """Raises InvalidSetting when the node serves another network: settling there would be settling nothing."""
+        passphrase = await self._node.passphrase()
+        if passphrase != self.token.passphrase:
+            raise InvalidSetting(f"the node serves {passphrase!r}, not {self.token.passphrase!r}")
+        await self._node.look()
+        await self._read()
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch(), name="stellar-watch")
+
+    async def stop(self) -> None:
+        """Wait for what is being settled, then close the connections."""
+        await self._settling.finish()
+        await self._channels.close()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._node.close()
+
+    async def verify(self, call: FacilitatorCall) -> Verification:
+        """Whether the payment would settle now. Changes nothing."""
+        payer = None
+        try:
+            authorization = self._check(call)
+            payer = authorization.payer
+            await self._simulator.check(call, authorization)
+        except Refused as refused:
+            return Verification(is_valid=False, invalid_reason=refused.reason, payer=payer)
+        except NODE_ERRORS as error:
+            return Verification(
+                is_valid=False, invalid_reason="unexpected_verify_error", invalid_message=type(error).__name__
+            )
+        return Verification(is_valid=True, payer=payer)
+
+    async def settle(self, call: FacilitatorCall) -> Settlement:
+        """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
+        try:
+            authorization = self._check(call)
+        except Refused as refused:
+            return self._failed(refused.reason, None)
+        key = _key(authorization)
+        return await self._settling.once(key, lambda: self._settle(call, authorization))
+
+    async def evidence(self, payment_id: str) -> Evidence | None:
+        """What the chain says of one authorization."""
+        named = parse_id(payment_id)
+        if named is None or (named.network, named.contract) != (self.network, self.token.contract):
+            return None
+        return await self._transfers.evidence(named.payer, named.nonce, hint=self._seen.get(payment_id, ""))
+
+    def _check(self, call: FacilitatorCall) -> Authorization:
+        require_ours(call, self.network)
+        offer = call.payment_requirements
+        if offer.asset != self.token.contract or not stellar.is_payable(offer):
+            raise Refused("invalid_payment_requirements")
+        authorization = stellar.check(offer, call.payment_payload.payload)
+        ours = self._channels.addresses
+        if authorization.source in ours:
+            raise Refused(_PREFIX + "unsafe_tx_or_op_source")
+        if authorization.payer in ours:
+            # The payer's own entry is the only one there is, so none of ours is in one either.
+            raise Refused(_PREFIX + "facilitator_is_payer")
+        return authorization
+
+    async def _settle(self, call: FacilitatorCall, authorization: Authorization) -> Settlement:
+        """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
+        give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
+        try:
+            sent = self._sent.get(_key(authorization))
+            if sent is None:
+                ended = await self._send(call, authorization, give_up_at)
+                if isinstance(ended, Settlement):
+                    return ended
+                sent = ended
+            await asyncio.wait({sent.fate}, timeout=max(0.0, give_up_at - time.monotonic()))
+            if not sent.fate.done() or sent.fate.cancelled():
+                return self._open(authorization, sent)
+            return await self._ended(authorization, sent.fate.result())
+        except CannotSend as why:
+            return msgspec.structs.replace(self._open(authorization), error_message=str(why))
+        except NODE_ERRORS as error:
+            log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
+            return self._open(authorization)
+
+    async def _send(self, call: FacilitatorCall, authorization: Authorization, give_up_at: float) -> Sent | Settlement:
+        """Send the transfer; or how it ended without that: settled before, or refused."""
+        try:
+            made = await self._simulator.check(call, authorization)
+        except Refused as refused:
+            before = await self._settled_before(authorization)
+            return before or self._failed(refused.reason, authorization.payer)
+        inclusion_fee = self._purse.inclusion_fee(made.data.resource_fee.int64)
+        sent = await self._channels.send(made.operation, made.data, inclusion_fee, give_up_at=give_up_at)
+        key = _key(authorization)
+        self._sent[key] = sent
+        self._seen[authorization.payment_id] = sent.hash
+        if len(self._seen) > MOST_REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        sent.fate.add_done_callback(lambda _: self._sent.pop(key, None))
+        return sent
+
+    async def _ended(self, authorization: Authorization, found: GetTransactionResponse | None) -> Settlement:
+        if found is None:
+            return self._open(authorization)
+        if found.status == GetTransactionStatus.SUCCESS:
+            refusal = events_refusal(emitted(found), self.token.contract, expected_of(authorization))
+            if refusal is None:
+                return self._succeeded(authorization, found.transaction_hash)
+        # Somebody else may have sent the same authorization first: the payer has paid all the same.
+        return await self._settled_before(authorization) or self._failed(
+            "settle_exact_stellar_transaction_failed", authorization.payer
+        )
+
+    async def _settled_before(self, authorization: Authorization) -> Settlement | None:
+        """The earlier settlement of this very payment, or None when the chain shows that there is none.
+
+        Raises:
+            TimeoutError: the chain shows neither.
+        """
+        height = await self._node.look()
+        if authorization.expiration_ledger > height.ledger and not await self._node.nonce_used_in(
+            authorization.payer, authorization.nonce
+        ):
+            return None  # a used nonce is there for as long as its authorization is valid
+        hint = self._seen.get(authorization.payment_id, "")
+        evidence = await self._transfers.evidence(authorization.payer, authorization.nonce, hint=hint)
+        if evidence.status == "unknown":
+            raise TimeoutError("the chain does not say what became of it")
+        shown = (evidence.status, evidence.pay_to, evidence.amount)
+        is_ours = shown == ("settled", authorization.pay_to, str(authorization.value))
+        return self._succeeded(authorization, evidence.transaction) if is_ours else None
+
+    async def _watch(self) -> None:
+        """The newest ledger, for everybody who waits for one; the balance, and the channel accounts where they are missing."""
+        was_silent = False
+        while True:
+            await asyncio.sleep(POLL_S if self._channels.is_busy or self._settling else IDLE_POLL_S)
+            try:
+                await self._node.look()
+                if self._purse.is_due or not self._channels.is_open:
+                    await self._read()
+                was_silent = False
+            except NODE_ERRORS as error:
+                if not was_silent:
+                    log.warning("the node cannot be asked: %s", type(error).__name__)
+                was_silent = True
+
+    async def _read(self) -> None:
+        """Raises what is in NODE_ERRORS."""
+        if not self._channels.is_open:
+            await self._channels.open()
+        await self._purse.read()
+
+    def _succeeded(self, authorization: Authorization, transaction: str) -> Settlement:
+        return Settlement(
+            success=True,
+            transaction=transaction,
+            network=self.network,
+            payer=authorization.payer,
+            amount=str(authorization.value),
+        )
+
+    def _failed(self, reason: str, payer: str | None) -> Settlement:
+        return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
+
+    def _open(self, authorization: Authorization, sent: Sent | None = None) -> Settlement:
+        return Settlement(
+            success=False,
+            transaction=sent.hash if sent else "",
+            network=self.network,
+            payer=authorization.payer,
+            error_reason="settlement_pending" if sent else "unexpected_settle_error",
+        )
+
+
+def _key(authorization: Authorization) -> _Key:
+    return authorization.payment_id, authorization.pay_to, authorization.value, authorization.signature

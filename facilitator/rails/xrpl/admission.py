@@ -1,0 +1,129 @@
+"""What would keep a payment from being validated, as far as only the XRP Ledger knows. Asked before it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from decimal import Decimal
+
+from facilitator.rails.xrpl.clock import LedgerClock
+from facilitator.rails.xrpl.evidence import Fate, XrplLedger
+from shared.x402.refusal import Refused
+from shared.x402.xrpl import Authorization
+from shared.x402.xrpl_payment import refused
+
+NODES_APART = 2
+"""Ledgers that the node of an honest client may be ahead of ours."""
+RECIPIENT_KNOWN_S = 10.0
+"""How long it is remembered that a recipient can receive a token: it changes by the recipient's own hand."""
+FEE_KNOWN_S = 60.0
+MOST_RECIPIENTS = 1_000
+
+_REQUIRE_DESTINATION_TAG = 0x00020000
+_REQUIRE_AUTH = 0x00040000
+_DISABLE_MASTER = 0x00100000
+_GLOBAL_FREEZE = 0x00400000
+_DEPOSIT_AUTH = 0x01000000
+
+
+class InTheOpen(Exception):
+    """The payment's sequence is used in a ledger that is not validated yet: by this payment, or by another transaction."""
+
+
+class Admission:
+    """Judges payments by the open ledger: what others have sent before counts. Reading it is all it does."""
+
+    def __init__(self, ledger: XrplLedger, clock: LedgerClock) -> None:
+        self._ledger = ledger
+        self._clock = clock
+        self._receivers: dict[tuple[str, str, str], tuple[float, Decimal]] = {}
+        self._base_fee = 0
+        self._base_fee_at = 0.0
+
+    async def check(self, payment: Authorization) -> None:
+        """Whether the ledger would take it now.
+
+        Raises:
+            Refused: it would not, and nothing of it is on its way.
+            InTheOpen: something of it may be.
+            NODE_ERRORS: the node cannot be asked.
+        """
+        if payment.ledger_refusal(self._clock.index, slack=NODES_APART):
+            await self._clock.look()
+        if reason := payment.ledger_refusal(self._clock.index, slack=NODES_APART):
+            raise Refused(reason)
+        if payment.fee < await self._least_fee():
+            raise refused("fee_too_low")
+        _, spent = await asyncio.gather(self._check_payer(payment), self._check_recipient(payment))
+        await self._check_funds(payment, spent)
+
+    async def _check_payer(self, payment: Authorization) -> None:
+        root, _ = await self._ledger.account(payment.payer)
+        if root is None:
+            raise refused("account_not_found")
+        is_master = payment.signer == payment.payer and not root.flags & _DISABLE_MASTER
+        if not is_master and payment.signer != root.regular_key:
+            raise refused("signer_not_authorized")
+        await self._check_turn(payment, root.sequence)
+        if root.balance < payment.fee:
+            raise refused("fee_unfunded")
+
+    async def _check_turn(self, payment: Authorization, next_sequence: int) -> None:
+        if payment.ticket:
+            if payment.ticket < next_sequence and not await self._ledger.has_ticket(payment.payer, payment.ticket):
+                await self._check_passed(payment, "ticket_not_available")
+            if payment.ticket >= next_sequence:
+                raise refused("ticket_not_available")
+        elif payment.sequence < next_sequence:
+            await self._check_passed(payment, "sequence_not_current")
+        elif payment.sequence > next_sequence:
+            raise refused("sequence_not_current")
+
+    async def _check_passed(self, payment: Authorization, reason: str) -> None:
+        """Its turn is over in the open ledger: final only when it is in a validated one, and not by this payment."""
+        is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
+        if not is_over:
+            raise InTheOpen
+        outcome = await self._ledger.outcome(payment.transaction, through=index)
+        if outcome.fate is not Fate.ABSENT:
+            raise InTheOpen
+        raise refused(reason)
+
+    async def _check_recipient(self, payment: Authorization) -> Decimal:
+        """What the payer spends for one token that arrives there."""
+        key = payment.pay_to, payment.asset, payment.issuer
+        known = self._receivers.get(key)
+        if known is not None and known[0] > time.monotonic():
+            return known[1]
+        (root, _), (issuer, _), line = await asyncio.gather(
+            self._ledger.account(payment.pay_to),
+            self._ledger.account(payment.issuer),
+            self._ledger.trust_line(payment.pay_to, payment.asset, payment.issuer),
+        )
+        if root is None or issuer is None or line is None or line.limit - line.balance < payment.value:
+            raise refused("pay_to_cannot_receive")
+        needs_tag = root.flags & _REQUIRE_DESTINATION_TAG and payment.destination_tag is None
+        is_stopped = issuer.flags & _GLOBAL_FREEZE or (issuer.flags & _REQUIRE_AUTH and not line.is_authorized)
+        if needs_tag or root.flags & _DEPOSIT_AUTH or is_stopped or line.is_frozen:
+            raise refused("pay_to_cannot_receive")
+        if len(self._receivers) >= MOST_RECIPIENTS:
+            self._receivers.clear()
+        self._receivers[key] = time.monotonic() + RECIPIENT_KNOWN_S, issuer.transfer_rate
+        return issuer.transfer_rate
+
+    async def _check_funds(self, payment: Authorization, rate: Decimal) -> None:
+        line = await self._ledger.trust_line(payment.payer, payment.asset, payment.issuer)
+        if line is None:
+            raise refused("trust_line_missing")
+        if line.is_frozen:
+            raise refused("trust_line_frozen")
+        spent = payment.value * rate
+        if spent > payment.send_max:
+            raise refused("sendmax_too_low")
+        if spent > line.balance:
+            raise Refused("insufficient_funds")
+
+    async def _least_fee(self) -> int:
+        if self._base_fee_at < time.monotonic() - FEE_KNOWN_S or not self._base_fee:
+            self._base_fee, self._base_fee_at = await self._ledger.base_fee(), time.monotonic()
+        return self._base_fee

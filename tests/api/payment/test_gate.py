@@ -1,0 +1,236 @@
+"""What a challenge offers while rails go down and come back. The till is real, with two rails; nothing is asked or settled."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import time
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.http import Answer
+from api.payment.binding import Binder
+from api.payment.facilitator import Facilitator
+from api.payment.gate import MAX_CHALLENGE_HEADER_BYTES, UNPAID, Till
+from api.payment.health import Health
+from api.payment.rails import ConfiguredRail, configured_rails
+from jobs import echo
+from jobs.catalogue import CATALOGUE
+from shared.endpoint import Endpoint, Flavour
+from shared.settings import Settings
+from shared.x402 import evm
+from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.refusal import Refused
+from shared.x402.wire import X402_VERSION, FlatPayment, Kind, Offer, Payment
+
+BASE, OTHER = "eip155:8453", "eip155:84532"
+FEE_PAYER = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu"
+BINDER = Binder(bytes(range(32)))
+
+
+def rail(name: Rail, network: str) -> ConfiguredRail:
+    """On an EVM network, whatever its name."""
+    token = EVM_USDC[network]
+    facilitator = Facilitator("http://127.0.0.1:1", settle_timeout_s=1.0)
+    return ConfiguredRail(
+        rail=name,
+        asset=(network, token.address),
+        offers=partial(evm.offers, token, pay_to="0x" + "11" * 20),
+        matches=evm.matches,
+        is_payable=evm.is_payable,
+        check=evm.check,
+        facilitator=facilitator,
+        health=Health(name, facilitator, scheme=evm.SCHEME, network=network),
+    )
+
+
+@pytest.fixture
+def rails() -> tuple[ConfiguredRail, ConfiguredRail]:
+    return rail(Rail.BASE, BASE), rail(Rail.SOLANA, OTHER)
+
+
+def take_down(one: ConfiguredRail) -> None:
+    circuit = one.facilitator.circuit
+    while not circuit.is_open:
+        circuit.failed(circuit.openings)
+
+
+def bring_back(one: ConfiguredRail) -> None:
+    one.facilitator.circuit.tried(passed=True)
+
+
+def offered(answer: Answer) -> list[str]:
+    """The networks in the body; every header says the same."""
+    assert answer.status == 402
+    headers = {name.decode(): value.decode() for name, value in answer.headers}
+    networks = [offer["network"] for offer in json.loads(answer.body)["accepts"]]
+    for value in (headers["payment-required"], headers.get("www-authenticate", "").removeprefix("X402 ")):
+        if value:
+            assert [offer["network"] for offer in json.loads(base64.b64decode(value))["accepts"]] == networks
+    return networks
+
+
+@pytest.mark.parametrize("flavour", Flavour)
+def test_a_rail_that_is_down_is_not_offered(rails: Any, flavour: Flavour) -> None:
+    """In no challenge, for whatever reason it is given, and in no header; back it is where it was."""
+    endpoint = dataclasses.replace(echo.ENDPOINT, flavour=flavour)
+    till = Till(endpoint, rails, "http://shop.test", BINDER)
+    base, other = rails
+    assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
+    for down, left in ((base, OTHER), (other, BASE)):
+        take_down(down)
+        assert offered(till.refuse(UNPAID)) == offered(till.refuse("insufficient_funds")) == [left]
+        bring_back(down)
+        assert offered(till.refuse(UNPAID)) == offered(till.refuse("insufficient_funds")) == [BASE, OTHER]
+
+
+def test_when_no_rail_is_up_all_are_offered(rails: Any) -> None:
+    """An unpaid call is 402 with a challenge, always."""
+    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    for one in rails:
+        take_down(one)
+    assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
+    bring_back(rails[1])
+    assert offered(till.refuse(UNPAID)) == [OTHER]
+
+
+def test_challenges_are_built_when_rails_change_and_not_for_a_call(rails: Any) -> None:
+    """Without tokens, every caller gets the very same bytes."""
+    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    full = till.refuse(UNPAID)
+    assert till.refuse(UNPAID, b"{}") is full
+    assert not till.binds_bodies
+    take_down(rails[0])
+    bring_back(rails[0])
+    assert till.refuse(UNPAID) == full
+
+
+def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> None:
+    """It may be one that was made before."""
+    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    for one in rails:
+        take_down(one)
+        offer = one.offers(echo.ENDPOINT.price)[0]
+        found = till.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
+        assert (found.offer, found.rail.rail, found.rail.is_up, found.is_current) == (offer, one.rail, False, True)
+
+
+def test_a_rail_that_is_down_from_the_start_is_not_offered(rails: Any) -> None:
+    """Tills are made after rails."""
+    take_down(rails[0])
+    assert offered(Till(echo.ENDPOINT, rails, "http://shop.test", BINDER).refuse(UNPAID)) == [OTHER]
+
+
+def completed(offer: Offer, terms: dict[str, Any]) -> Offer | None:
+    """As on Solana: nothing can be offered before the facilitator has named its fee payer."""
+    named = terms.get("feePayer")
+    return msgspec.structs.replace(offer, extra={**offer.extra, "feePayer": named}) if named else None
+
+
+@pytest.fixture
+def bound(rails: Any) -> ConfiguredRail:
+    """A rail whose payments carry a token and whose facilitator has terms."""
+    return dataclasses.replace(
+        rails[1], completed=completed, terms=("feePayer",), token_key="memo", token_reason="memo_mismatch"
+    )
+
+
+def says(one: ConfiguredRail, fee_payer: str) -> None:
+    """The facilitator's answer of /supported."""
+    one.health._heed(Kind(x402_version=2, scheme="exact", network=OTHER, extra={"feePayer": fee_payer, "ledger": 7}))
+
+
+def extras(answer: Answer) -> list[dict[str, Any]]:
+    return [offer["extra"] for offer in json.loads(answer.body)["accepts"]]
+
+
+@pytest.mark.parametrize("flavour", Flavour)
+def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRail, flavour: Flavour) -> None:
+    """Good for this request; in body and headers the same; and only where its network can carry one."""
+    till = Till(dataclasses.replace(echo.ENDPOINT, flavour=flavour), (rails[0], bound), "http://shop.test", BINDER)
+    says(bound, "F")
+    body, now = b'{"message":"a"}', int(time.time())
+    tokens = set()
+    for _ in range(3):
+        answer = till.refuse(UNPAID, body)
+        assert offered(answer) == [BASE, OTHER]
+        base, other = extras(answer)
+        assert "memo" not in base
+        tokens.add(other["memo"])
+        for name, value in answer.headers:
+            if name in (b"payment-required", b"www-authenticate"):
+                document = json.loads(base64.b64decode(value.removeprefix(b"X402 ")))
+                assert document["accepts"] == json.loads(answer.body)["accepts"]
+        assert BINDER.binds(other["memo"], "echo", body, now)
+        assert not BINDER.binds(other["memo"], "echo", b'{"message":"b"}', now)
+        assert not BINDER.binds(other["memo"], "faker", body, now)
+    assert len(tokens) == 3
+
+
+def test_what_the_facilitator_has_to_say_is_waited_for(rails: Any, bound: ConfiguredRail) -> None:
+    """Until then the rail is in no challenge; then with the facilitator's terms, as they are now."""
+    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    assert offered(till.refuse(UNPAID)) == [BASE]
+    for fee_payer in ("F", "G"):
+        says(bound, fee_payer)
+        assert extras(till.refuse(UNPAID))[1]["feePayer"] == fee_payer
+        assert bound.health.ledger() == 7
+    assert [offer.extra.get("feePayer") for offer in till.listing.offers] == [None, None]
+
+
+def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
+    """The offer that is checked has it; without one there is nothing to check; a fee payer of yesterday pays nothing new."""
+    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    says(bound, "F")
+    offer = json.loads(till.refuse(UNPAID).body)["accepts"][1]
+
+    def accepts(**extra: Any) -> Payment:
+        accepted = msgspec.convert({**offer, "extra": {**offer["extra"], **extra}}, Offer)
+        return Payment(x402_version=X402_VERSION, accepted=accepted, payload={})
+
+    found = till.match(accepts())
+    assert (found.token, found.offer.extra["memo"], found.is_current) == (offer["extra"]["memo"],) * 2 + (True,)
+    assert found.payment.accepted == found.offer
+    for wrong in (None, "", 7, ["x"]):
+        with pytest.raises(Refused, match="memo_mismatch"):
+            till.match(accepts(memo=wrong))
+    says(bound, "G")
+    earlier = till.match(accepts())
+    assert (earlier.offer.extra["feePayer"], earlier.is_current) == ("F", False)
+
+
+def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) -> None:
+    """It has no `accepted` to say it in."""
+    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    says(bound, "F")
+    flat = FlatPayment(x402_version=1, scheme="exact", network=OTHER, payload={})
+    with pytest.raises(Refused, match="no_matching_offer"):
+        till.match(flat)
+    assert till.match(msgspec.structs.replace(flat, network=BASE)).rail is rails[0]
+
+
+@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+def test_a_challenge_of_all_rails_fits_into_a_header(endpoint: Endpoint) -> None:
+    """Of 8 KB, at a long address; the body says the same, and what is left out for it is in the catalogue."""
+    settings = Settings(
+        evm_pay_to="0x" + "11" * 20,
+        ethereum_pay_to="0x" + "11" * 20,
+        solana_pay_to="GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse",
+        stellar_pay_to="GDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435DIAG",
+        xrpl_pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
+    )
+    all_rails = configured_rails(settings)
+    till = Till(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
+    for one in all_rails:
+        one.health._heed(
+            Kind(x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8})
+        )
+    answer = till.refuse(UNPAID, b"{}")
+    accepts = json.loads(answer.body)["accepts"]
+    assert len(accepts) == 6
+    assert max(len(value) for _, value in answer.headers) <= MAX_CHALLENGE_HEADER_BYTES
+    assert offered(answer) == [one["network"] for one in accepts]

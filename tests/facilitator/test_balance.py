@@ -1,0 +1,186 @@
+"""The settler's ETH is watched: a warning before it is gone, no settlement when it is, and all goes on once there is more."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from shared.settings import Settings
+from tests.facilitator.bench import MoodyNode
+from tests.facilitator.conftest import Build, running
+from tests.facilitator.still import StillChain
+
+pytestmark = pytest.mark.anyio
+
+ETHER = 10**18
+PENNILESS = 10**9
+BASE = "eip155:8453"
+
+
+@pytest.fixture
+def funds(still: StillChain) -> Iterator[Callable[[int], None]]:
+    """Sets what the settler has, in wei; at the end it is rich again."""
+
+    def has(wei: int) -> None:
+        still.rpc("anvil_setBalance", still.sandbox.settler, hex(wei))
+
+    yield has
+    has(10_000 * ETHER)
+
+
+@pytest.fixture
+def node(still: StillChain) -> Iterator[MoodyNode]:
+    """It says what it was asked."""
+    node = MoodyNode(still.sandbox.rpc_url)
+    node.start()
+    yield node
+    node.stop()
+
+
+@pytest.fixture
+def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
+    key = tmp_path / "settler.key"
+    key.write_text(still.sandbox.settler_key)
+    return Settings(evm_rpc_url=node.url, evm_settler_key_file=key, evm_max_fee_gwei=1_000, evm_low_balance_eth=2)
+
+
+@pytest.fixture(autouse=True)
+def _watchful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A facilitator that looks all the time."""
+    for name in ("evm.WATCH_EVERY_S", "purse.READ_EVERY_S", "purse.READ_SOON_S"):
+        monkeypatch.setattr(f"facilitator.rails.{name}", 0.05)
+
+
+@pytest.fixture
+async def cashier(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with running(build(settings)) as client:
+        yield client
+
+
+async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
+    answer = await cashier.post("/settle", json=call)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def health_becomes(cashier: httpx.AsyncClient, status: int, balance: str = "") -> Any:
+    deadline = time.monotonic() + 10
+    while True:
+        answer = await cashier.get("/healthz")
+        if answer.status_code == status and answer.json()["rails"][BASE]["balance"].startswith(balance):
+            return answer.json()
+        assert time.monotonic() < deadline, answer.text
+        await asyncio.sleep(0.02)
+
+
+async def test_an_empty_purse_settles_nothing_until_it_is_filled(
+    cashier: httpx.AsyncClient,
+    node: MoodyNode,
+    still: StillChain,
+    funds: Callable[[int], None],
+    pay_to: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Refused at once and openly, with nothing sent; what was settled stays settled; topped up, it goes on by itself."""
+    payer = still.payer()
+    settled, refused = payer.call(pay_to), payer.call(pay_to)
+    first = await settle(cashier, settled)
+    before = still.confirmed
+    funds(PENNILESS)
+    health = await health_becomes(cashier, 503)
+    node.seen.clear()
+
+    answers = await asyncio.gather(*(settle(cashier, refused) for _ in range(3)))
+    again = await settle(cashier, settled)
+    supported = await cashier.get("/supported")
+
+    assert {(one["success"], one["errorReason"], one["transaction"]) for one in answers} == {
+        (False, "unexpected_settle_error", "")
+    }
+    assert all("not enough for the gas" in one["errorMessage"] for one in answers)
+    assert again == first
+    assert "eth_sendRawTransaction" not in node.seen
+    why = f"the settler account {still.sandbox.settler} has 0.000000001000000000 ETH: "
+    why += "not enough for the gas of a settlement"
+    assert health == {"ok": False, "rails": {BASE: {"balance": "0.000000001000000000 ETH", "reason": why}}}
+    assert supported.json()["kinds"] == []
+
+    funds(5 * ETHER)
+    await health_becomes(cashier, 200, balance="5.0")
+    after = await settle(cashier, refused)
+
+    assert (after["success"], still.number_of(after["transaction"])) == (True, before)
+    levels = [one.levelno for one in caplog.records if one.name == "facilitator.rails.evm.balance"]
+    assert levels == [logging.ERROR, logging.WARNING]
+
+
+async def test_a_low_balance_is_told_once(
+    cashier: httpx.AsyncClient,
+    still: StillChain,
+    funds: Callable[[int], None],
+    pay_to: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Below the mark it still settles, and the log warns once each time the mark is crossed."""
+    said: list[str] = []
+    for wei in (ETHER, 3 * ETHER, ETHER):
+        funds(wei)
+        await health_becomes(cashier, 200, balance=f"{wei // ETHER}.")
+        await asyncio.sleep(0.2)  # some more readings
+        last = [one.getMessage() for one in caplog.records if one.name == "facilitator.rails.evm.balance"][-1]
+        said.append("low" if "down to" in last else "well")
+
+    assert said == ["low", "well", "low"]
+    assert len([one for one in caplog.records if one.name == "facilitator.rails.evm.balance"]) == 3
+    assert (await settle(cashier, still.payer().call(pay_to)))["success"]
+    assert (await cashier.get("/healthz")).status_code == 200
+
+
+async def test_what_waits_is_counted(
+    build: Build,
+    settings: Settings,
+    node: MoodyNode,
+    still: StillChain,
+    funds: Callable[[int], None],
+    pay_to: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given ETH for one transaction and another on its way, then a second one is not tried: the node would refuse it."""
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 1.0)
+    payer = still.payer()
+    base_fee = int(still.rpc("eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
+    funds(150_000 * (2 * base_fee + 10**9))
+    still.hold()
+    try:
+        async with running(build(dataclasses.replace(settings, evm_low_balance_eth=0))) as cashier:
+            settlements = await asyncio.gather(*(settle(cashier, payer.call(pay_to)) for _ in range(2)))
+            sent = len(still.waiting)
+    finally:
+        still.flow()
+
+    assert (sent, node.seen.count("eth_sendRawTransaction")) == (1, 1)
+    assert {one["errorReason"] for one in settlements} == {"settlement_pending", "unexpected_settle_error"}
+
+
+async def test_a_normal_settlement_asks_the_node_three_times(
+    build: Build, settings: Settings, node: MoodyNode, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Simulated, sent, and its receipt read: what is watched is watched beside it."""
+    for name in ("evm.WATCH_EVERY_S", "purse.READ_SOON_S", "prices.PRICE_AGE_S"):
+        monkeypatch.setattr(f"facilitator.rails.{name}", 60.0)
+    payer = still.payer()
+    async with running(build(settings)) as cashier:
+        node.seen.clear()
+        for _ in range(3):
+            assert (await settle(cashier, payer.call(pay_to)))["success"]
+
+    assert set(node.seen) == {"eth_estimateGas", "eth_sendRawTransaction", "eth_getTransactionReceipt"}
+    assert node.seen.count("eth_estimateGas") == node.seen.count("eth_sendRawTransaction") == 3

@@ -1,0 +1,165 @@
+"""Rails beside each other: one that is down is another's business as little as one that is not there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from facilitator import facilitator as module
+from facilitator.facilitator import Cashier
+from shared.settings import InvalidSetting
+from shared.x402.wire import Evidence, FacilitatorCall, Kind, Offer, Payment, Settlement, Verification
+
+pytestmark = pytest.mark.anyio
+
+
+class Network:
+    """A rail on a network of our own, whose node can be down."""
+
+    def __init__(self, network: str, *, node: Exception | None = None) -> None:
+        self.network = network
+        self.node = node
+        self.complaint = ""
+        self.balance = "1 COIN"
+        self.starts = 0
+        self.is_stopped = False
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        return () if self.complaint else (Kind(x402_version=2, scheme="exact", network=self.network),)
+
+    @property
+    def signers(self) -> Mapping[str, tuple[str, ...]]:
+        return {"test:*": ("shared", self.network)}
+
+    async def start(self) -> None:
+        self.starts += 1
+        if self.node is not None:
+            raise self.node
+
+    async def stop(self) -> None:
+        self.is_stopped = True
+
+    async def verify(self, call: FacilitatorCall) -> Verification:
+        return Verification(is_valid=True, payer=self.network)
+
+    async def settle(self, call: FacilitatorCall) -> Settlement:
+        return Settlement(success=True, transaction="t", network=self.network)
+
+    async def evidence(self, payment_id: str) -> Evidence | None:
+        return Evidence(status="settled", network=self.network)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Started again at once."""
+    monkeypatch.setattr(module, "START_AGAIN_S", 0.01)
+
+
+@pytest.fixture
+async def opened() -> AsyncIterator[Callable[..., Awaitable[Cashier]]]:
+    """Cashiers that are stopped at the end."""
+    async with AsyncExitStack() as stack:
+
+        @asynccontextmanager
+        async def open_one(*rails: Network) -> AsyncIterator[Cashier]:
+            cashier = Cashier(rails)
+            try:
+                await cashier.start()
+                yield cashier
+            finally:
+                await cashier.stop()
+
+        yield lambda *rails: stack.enter_async_context(open_one(*rails))
+
+
+def call(network: str) -> FacilitatorCall:
+    offer = Offer(scheme="exact", network=network, amount="1", asset="a", pay_to="p", max_timeout_seconds=60)
+    return FacilitatorCall(
+        payment_payload=Payment(x402_version=2, accepted=offer, payload={}), payment_requirements=offer
+    )
+
+
+def networks(cashier: Cashier) -> list[str]:
+    return [kind.network for kind in cashier.supported.kinds]
+
+
+async def test_each_call_goes_to_its_network(opened: Callable[..., Awaitable[Cashier]]) -> None:
+    """By the network of the requirements, and of the payment id."""
+    cashier = await opened(Network("test:1"), Network("test:2"))
+    assert networks(cashier) == ["test:1", "test:2"]
+    assert cashier.supported.signers == {"test:*": ("shared", "test:1", "test:2")}
+    for network in ("test:1", "test:2"):
+        assert (await cashier.settle(call(network))).network == network
+        assert (await cashier.verify(call(network))).payer == network
+        found = await cashier.evidence(f"{network}:abc:def")
+        assert found is not None
+        assert found.network == network
+
+
+async def test_an_unknown_network_is_refused_for_good(opened: Callable[..., Awaitable[Cashier]]) -> None:
+    """Nothing of it can have been sent."""
+    cashier = await opened(Network("test:1"))
+    assert (await cashier.settle(call("test:3"))).error_reason == "invalid_network"
+    assert (await cashier.verify(call("test:3"))).invalid_reason == "invalid_network"
+    for unknown in ("test:3:abc", "test", "", ":", "test:10:x"):
+        assert await cashier.evidence(unknown) is None
+
+
+async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(opened: Callable[..., Awaitable[Cashier]]) -> None:
+    """Meanwhile the others settle, and its payments are in doubt, not refused."""
+    down = Network("test:2", node=ConnectionError("nobody"))
+    cashier = await opened(Network("test:1"), down)
+    assert networks(cashier) == ["test:1"]
+    assert cashier.complaints == {"test:2": "its node does not answer: ConnectionError"}
+    assert (await cashier.settle(call("test:1"))).success
+    settled = await cashier.settle(call("test:2"))
+    assert (settled.success, settled.transaction, settled.error_reason) == (False, "", "unexpected_settle_error")
+    assert (await cashier.verify(call("test:2"))).invalid_reason == "unexpected_verify_error"
+    assert await cashier.evidence("test:2:abc") == Evidence(status="unknown", network="test:2")
+
+    down.node = None
+    await asyncio.sleep(0.1)
+
+    assert networks(cashier) == ["test:1", "test:2"]
+    assert cashier.complaints == {}
+    assert (await cashier.settle(call("test:2"))).success
+    starts = down.starts
+    await asyncio.sleep(0.05)
+    assert down.starts == starts
+
+
+async def test_a_node_of_another_network_is_an_error(opened: Callable[..., Awaitable[Cashier]]) -> None:
+    """At the start it ends the process; later, when it is heard first, it is told and never settled on."""
+    with pytest.raises(InvalidSetting, match="serves another"):
+        await opened(Network("test:1", node=InvalidSetting("it serves another")))
+    late = Network("test:2", node=ConnectionError())
+    cashier = await opened(late)
+    late.node = InvalidSetting("it serves another")
+    await asyncio.sleep(0.05)
+    assert (networks(cashier), cashier.complaints) == ([], {"test:2": "it serves another"})
+
+
+async def test_a_rail_that_cannot_settle_is_left_out_and_told(opened: Callable[..., Awaitable[Cashier]]) -> None:
+    """As long as it complains."""
+    poor = Network("test:2")
+    cashier = await opened(Network("test:1"), poor)
+    poor.complaint = "its account is empty"
+    assert (networks(cashier), cashier.complaints) == (["test:1"], {"test:2": "its account is empty"})
+    poor.complaint = ""
+    assert (networks(cashier), cashier.complaints) == (["test:1", "test:2"], {})
+
+
+async def test_all_are_stopped() -> None:
+    """The one that was never up as well, and it is not started any more."""
+    rails = [Network("test:1"), Network("test:2", node=ConnectionError())]
+    cashier = Cashier(rails)
+    await cashier.start()
+    await cashier.stop()
+    starts = rails[1].starts
+    await asyncio.sleep(0.05)
+    assert [rail.is_stopped for rail in rails] == [True, True]
+    assert rails[1].starts == starts

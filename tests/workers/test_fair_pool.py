@@ -1,0 +1,128 @@
+"""Whose turn it is, with a clock that stands until a test moves it."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from workers import fair_pool as module
+from workers.fair_pool import HALF_LIFE_S, Turns
+
+
+class Line:
+    """Those who wait, each in a thread, and the order in which they were served."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.turns: Turns[str] = Turns(lambda: self.now)
+        self.served: list[str] = []
+        self.threads: list[threading.Thread] = []
+
+    def comes(self, payer: str) -> None:
+        """Return when it waits."""
+
+        def wait() -> None:
+            self.turns.get(payer, math.inf)
+            self.served.append(payer)
+
+        self.threads.append(threading.Thread(target=wait))
+        self.threads[-1].start()
+        self._until(len(self.threads) - len(self.served))
+
+    def serve(self) -> str:
+        """Give what is free to one of them, and say to whom."""
+        self.turns.put("free")
+        self._until(len(self.threads) - len(self.served) - 1)
+        return self.served[-1]
+
+    def _until(self, waiting: int) -> None:
+        give_up_at = time.monotonic() + 30
+        while self.turns.waiting != waiting or len(self.served) != len(self.threads) - waiting:
+            assert time.monotonic() < give_up_at
+            time.sleep(0.001)
+
+
+@pytest.fixture
+def line() -> Iterator[Line]:
+    line = Line()
+    yield line
+    for _ in line.threads:
+        line.turns.put("free")
+    for thread in line.threads:
+        thread.join(30)
+
+
+def used(line: Line, payer: str, seconds: float) -> None:
+    """The payer has had something for so long."""
+    line.turns.put("free", payer, seconds)
+    assert line.turns.get("", math.inf) == "free"
+
+
+def test_equals_in_the_order_of_their_coming(line: Line) -> None:
+    """Nobody has used anything; two of them are one payer's."""
+    for payer in "abac":
+        line.comes(payer)
+
+    assert [line.serve() for _ in range(4)] == ["a", "b", "a", "c"]
+
+
+def test_who_used_least_is_first(line: Line) -> None:
+    """However many others came before."""
+    used(line, "greedy", 3.0)
+    used(line, "modest", 0.1)
+    for payer in ("greedy", "greedy", "modest", "new"):
+        line.comes(payer)
+
+    assert [line.serve() for _ in range(4)] == ["new", "modest", "greedy", "greedy"]
+
+
+def test_what_was_used_is_forgotten(line: Line) -> None:
+    """Half of it after each half-life."""
+    used(line, "early", 3.0)
+    line.now += 2 * HALF_LIFE_S
+    used(line, "late", 1.0)
+    line.comes("late")
+    line.comes("early")
+
+    assert line.serve() == "early"
+
+
+def test_the_last_that_was_given_back_is_the_first_that_is_taken(line: Line) -> None:
+    """It is warm."""
+    line.turns.put("cold")
+    line.turns.put("warm")
+
+    assert [line.turns.get("a", math.inf), line.turns.get("a", math.inf)] == ["warm", "cold"]
+
+
+def test_waiting_ends() -> None:
+    """At its time, also when it is over before it begins and somebody else's turn is next; nobody waits afterwards."""
+    turns: Turns[str] = Turns()
+    for left_s in (0.05, 0.0, -1.0):
+        with pytest.raises(TimeoutError):
+            turns.get("a", time.monotonic() + left_s)
+    assert turns.waiting == 0
+
+
+def test_those_who_give_up_hold_up_nobody(line: Line) -> None:
+    """Given one whose turn it was and who went away, then the next gets what is free."""
+    used(line, "b", 1.0)
+    line.comes("b")
+    with pytest.raises(TimeoutError):
+        line.turns.get("a", line.now)
+
+    assert line.serve() == "b"
+
+
+def test_payers_are_forgotten(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who have used little, when there are many: memory has a bound."""
+    monkeypatch.setattr(module, "MOST_PAYERS", 10)
+    for number in range(100):
+        used(line, str(number), 0.5)
+        line.now += HALF_LIFE_S
+
+    assert len(line.turns._used) <= 11
