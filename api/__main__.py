@@ -12,8 +12,8 @@ from granian.http import HTTP1Settings
 from granian.server import Server
 
 from shared.allocator import keep_freed_memory
-from shared.gc_tuning import calm_collector
-from shared.log_redaction import be_discreet
+from shared.gc_tuning import tune_gc
+from shared.log_redaction import redact_logs
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def application() -> Rsgi:
     from api.rsgi import Rsgi
 
     app = create_app()
-    calm_collector()
+    tune_gc()
     keep_freed_memory()
-    be_discreet()
+    redact_logs()
     return Rsgi(app, app.litestar.lifespan)
 
 

@@ -25,12 +25,12 @@ from api.long_bodies import LongBodies
 from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
-from api.payment.gate import Till
+from api.payment.gate import PaymentGate
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
-from api.payment.reorgs import LossWatch
+from api.payment.reorgs import ReorgMonitor
 from api.pipeline import PaidCall
 from api.pools import Pools
 from api.readiness import Readiness
@@ -109,7 +109,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     configured = {rail.rail for rail in rails}
     binder = Binder(master)
     tills = tuple(
-        Till(endpoint, rails, settings.base_url, binder)
+        PaymentGate(endpoint, rails, settings.base_url, binder)
         for endpoint in catalogue
         if configured.intersection(endpoint.rails)
     )
@@ -133,7 +133,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
-    losses = LossWatch(services.ledger, rails)
+    losses = ReorgMonitor(services.ledger, rails)
     readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
@@ -174,7 +174,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     return Front(litestar, calls)
 
 
-def _document_routes(tills: Sequence[Till], settings: Settings) -> list[BaseRouteHandler]:
+def _document_routes(tills: Sequence[PaymentGate], settings: Settings) -> list[BaseRouteHandler]:
     """The discovery documents: bytes that never change while the process lives."""
 
     def served(path: str, body: bytes) -> BaseRouteHandler:

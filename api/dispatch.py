@@ -17,7 +17,7 @@ from shared.endpoint import UNHURRIED, Endpoint, Pool
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
 from shared.replies import Parts
-from shared.scheduling import Crowd
+from shared.scheduling import BatchScheduling
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
 
@@ -31,7 +31,7 @@ CROWD = 24
 LOOK_S = 0.2
 
 
-class Late(Exception):
+class ReplyTimeout(Exception):
     """The deadline passed without an answer. The job may still finish and leave its answer in the ledger."""
 
 
@@ -84,7 +84,7 @@ class Dispatcher:
         self._sent: dict[str, _Sent] = {}
         self._deadlines = Deadlines()
         self._sending: set[asyncio.Task[None]] = set()
-        self._crowd = Crowd(many=CROWD, few=CROWD // 3)
+        self._crowd = BatchScheduling(many=CROWD, few=CROWD // 3)
         self._peak = 0
         self._looking: asyncio.TimerHandle | None = None
         replies.on_reconnect = self._send_lost_again
@@ -147,14 +147,14 @@ class Dispatcher:
             del self._sent[job.id]
             self._replies.forget(job.id)
         log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
-        raise Late
+        raise ReplyTimeout
 
     async def _joined(self, parts: Parts) -> bytes:
         taken: list[bytes] = []
         for number in range(parts.count):
             part = await self._queue.call("LPOP", parts.list_of(number))
             if part is None:  # lost with the queue
-                raise Late
+                raise ReplyTimeout
             taken.append(part)
         return b"".join(taken)
 

@@ -14,10 +14,10 @@ from litestar.types import Receive, Scope, Send
 from api.admission import Admission, RailDown
 from api.body import RequestBody
 from api.claims import build_claim
-from api.dispatch import Late
+from api.dispatch import ReplyTimeout
 from api.errors import KINDS, Problem, again
 from api.http import Answer, problem_answer, request_id, respond
-from api.payment.gate import UNPAID, Till
+from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Entry, Verdict
 from api.payment.settle import Checked, settle, with_receipt
@@ -41,7 +41,7 @@ LONGEST_POLL_S = 0.25
 class PaidCall:
     """The ASGI application of one endpoint's path."""
 
-    def __init__(self, till: Till, services: Services) -> None:
+    def __init__(self, till: PaymentGate, services: Services) -> None:
         self._till = till
         self._endpoint: Endpoint = till.endpoint
         self._admission = Admission(till.endpoint, services.disk, services.binder)
@@ -199,7 +199,7 @@ class PaidCall:
             return self._answered(checked, receipt, answer)
         except Problem:
             raise
-        except Late:
+        except ReplyTimeout:
             # Its reply may have been lost on the way, with the answer in the ledger.
             with contextlib.suppress(RedisLost, RedisRefused):
                 entry = await self._services.ledger.peek(checked.claim)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
-from shared.log_redaction import be_discreet
+from shared.log_redaction import redact_logs
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def application() -> Litestar:
     from facilitator.app import create_app
 
     app = create_app()
-    be_discreet()
+    redact_logs()
     return app
 
 

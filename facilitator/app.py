@@ -17,7 +17,7 @@ from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException, NotFoundException
 
 from facilitator.configured import configured_rails
-from facilitator.facilitator import Cashier
+from facilitator.facilitator import Facilitator
 from shared.settings import Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
@@ -50,7 +50,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
     rails = configured_rails(settings or Settings.from_env(os.environ))
     # What it imports raises Python's limit to 100,000 calls, at which deeply nested JSON overflows the C stack.
     sys.setrecursionlimit(RECURSION_LIMIT)
-    cashier = Cashier(rails)
+    cashier = Facilitator(rails)
 
     @post("/verify", status_code=200)
     async def verify(data: FacilitatorCall) -> Verification:

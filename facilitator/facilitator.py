@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 START_AGAIN_S = 2.0
 
 
-class Cashier:
+class Facilitator:
     """Settles on whichever rails are up. One that is not started yet, or cannot settle, is not in `supported`."""
 
     def __init__(self, rails: Iterable[Rail]) -> None:

@@ -205,7 +205,7 @@ class Clock(Protocol):
         ...
 
 
-class World(Protocol):
+class Ports(Protocol):
     """All ports. What a handler does not touch is not made."""
 
     @property
@@ -244,14 +244,14 @@ class World(Protocol):
         ...
 
 
-class Nowhere:
+class NoPorts:
     """The world of what needs none, and of a child process, which has none."""
 
     def __getattr__(self, name: str) -> object:
         raise LookupError(f"this handler runs without {name}")
 
 
-NOWHERE: Any = Nowhere()
+NO_PORTS: Any = NoPorts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,4 +263,4 @@ class Context:
     """
 
     payer: str
-    world: World = NOWHERE
+    world: Ports = NO_PORTS

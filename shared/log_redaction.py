@@ -22,10 +22,10 @@ OURS = ("api", "workers", "shared", "jobs", "facilitator")
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def be_discreet() -> None:
+def redact_logs() -> None:
     """For the rest of this process's life, and of those that it forks: also no core dumps. Doing it twice is harmless."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    logging.setLogRecordFactory(discreet_record)
+    logging.setLogRecordFactory(redacted_record)
     logging.raiseExceptions = False  # a record that cannot be formatted is printed with its arguments otherwise
     sys.excepthook = lambda kind, error, trace: _tell(error)
     threading.excepthook = lambda told: _tell(told.exc_value)
@@ -43,7 +43,7 @@ def places(error: BaseException) -> str:
     return "\n\n".join(reversed(told))
 
 
-def discreet_record(
+def redacted_record(
     name: str,
     level: int,
     path: str,

@@ -21,7 +21,7 @@ def connect(url: str) -> redis.Redis:
     return redis.Redis.from_pool(_pool(url, COMMAND_TIMEOUT_S))
 
 
-class Wire:
+class RedisConnection:
     """One connection for one caller at a time, and nothing of what redis-py puts above it: 33 us of CPU for a command and its
     answer, against 62 us (measured). Made when first needed, and made anew after it was lost.
 

@@ -18,7 +18,7 @@ _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
 _SCHED_ATTR = struct.Struct("=IIQiIQQQII")
 
 
-def give_way() -> None:
+def schedule_as_batch() -> None:
     """For a process that was started with `nice`, before it starts threads and children, which follow it: calculations take
     what others leave, and give it up at once. Other processes are left as they are.
 
@@ -42,7 +42,7 @@ def give_way() -> None:
         ctypes.CDLL(None).syscall(number, 0, attributes, 0)
 
 
-class Crowd:
+class BatchScheduling:
     """Makes this process SCHED_BATCH while many wait for it.
 
     The threads of an API process wake each other several times a call, and each time the one that wakes drives out the one that

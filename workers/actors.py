@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import dramatiq
 import msgspec
 
-from jobs.ports import Context, World
+from jobs.ports import Context, Ports
 from shared import outcome
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
@@ -28,16 +28,16 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Kitchen:
+class WorkerServices:
     """What all actors of a process share."""
 
     outbox: Outbox
     sealer: Sealer
     children: ChildPool
-    world: World
+    world: Ports
 
 
-def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], kitchen: Kitchen) -> None:
+def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], kitchen: WorkerServices) -> None:
     """One actor per endpoint, on the queue of its pool."""
     for endpoint in catalogue:
         declare = dramatiq.actor(
@@ -49,7 +49,7 @@ def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], kitchen:
 class JobRunner:
     """The actor's function. It never raises: whatever happens is an outcome, and every outcome becomes a reply."""
 
-    def __init__(self, endpoint: Endpoint, kitchen: Kitchen) -> None:
+    def __init__(self, endpoint: Endpoint, kitchen: WorkerServices) -> None:
         self._endpoint = endpoint
         self._kitchen = kitchen
         self.__name__ = endpoint.operation_id  # Dramatiq names what it logs after the function

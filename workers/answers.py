@@ -14,7 +14,7 @@ from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint
 from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.outcome import Failed, Outcome
-from shared.redis_connection import Wire
+from shared.redis_connection import RedisConnection
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class AnswerStore:
         sealer: nothing is stored or sent without it.
     """
 
-    def __init__(self, ledger: Wire, sealer: AnswerSealer) -> None:
+    def __init__(self, ledger: RedisConnection, sealer: AnswerSealer) -> None:
         self._ledger = ledger
         self._sealer = sealer
         self._turn = threading.Lock()

@@ -18,8 +18,8 @@ import time
 import msgspec
 
 from workers.child import EXHAUSTED, HEADER, Work
-from workers.fair_pool import Turns
-from workers.fork_server import Newborn, Nursery, NurseryFailure
+from workers.fair_pool import FairPool
+from workers.fork_server import ForkedChild, ForkServer, ForkServerFailure
 
 RECYCLE_AFTER = 500
 """Calls after which a child is replaced, so that nothing a library leaks grows for ever."""
@@ -50,20 +50,20 @@ class Lost(ChildFailure):
     """The child ended, and not because of the work as far as is known."""
 
 
-class _Late(Exception):
+class _TimedOut(Exception):
     """A child has not answered in time."""
 
 
 class Child:
     """One process. Not thread-safe: the pool hands it to one caller at a time. Raises Lost when there can be none."""
 
-    def __init__(self, nursery: Nursery) -> None:
+    def __init__(self, nursery: ForkServer) -> None:
         self._calls = 0
         self._data_bytes = 0
         self._nursery = nursery
         try:
-            self._process: Newborn | None = nursery.fork()
-        except NurseryFailure as failure:
+            self._process: ForkedChild | None = nursery.fork()
+        except ForkServerFailure as failure:
             raise Lost(str(failure)) from None
         self.pid = self._process.pid
         self._stdin, self._stdout = self._process.requests, self._process.answers
@@ -93,7 +93,7 @@ class Child:
             frame = _encoder.encode(work)
             self._write(HEADER.pack(len(frame)) + frame, deadline)
             return self._read_frame(deadline)
-        except _Late:
+        except _TimedOut:
             if deadline >= give_up_at:
                 raise TimeoutError("nobody waits any more") from None
             if not self._is_ready:
@@ -144,7 +144,7 @@ class Child:
 
     def _ended(self) -> ChildFailure:
         assert self._process is not None
-        with contextlib.suppress(_Late):
+        with contextlib.suppress(_TimedOut):
             _wait(self._process.process, select.POLLIN, time.monotonic() + 1)
             if self._nursery.reap(self.pid) in _EXHAUSTED_EXITS:
                 return Exhausted("the work broke the child")
@@ -156,7 +156,7 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
     poll.register(descriptor, event)
     left_s = deadline - time.monotonic()
     if not poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000):
-        raise _Late
+        raise _TimedOut
 
 
 def _data_bytes(pid: int) -> int:
@@ -172,8 +172,8 @@ class ChildPool:
     """A fixed number of children; callers wait for a free one."""
 
     def __init__(self) -> None:
-        self._nursery = Nursery()
-        self._turns: Turns[Child | None] = Turns()
+        self._nursery = ForkServer()
+        self._turns: FairPool[Child | None] = FairPool()
         self._size = 0
 
     def start(self, size: int) -> None:
@@ -182,7 +182,7 @@ class ChildPool:
         Args:
             size: number of processes, the cores to spend on hostile work.
         """
-        with contextlib.suppress(NurseryFailure):  # the first call tries again, and tells
+        with contextlib.suppress(ForkServerFailure):  # the first call tries again, and tells
             self._nursery.start()
         for _ in range(size):
             self._turns.put(None)

@@ -20,7 +20,7 @@ MOST_PAYERS = 1_000
 Free = TypeVar("Free")
 
 
-class Turns(Generic[Free]):
+class FairPool(Generic[Free]):
     """What is free, the last one first, and those who wait for it. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

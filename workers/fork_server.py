@@ -21,7 +21,7 @@ import sys
 import threading
 from dataclasses import dataclass
 
-from shared.log_redaction import be_discreet, places
+from shared.log_redaction import places, redact_logs
 
 START_LIMIT_S = 10.0
 """For the process to load everything, on a busy machine."""
@@ -31,12 +31,12 @@ _NUMBER = struct.Struct("<i")
 _UNKNOWN = 1 << 16
 
 
-class NurseryFailure(Exception):
+class ForkServerFailure(Exception):
     """No child could be made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Newborn:
+class ForkedChild:
     """A child that has just been forked. The descriptors are the caller's to close.
 
     Attributes:
@@ -51,7 +51,7 @@ class Newborn:
     answers: int
 
 
-class Nursery:
+class ForkServer:
     """The worker's side. Thread-safe."""
 
     def __init__(self) -> None:
@@ -59,11 +59,11 @@ class Nursery:
         self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
 
     def start(self) -> None:
-        """Start the process without waiting for it. Raises NurseryFailure."""
+        """Start the process without waiting for it. Raises ForkServerFailure."""
         with self._lock:
             self._control()
 
-    def fork(self) -> Newborn:
+    def fork(self) -> ForkedChild:
         """A new child. When the process has ended, which nothing should make it do, another is started."""
         with self._lock:
             with contextlib.suppress(OSError):
@@ -73,7 +73,7 @@ class Nursery:
                 return self._fork()
             except OSError:
                 self._end()
-                raise NurseryFailure("no child could be forked") from None
+                raise ForkServerFailure("no child could be forked") from None
 
     def reap(self, pid: int) -> int | None:
         """The exit code of a child that has ended, which is forgotten then. None when it is not known."""
@@ -94,7 +94,7 @@ class Nursery:
         with self._lock:
             self._end()
 
-    def _fork(self) -> Newborn:
+    def _fork(self) -> ForkedChild:
         control = self._control()
         their_requests, requests = os.pipe()
         answers, their_answers = os.pipe()
@@ -102,7 +102,7 @@ class Nursery:
             socket.send_fds(control, [_FORK], [their_requests, their_answers])
             reply, descriptors, _, _ = socket.recv_fds(control, _NUMBER.size, 1)
             (pid,) = _NUMBER.unpack(_received(reply))
-            return Newborn(pid, descriptors[0], requests, answers)
+            return ForkedChild(pid, descriptors[0], requests, answers)
         except OSError:
             os.close(requests)
             os.close(answers)
@@ -118,7 +118,7 @@ class Nursery:
                 process = subprocess.Popen([sys.executable, "-m", "workers.fork_server"], stdin=theirs.fileno())
             except OSError:
                 ours.close()
-                raise NurseryFailure("the nursery could not be started") from None
+                raise ForkServerFailure("the nursery could not be started") from None
             finally:
                 theirs.close()
             ours.settimeout(START_LIMIT_S)
@@ -142,7 +142,7 @@ def _received(message: bytes) -> bytes:
 
 def main() -> None:
     """Fork until the worker is gone."""
-    be_discreet()
+    redact_logs()
     # Signals to a whole group are the worker's affair: it finishes its jobs, and for that it needs its children.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -19,21 +19,21 @@ from jobs.catalogue import CATALOGUE
 from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
 from shared.endpoint import UNHURRIED, Endpoint, Pool
-from shared.gc_tuning import calm_collector
-from shared.log_redaction import be_discreet
-from shared.redis_connection import Wire
-from shared.scheduling import give_way
+from shared.gc_tuning import tune_gc
+from shared.log_redaction import redact_logs
+from shared.redis_connection import RedisConnection
+from shared.scheduling import schedule_as_batch
 from shared.sealing import Sealer
 from shared.secret_files import read_key
 from shared.settings import Settings
 from shared.streams import closed_key
-from workers.actors import Kitchen, declare_actors
+from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
-from workers.queue.work_queue import QuickHandover
+from workers.queue.work_queue import FastWorkQueue
 
 CHILDREN = max(1, (os.cpu_count() or 1) - 1)
 """Processes for hostile work: one core is left to everybody else. With all cores busy, echo's p99 is 4 ms later (a tick of
@@ -42,7 +42,7 @@ Linux's clock, whatever the children's priority); with one free it is within twi
 PR_SET_PDEATHSIG = 1
 
 
-class OfItsOwnGroup(Middleware):
+class OwnProcessGroup(Middleware):
     """Supervisors signal a whole process group, and Dramatiq's master signals its workers: of two SIGTERMs the second ends a
     worker at once, with its jobs undone. In a group of its own it hears only its master, and it ends when that one does."""
 
@@ -53,16 +53,16 @@ class OfItsOwnGroup(Middleware):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != master:  # it died in between
             os._exit(1)
-        give_way()
-        calm_collector()
+        schedule_as_batch()
+        tune_gc()
         keep_freed_memory()
-        be_discreet()
+        redact_logs()
 
 
-class Belongings(Middleware):
+class WorkerLifecycle(Middleware):
     """What a worker has of its own: there before its first job, and gone after its last."""
 
-    def __init__(self, children: ChildPool, ledger: Wire) -> None:
+    def __init__(self, children: ChildPool, ledger: RedisConnection) -> None:
         self._children = children
         self._ledger = ledger
 
@@ -81,7 +81,7 @@ class Belongings(Middleware):
         self._ledger.close()
 
 
-class NothingWaitsInside(Middleware):
+class PrefetchPerThread(Middleware):
     """A worker fetches as many messages as it has threads, not twice as many as is Dramatiq's default: a message that waits in
     one process cannot be run by another that is idle. (A job of 0 ms waited 3.9 s behind a slow one, measured.)"""
 
@@ -96,7 +96,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     master = read_key(settings.key_file)
     sealer = Sealer(master)
     children = ChildPool()
-    ledger = Wire(settings.ledger_url)
+    ledger = RedisConnection(settings.ledger_url)
     outbox = Outbox(
         AnswerStore(ledger, AnswerSealer(master)), {endpoint.name: endpoint for endpoint in catalogue}, sealer
     )
@@ -105,11 +105,11 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     broker = StreamBroker(
         settings.queue_url,
         middleware=[
-            OfItsOwnGroup(),
-            NothingWaitsInside(),
-            QuickHandover(),
+            OwnProcessGroup(),
+            PrefetchPerThread(),
+            FastWorkQueue(),
             StopFetching(),
-            Belongings(children, ledger),
+            WorkerLifecycle(children, ledger),
         ],
         outbox=outbox,
         unhurried=UNHURRIED,
@@ -119,8 +119,8 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         with contextlib.suppress(RedisError):  # then calls of it go on to be refused one by one
             broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
 
-    world = RealWorld(settings, children, close)
+    world = WorkerPorts(settings, children, close)
     hosts.configure(hosts.Local(world.settings.ports, world.settings.hosts, {world.settings.own_host}))
-    declare_actors(broker, catalogue, Kitchen(outbox, sealer, children, world))
+    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, world))
     dramatiq.set_broker(broker)
     return broker

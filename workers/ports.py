@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workers.egress.resolver import Resolver
 
 
-class RealWorld:
+class WorkerPorts:
     """jobs.ports.World.
 
     Args:

@@ -57,7 +57,7 @@ class Match:
             raise Refused("no_matching_offer") from None
 
 
-class Till:
+class PaymentGate:
     """Sells one endpoint on the configured rails.
 
     Args:

@@ -11,7 +11,7 @@ from api.redis_client import RedisLost, RedisRefused
 log = logging.getLogger(__name__)
 
 
-class Rounds(ABC):
+class PeriodicTask(ABC):
     """Turn after turn, with a pause when one found less than it takes at once.
 
     Args:

@@ -16,7 +16,7 @@ import msgspec
 
 from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Doubtful, Ledger
-from api.payment.periodic_task import Rounds
+from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import FAILED, proven_by, refuted_by
 from shared.sealing import Sealer, Unsealable
@@ -30,7 +30,7 @@ AT_ONCE = 8
 LEASE_MARGIN_MS = 3_000
 
 
-class Reconciler(Rounds):
+class Reconciler(PeriodicTask):
     """Takes doubtful payments from the ledger, each for itself among all API processes.
 
     Args:

@@ -14,7 +14,7 @@ import msgspec
 
 from api.payment.facilitator import NoEvidence, Unsettled
 from api.payment.ledger import Ledger, Settled
-from api.payment.periodic_task import Rounds
+from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import LATE_BLOCKS_S, proven_by
 from shared.x402.wire import Offer
@@ -29,7 +29,7 @@ BUDGET = 20
 WINDOW_MS = 60 * 60 * 1000
 
 
-class LossWatch(Rounds):
+class ReorgMonitor(PeriodicTask):
     """Looks at settled payments once more; each is looked at by one API process."""
 
     def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail]) -> None:

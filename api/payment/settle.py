@@ -11,7 +11,7 @@ import msgspec
 from api.errors import Charged, Problem, again
 from api.http import Answer
 from api.payment.facilitator import Declined, NotSent, Unsettled
-from api.payment.gate import Till
+from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
 from api.payment.ledger import Claim, Ledger
 from api.payment.rails import ConfiguredRail
@@ -45,7 +45,7 @@ class Checked:
         return self.claim.payment_id == self.authorization.payment_id
 
 
-async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
+async def settle(checked: Checked, attempts: int, ledger: Ledger, till: PaymentGate) -> bytes | Answer:
     """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
     facilitator = checked.rail.facilitator
     reach("before-settle")
@@ -66,7 +66,7 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, till: Till) ->
     return await _settled_by_evidence(checked, attempts, ledger, till)
 
 
-async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, till: Till) -> bytes | Answer:
+async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, till: PaymentGate) -> bytes | Answer:
     """After any doubt only the chain decides."""
     authorization, payment_id = checked.authorization, checked.claim.payment_id
     reach("undecided")
@@ -88,7 +88,7 @@ async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, 
     raise again("settlement_unknown", detail, charged="unknown", after_s=2)
 
 
-async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, till: Till) -> bytes:
+async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, till: PaymentGate) -> bytes:
     """Record the settlement; what it is recorded as is the receipt."""
     receipt = msgspec.json.encode(settlement)
     reach("facilitator-answered")
@@ -102,7 +102,7 @@ async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, til
     return receipt
 
 
-def with_receipt(problem: Problem, checked: Checked, receipt: bytes, till: Till) -> Problem:
+def with_receipt(problem: Problem, checked: Checked, receipt: bytes, till: PaymentGate) -> Problem:
     """A failure after the settlement carries the receipt all the same."""
     headers = till.receipt(receipt, older=checked.presented.older)
     return dataclasses.replace(problem, headers=problem.headers + headers)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
-from jobs.ports import Calculations, Page, World
+from jobs.ports import Calculations, Page, Ports
 from jobs.x402_discover.document import Challenge, Hint, Kind, Reading, Source
 from jobs.x402_discover.fetching import Fetcher, OtherSite, Spent
 from jobs.x402_discover.reading import NAME
@@ -102,7 +102,7 @@ class Survey:
                 self.warnings.append(text)
 
 
-def survey(url: PublicUrl, world: World) -> Survey:
+def survey(url: PublicUrl, world: Ports) -> Survey:
     """Look at a site.
 
     Raises:

@@ -149,7 +149,7 @@ async def test_long_bodies_take_turns_and_short_ones_do_not() -> None:
     """One that does not say its length may be as long as any."""
     turns: list[int] = []
 
-    class Turns(LongBodies):
+    class FairPool(LongBodies):
         async def turn(self, size: int) -> None:
             turns.append(size)
 
@@ -160,5 +160,5 @@ async def test_long_bodies_take_turns_and_short_ones_do_not() -> None:
         CHUNKED,
     ):
         scope: Any = {"headers": headers}
-        await RequestBody(scope, Upload(part(b"{}", more=False)), Turns()).read(limit=limit)  # type: ignore[arg-type]
+        await RequestBody(scope, Upload(part(b"{}", more=False)), FairPool()).read(limit=limit)  # type: ignore[arg-type]
     assert turns == [LONG_BYTES + 1, limit]

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 import redis
 
-from api.dispatch import Dispatcher, Late
+from api.dispatch import Dispatcher, ReplyTimeout
 from api.pools import Pools
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
@@ -155,7 +155,7 @@ async def test_parts_that_were_lost_are_late(dispatch: Any, queue: Queue) -> Non
     with redis.Redis.from_url(queue.server.url) as client:
         for key, part in pushes[:2]:
             client.rpush(key, part)
-    with pytest.raises(Late):
+    with pytest.raises(ReplyTimeout):
         await dispatch.dispatcher._joined(parts)
 
 

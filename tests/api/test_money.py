@@ -22,7 +22,7 @@ from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
-from api.payment.reorgs import LossWatch
+from api.payment.reorgs import ReorgMonitor
 from api.redis_client import Redis
 from jobs.ports import Context
 from shared.endpoint import Endpoint
@@ -462,13 +462,13 @@ async def test_a_job_that_keeps_failing_rests(
 
 
 @pytest.fixture
-async def losses(settings: Settings) -> AsyncIterator[LossWatch]:
+async def losses(settings: Settings) -> AsyncIterator[ReorgMonitor]:
     """One that is turned by hand."""
     client = Redis(settings.ledger_url)
     rails = configured_rails(settings)
     for rail in rails:
         await rail.facilitator.start()
-    yield LossWatch(Ledger(client), rails)
+    yield ReorgMonitor(Ledger(client), rails)
     for rail in rails:
         await rail.facilitator.stop()
     client.close()
@@ -487,7 +487,7 @@ async def test_p25_a_payment_that_the_chain_takes_back_is_told(
     facilitator: Any,
     as_header: AsHeader,
     ledger: redis.Redis,
-    losses: LossWatch,
+    losses: ReorgMonitor,
 ) -> None:
     """Ten minutes later, once; what is still there is not asked about again, and a chain that does not say is."""
     kept, gone = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(2))
@@ -518,7 +518,7 @@ async def test_p25_a_facilitator_without_evidence_is_not_asked_twice(
     facilitator: Any,
     as_header: AsHeader,
     ledger: redis.Redis,
-    losses: LossWatch,
+    losses: ReorgMonitor,
 ) -> None:
     """It cannot tell."""
     assert (await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).status_code == 200
@@ -534,7 +534,7 @@ async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     facilitator: Any,
     as_header: AsHeader,
     ledger: redis.Redis,
-    losses: LossWatch,
+    losses: ReorgMonitor,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its price is still told, what is paid is still given; then it is offered again."""

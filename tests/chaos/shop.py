@@ -12,7 +12,7 @@ import api.app
 import api.payment.facilitator
 import api.pipeline
 from api.rsgi import Rsgi
-from shared.gc_tuning import calm_collector
+from shared.gc_tuning import tune_gc
 from tests.chaos.probe import CATALOGUE
 from workers.main import create_broker as create_real_broker
 from workers.queue.broker import StreamBroker
@@ -33,7 +33,7 @@ def application() -> Rsgi:
     """What granian's worker loads."""
     hurry()
     app = api.app.create_app(catalogue=CATALOGUE)
-    calm_collector()
+    tune_gc()
     return Rsgi(app, app.litestar.lifespan)
 
 

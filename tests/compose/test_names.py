@@ -25,7 +25,7 @@ from jobs.ports import Context
 from shared.settings import Settings
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.children import ChildPool
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 ADDRESS = "127.77.9.53"
 
@@ -88,7 +88,7 @@ def served(running: Running, place: Place, monkeypatch: pytest.MonkeyPatch) -> I
 
 def look_up(place: Place, domain: str, record_type: str = "A") -> Any:
     settings = Settings(dns_server=place.settings["DNS_SERVER"], egress_allow=f"{place.address}/32")
-    world = RealWorld(settings, ChildPool())
+    world = WorkerPorts(settings, ChildPool())
     return run(Request(domain=domain, record_type=record_type), Context(payer="0x0", world=world))
 
 

@@ -18,14 +18,14 @@ from shared.outcome import Failed, Ok
 from shared.settings import Settings
 from workers.children import ChildPool
 from workers.execute import execute
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "127.77.43.10"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealWorld]:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerPorts]:
     """As a worker of the sandbox has it."""
     command = [sys.executable, "-m", "compose.sandbox.upstreams", ADDRESS, str(tmp_path_factory.mktemp("upstreams"))]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
@@ -33,7 +33,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealWorld]:
             assert process.stdout is not None
             told = json.loads(process.stdout.readline())
             names = {f"COINSLOT_{name}": value for name, value in told.items()}
-            made = RealWorld(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
+            made = WorkerPorts(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
             hosts.configure(hosts.Local(names=made.settings.hosts))
             yield made
         finally:
@@ -41,17 +41,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealWorld]:
             process.kill()
 
 
-def call(world: RealWorld, domain: str) -> Any:
+def call(world: WorkerPorts, domain: str) -> Any:
     outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", world))
     return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
 
 
-def test_the_documented_example(world: RealWorld) -> None:
+def test_the_documented_example(world: WorkerPorts) -> None:
     """Is a real answer: only the days to go depend on the day, and the age on the call before."""
     assert call(world, ENDPOINT.example.request["domain"]) == ENDPOINT.example.response
 
 
-def test_what_the_sandbox_knows(world: RealWorld) -> None:
+def test_what_the_sandbox_knows(world: WorkerPorts) -> None:
     """A thin record with the registrar's additions, two formats more, and a name that nobody has."""
     thin = call(world, "example.net")
     assert (thin["registrar"], thin["createdAt"]) == ("Example Registrar, Inc.", "1995-08-14T04:00:00Z")
@@ -67,7 +67,7 @@ def test_what_the_sandbox_knows(world: RealWorld) -> None:
 
 
 @pytest.mark.parametrize(("domain", "reason"), [("example.dev", "no_whois_server"), ("example.info", "rate_limited")])
-def test_what_fails(world: RealWorld, domain: str, reason: str) -> None:
+def test_what_fails(world: WorkerPorts, domain: str, reason: str) -> None:
     """A top-level domain without a server, and a server that has had enough."""
     outcome = call(world, domain)
     assert isinstance(outcome, Failed)

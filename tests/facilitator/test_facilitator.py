@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from facilitator import facilitator as module
-from facilitator.facilitator import Cashier
+from facilitator.facilitator import Facilitator
 from shared.settings import InvalidSetting
 from shared.x402.wire import Evidence, FacilitatorCall, Kind, Offer, Payment, Settlement, Verification
 
@@ -60,13 +60,13 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def opened() -> AsyncIterator[Callable[..., Awaitable[Cashier]]]:
+async def opened() -> AsyncIterator[Callable[..., Awaitable[Facilitator]]]:
     """Cashiers that are stopped at the end."""
     async with AsyncExitStack() as stack:
 
         @asynccontextmanager
-        async def open_one(*rails: Network) -> AsyncIterator[Cashier]:
-            cashier = Cashier(rails)
+        async def open_one(*rails: Network) -> AsyncIterator[Facilitator]:
+            cashier = Facilitator(rails)
             try:
                 await cashier.start()
                 yield cashier
@@ -83,11 +83,11 @@ def call(network: str) -> FacilitatorCall:
     )
 
 
-def networks(cashier: Cashier) -> list[str]:
+def networks(cashier: Facilitator) -> list[str]:
     return [kind.network for kind in cashier.supported.kinds]
 
 
-async def test_each_call_goes_to_its_network(opened: Callable[..., Awaitable[Cashier]]) -> None:
+async def test_each_call_goes_to_its_network(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """By the network of the requirements, and of the payment id."""
     cashier = await opened(Network("test:1"), Network("test:2"))
     assert networks(cashier) == ["test:1", "test:2"]
@@ -100,7 +100,7 @@ async def test_each_call_goes_to_its_network(opened: Callable[..., Awaitable[Cas
         assert found.network == network
 
 
-async def test_an_unknown_network_is_refused_for_good(opened: Callable[..., Awaitable[Cashier]]) -> None:
+async def test_an_unknown_network_is_refused_for_good(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """Nothing of it can have been sent."""
     cashier = await opened(Network("test:1"))
     assert (await cashier.settle(call("test:3"))).error_reason == "invalid_network"
@@ -109,7 +109,9 @@ async def test_an_unknown_network_is_refused_for_good(opened: Callable[..., Awai
         assert await cashier.evidence(unknown) is None
 
 
-async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(opened: Callable[..., Awaitable[Cashier]]) -> None:
+async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(
+    opened: Callable[..., Awaitable[Facilitator]],
+) -> None:
     """Meanwhile the others settle, and its payments are in doubt, not refused."""
     down = Network("test:2", node=ConnectionError("nobody"))
     cashier = await opened(Network("test:1"), down)
@@ -132,7 +134,7 @@ async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(opened: Callab
     assert down.starts == starts
 
 
-async def test_a_node_of_another_network_is_an_error(opened: Callable[..., Awaitable[Cashier]]) -> None:
+async def test_a_node_of_another_network_is_an_error(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """At the start it ends the process; later, when it is heard first, it is told and never settled on."""
     with pytest.raises(InvalidSetting, match="serves another"):
         await opened(Network("test:1", node=InvalidSetting("it serves another")))
@@ -143,7 +145,7 @@ async def test_a_node_of_another_network_is_an_error(opened: Callable[..., Await
     assert (networks(cashier), cashier.complaints) == ([], {"test:2": "it serves another"})
 
 
-async def test_a_rail_that_cannot_settle_is_left_out_and_told(opened: Callable[..., Awaitable[Cashier]]) -> None:
+async def test_a_rail_that_cannot_settle_is_left_out_and_told(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """As long as it complains."""
     poor = Network("test:2")
     cashier = await opened(Network("test:1"), poor)
@@ -156,7 +158,7 @@ async def test_a_rail_that_cannot_settle_is_left_out_and_told(opened: Callable[.
 async def test_all_are_stopped() -> None:
     """The one that was never up as well, and it is not started any more."""
     rails = [Network("test:1"), Network("test:2", node=ConnectionError())]
-    cashier = Cashier(rails)
+    cashier = Facilitator(rails)
     await cashier.start()
     await cashier.stop()
     starts = rails[1].starts

@@ -14,7 +14,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from shared.log_redaction import discreet_record, places
+from shared.log_redaction import places, redacted_record
 
 CANARY = "canary-7f30b1d2"
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ MESSAGE: dramatiq.Message[Any] = dramatiq.Message("micro", "echo", (CANARY,), {"
 def written(name: str, message: object, *arguments: Any, error: BaseException | None = None) -> str:
     """A line of a log."""
     info = (type(error), error, error.__traceback__) if error else None
-    record = discreet_record(name, logging.ERROR, __file__, 1, message, arguments, info)
+    record = redacted_record(name, logging.ERROR, __file__, 1, message, arguments, info)
     return logging.Formatter("%(name)s %(message)s").format(record)
 
 
@@ -106,10 +106,10 @@ def test_what_we_say_is_written() -> None:
 
 SCRIPT = f"""
 import asyncio, logging, resource, sys, threading
-from shared.log_redaction import be_discreet
+from shared.log_redaction import redact_logs
 
-be_discreet()
-be_discreet()
+redact_logs()
+redact_logs()
 assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
 secret = "{CANARY}"[::-1]  # not in the source line
 
@@ -152,7 +152,7 @@ def test_nothing_that_ends_a_process_or_a_thread_quotes_either() -> None:
 
 def test_the_script_would_quote(tmp_path: Path) -> None:
     """Without it, all of these quote: the test above looks in the right place."""
-    careless = SCRIPT.replace("be_discreet()\n", "").replace(
+    careless = SCRIPT.replace("redact_logs()\n", "").replace(
         "assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)", ""
     )
     said = subprocess.run([sys.executable, "-c", careless], cwd=ROOT, capture_output=True, text=True, timeout=60)

@@ -18,17 +18,17 @@ import redis
 from jobs.catalogue import CATALOGUE
 from jobs.echo import ENDPOINT, Response
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
-from jobs.ports import NOWHERE
+from jobs.ports import NO_PORTS
 from shared import outcome
 from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
 from shared.endpoint import Endpoint, Pool
 from shared.ledger import answer_key, record_key
 from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
-from shared.redis_connection import Wire, connect
+from shared.redis_connection import RedisConnection, connect
 from shared.replies import UNREADABLE, Reply
 from shared.sealing import Sealer, Unsealable
-from workers.actors import JobRunner, Kitchen, declare_actors
+from workers.actors import JobRunner, WorkerServices, declare_actors
 from workers.answers import AnswerStore, Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
@@ -53,7 +53,7 @@ def client(clean_redis: str) -> Iterator[redis.Redis]:
 class Sent(Outbox):
     """Keeps what it gave to be sent."""
 
-    def __init__(self, ledger: Wire, sealer: Sealer) -> None:
+    def __init__(self, ledger: RedisConnection, sealer: Sealer) -> None:
         super().__init__(AnswerStore(ledger, ANSWERS), {ENDPOINT.name: ENDPOINT}, sealer)
         self.sent: list[tuple[str, bytes]] = []
         self.payments: dict[str, str] = {}
@@ -75,16 +75,16 @@ class Sent(Outbox):
 
 
 @pytest.fixture
-def kitchen(clean_redis: str) -> Iterator[Kitchen]:
+def kitchen(clean_redis: str) -> Iterator[WorkerServices]:
     """No children."""
-    ledger = Wire(clean_redis)
+    ledger = RedisConnection(clean_redis)
     yield kitchen_with(ledger)
     ledger.close()
 
 
-def kitchen_with(ledger: Wire) -> Kitchen:
+def kitchen_with(ledger: RedisConnection) -> WorkerServices:
     sealer = Sealer(secrets.token_bytes(32))
-    return Kitchen(Sent(ledger, sealer), sealer, ChildPool(), NOWHERE)
+    return WorkerServices(Sent(ledger, sealer), sealer, ChildPool(), NO_PORTS)
 
 
 @pytest.fixture
@@ -128,20 +128,20 @@ def message(
     return dramatiq.Message.decode(job.encoded)
 
 
-def run(endpoint: Endpoint, kitchen: Kitchen, payment_id: str, **options: Any) -> str:
+def run(endpoint: Endpoint, kitchen: WorkerServices, payment_id: str, **options: Any) -> str:
     """The job's id."""
     made = message(endpoint, payment_id, kitchen.sealer, **options)
     end(endpoint, kitchen, made)
     return made.message_id
 
 
-def end(endpoint: Endpoint, kitchen: Kitchen, made: dramatiq.Message[Any]) -> None:
+def end(endpoint: Endpoint, kitchen: WorkerServices, made: dramatiq.Message[Any]) -> None:
     """Run it, and end it as a consumer does."""
     JobRunner(endpoint, kitchen)(**made.kwargs)
     kitchen.outbox.take([made])
 
 
-def replies(kitchen: Kitchen) -> list[tuple[str, Outcome]]:
+def replies(kitchen: WorkerServices) -> list[tuple[str, Outcome]]:
     """What the waiting API process would read."""
     assert isinstance(kitchen.outbox, Sent)
     assert {address for address, _ in kitchen.outbox.sent} <= {REPLIES}
@@ -151,7 +151,7 @@ def replies(kitchen: Kitchen) -> list[tuple[str, Outcome]]:
     return [(one.message_id, ANSWERS.open(one.outcome, ENDPOINT, payments[one.message_id], b"")) for one in decoded]
 
 
-def unreadable(kitchen: Kitchen) -> list[str]:
+def unreadable(kitchen: WorkerServices) -> list[str]:
     """The jobs of which the waiting API process is told that they could not be opened."""
     assert isinstance(kitchen.outbox, Sent)
     decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in kitchen.outbox.sent]
@@ -164,7 +164,7 @@ def stored(client: redis.Redis, payment_id: str) -> Outcome | None:
     return None if raw is None else ANSWERS.open(raw, ENDPOINT, payment_id, b"")
 
 
-def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """The ledger and the waiting API get the same outcome, and the payment is done."""
     job_id = run(ENDPOINT, kitchen, payment)
 
@@ -173,14 +173,14 @@ def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: Kitchen, 
     assert client.hgetall(record_key(payment)) == {b"state": b"DONE", b"lease": b"0"}
 
 
-def test_answers_do_not_stay_for_ever(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_answers_do_not_stay_for_ever(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """An answer can be fetched for a day."""
     run(ENDPOINT, kitchen, payment)
 
     assert ANSWER_TTL_S - 5 <= int(client.ttl(answer_key(payment))) <= ANSWER_TTL_S  # type: ignore[arg-type]
 
 
-def test_the_first_answer_wins(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_the_first_answer_wins(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """Given a job that is delivered twice, then both replies hold the first result, byte for byte."""
     endpoint = running(handler := Watched())
 
@@ -194,7 +194,7 @@ def test_the_first_answer_wins(client: redis.Redis, kitchen: Kitchen, payment: s
     assert b"run 1" in first.body
 
 
-def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitchen: Kitchen) -> None:
+def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitchen: WorkerServices) -> None:
     """A worker never writes more about a payment than its answer: no record, nothing stored, but a reply all the same."""
     job_id = run(ENDPOINT, kitchen, "nobody's")
 
@@ -214,7 +214,7 @@ def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitc
     ids=lambda value: type(value).__name__,
 )
 def test_only_what_is_final_is_stored(
-    client: redis.Redis, kitchen: Kitchen, payment: str, failure: Exception, is_final: bool
+    client: redis.Redis, kitchen: WorkerServices, payment: str, failure: Exception, is_final: bool
 ) -> None:
     """A failure that may be repeated frees the payment instead, so that the same request runs the job again."""
     job_id = run(running(Watched(failure)), kitchen, payment)
@@ -229,7 +229,7 @@ def test_only_what_is_final_is_stored(
     assert (b"failure" in record) is not is_final
 
 
-def test_a_late_message_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_a_late_message_is_not_run(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """Nobody waits for it any more; it is answered, and the payment is free for another try."""
     endpoint = running(handler := Watched())
 
@@ -262,7 +262,7 @@ def empty(made: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("changed", [sealed_under_another_key, damaged, not_base64, empty])
 def test_what_cannot_be_opened_is_not_run(
-    client: redis.Redis, kitchen: Kitchen, payment: str, changed: Any, caplog: pytest.LogCaptureFixture
+    client: redis.Redis, kitchen: WorkerServices, payment: str, changed: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Another key, another job or damage: the API hears of it at once, and nothing is run or stored."""
     endpoint = running(handler := Watched())
@@ -275,18 +275,20 @@ def test_what_cannot_be_opened_is_not_run(
     assert CANARY not in caplog.text
 
 
-def of_another_endpoint(kitchen: Kitchen, payment: str) -> tuple[Endpoint, dict[str, Any]]:
+def of_another_endpoint(kitchen: WorkerServices, payment: str) -> tuple[Endpoint, dict[str, Any]]:
     made = message(ENDPOINT, payment, kitchen.sealer)
     return dataclasses.replace(ENDPOINT, name="dear"), made.asdict()
 
 
-def of_another_job(kitchen: Kitchen, payment: str) -> tuple[Endpoint, dict[str, Any]]:
+def of_another_job(kitchen: WorkerServices, payment: str) -> tuple[Endpoint, dict[str, Any]]:
     made = message(ENDPOINT, payment, kitchen.sealer)
     return ENDPOINT, {**made.asdict(), "kwargs": {**made.kwargs, "job_id": "0" * 32}}
 
 
 @pytest.mark.parametrize("mistaken", [of_another_endpoint, of_another_job])
-def test_what_is_for_another_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str, mistaken: Any) -> None:
+def test_what_is_for_another_is_not_run(
+    client: redis.Redis, kitchen: WorkerServices, payment: str, mistaken: Any
+) -> None:
     """Arguments are bound to their job and to the endpoint they were paid for: the cheap call's do not run the dear one."""
     endpoint, content = mistaken(kitchen, payment)
 
@@ -297,9 +299,9 @@ def test_what_is_for_another_is_not_run(client: redis.Redis, kitchen: Kitchen, p
     assert stored(client, payment) is None
 
 
-def test_a_ledger_that_is_down(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_a_ledger_that_is_down(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """An answer that is not stored is not given: a repeated request could get another one."""
-    kitchen = kitchen_with(Wire(NOBODY))
+    kitchen = kitchen_with(RedisConnection(NOBODY))
 
     job_id = run(ENDPOINT, kitchen, payment)
 
@@ -323,7 +325,7 @@ class FakeChildren:
         return self._result
 
 
-def isolated(kitchen: Kitchen, result: bytes | Exception) -> tuple[Endpoint, Kitchen, FakeChildren]:
+def isolated(kitchen: WorkerServices, result: bytes | Exception) -> tuple[Endpoint, WorkerServices, FakeChildren]:
     """echo as hostile work, whose negative answer says so."""
     fake: Any = FakeChildren(result)
 
@@ -335,7 +337,7 @@ def isolated(kitchen: Kitchen, result: bytes | Exception) -> tuple[Endpoint, Kit
     return endpoint, dataclasses.replace(kitchen, children=fake), fake
 
 
-def test_hostile_work_runs_in_a_child(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_hostile_work_runs_in_a_child(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """With the endpoint's limit, and what is left until the deadline to wait for a child."""
     endpoint, kitchen, fake = isolated(kitchen, outcome.encode(ECHOED))
 
@@ -348,7 +350,7 @@ def test_hostile_work_runs_in_a_child(client: redis.Redis, kitchen: Kitchen, pay
     assert stored(client, payment) == ECHOED
 
 
-def test_a_child_never_has_longer_than_the_caller_waits(kitchen: Kitchen, payment: str) -> None:
+def test_a_child_never_has_longer_than_the_caller_waits(kitchen: WorkerServices, payment: str) -> None:
     """A deadline that comes first is the limit."""
     endpoint, kitchen, fake = isolated(kitchen, outcome.encode(ECHOED))
 
@@ -358,7 +360,7 @@ def test_a_child_never_has_longer_than_the_caller_waits(kitchen: Kitchen, paymen
     assert max(limit_s, wait_s) <= 0.5
 
 
-def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """A request that takes too much is answered with the endpoint's negative answer, for good."""
     endpoint, kitchen, _ = isolated(kitchen, Exhausted("too much"))
 
@@ -371,7 +373,7 @@ def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: Kitchen, pay
 
 @pytest.mark.parametrize(("message", "in_child"), [("hi", 0), ("hi" * 9, 1)])
 def test_only_what_is_long_runs_in_a_child(
-    client: redis.Redis, kitchen: Kitchen, payment: str, message: str, in_child: int
+    client: redis.Redis, kitchen: WorkerServices, payment: str, message: str, in_child: int
 ) -> None:
     """Where an endpoint says which of its requests are."""
     fake: Any = FakeChildren(outcome.encode(ECHOED))
@@ -383,7 +385,7 @@ def test_only_what_is_long_runs_in_a_child(
     assert isinstance(stored(client, payment), Ok)
 
 
-def test_long_work_that_is_killed(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_long_work_that_is_killed(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """There is no negative answer to give: its time was too short, and it may be repeated."""
     fake: Any = FakeChildren(Exhausted("too late"))
     endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, is_long=lambda request: True)
@@ -397,7 +399,7 @@ def test_long_work_that_is_killed(client: redis.Redis, kitchen: Kitchen, payment
     assert stored(client, payment) is None
 
 
-def test_no_free_child_in_time(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_no_free_child_in_time(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """Waiting for a child until the deadline is not the caller's fault: it may be repeated."""
     endpoint, kitchen, _ = isolated(kitchen, TimeoutError("no free child"))
 
@@ -415,7 +417,11 @@ def test_no_free_child_in_time(client: redis.Redis, kitchen: Kitchen, payment: s
     ids=["lost", "no process", "garbage", "empty", "half an outcome"],
 )
 def test_a_child_that_fails(
-    client: redis.Redis, kitchen: Kitchen, payment: str, result: bytes | Exception, caplog: pytest.LogCaptureFixture
+    client: redis.Redis,
+    kitchen: WorkerServices,
+    payment: str,
+    result: bytes | Exception,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Not the caller's fault: an internal error at once, which may be repeated, and nothing is stored."""
     endpoint, kitchen, _ = isolated(kitchen, result)
@@ -431,7 +437,7 @@ def test_a_child_that_fails(
 
 @pytest.mark.parametrize("error", [MemoryError(CANARY), RecursionError(CANARY), ZeroDivisionError(CANARY)], ids=repr)
 def test_whatever_is_raised_there_is_a_reply(
-    client: redis.Redis, kitchen: Kitchen, payment: str, error: Exception, caplog: pytest.LogCaptureFixture
+    client: redis.Redis, kitchen: WorkerServices, payment: str, error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     """By a handler, or by what answers for a handler that was too much: the caller never waits in vain."""
 
@@ -447,7 +453,7 @@ def test_whatever_is_raised_there_is_a_reply(
     assert CANARY not in caplog.text
 
 
-def test_hostile_work_in_a_real_child(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_hostile_work_in_a_real_child(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
     """The child finds the endpoint by its name and answers as a thread would."""
     endpoint, _, _ = isolated(kitchen, b"")
     kitchen.children.start(1)
@@ -513,7 +519,7 @@ def upstream(request: Any, context: Any) -> Any:
 def test_nothing_of_the_request_can_be_read(
     client: redis.Redis,
     clean_redis: str,
-    kitchen: Kitchen,
+    kitchen: WorkerServices,
     payment: str,
     handler: Any,
     caplog: pytest.LogCaptureFixture,
@@ -539,7 +545,7 @@ def test_nothing_of_the_request_can_be_read(
 
 
 def test_what_dramatiq_logs_is_sealed(
-    client: redis.Redis, clean_redis: str, kitchen: Kitchen, payment: str, caplog: pytest.LogCaptureFixture
+    client: redis.Redis, clean_redis: str, kitchen: WorkerServices, payment: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A stock worker at its most talkative: the job is run and answered over the queue, and the log has no body."""
     caplog.set_level(logging.DEBUG)
@@ -562,7 +568,7 @@ def test_what_dramatiq_logs_is_sealed(
     assert not any(disguise in everything(client) for disguise in disguises(CANARY))
 
 
-def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: Kitchen) -> None:
+def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: WorkerServices) -> None:
     """Named like the endpoint, on its pool's queue, and run inline in the micro pool alone."""
     broker = StreamBroker(clean_redis, middleware=[])
     declare_actors(broker, CATALOGUE, kitchen)
@@ -574,7 +580,7 @@ def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: Kitchen) -> None
         assert broker.get_actor(endpoint.name).options["inline"] is (endpoint.pool is Pool.MICRO)
 
 
-def secret_call(kitchen: Kitchen, payment: str, signature: bytes) -> dramatiq.Message[Any]:
+def secret_call(kitchen: WorkerServices, payment: str, signature: bytes) -> dramatiq.Message[Any]:
     """As the API makes one of jwt-verify."""
     secret = ANSWERS.secret(JWT_VERIFY, signature)
     job = new_job(
@@ -587,7 +593,9 @@ def secret_call(kitchen: Kitchen, payment: str, signature: bytes) -> dramatiq.Me
     return dramatiq.Message.decode(job.encoded)
 
 
-def test_a_secret_answer_opens_with_the_signature_alone(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_a_secret_answer_opens_with_the_signature_alone(
+    client: redis.Redis, kitchen: WorkerServices, payment: str
+) -> None:
     """What is stored and replied is the same, opens for who sends the payment's signature, for nobody who has only our key,
     and is gone after a quarter of an hour."""
     made = secret_call(kitchen, payment, b"a signature")
@@ -607,7 +615,9 @@ def test_a_secret_answer_opens_with_the_signature_alone(client: redis.Redis, kit
     assert SECRET_ANSWER_TTL_S == 15 * 60
 
 
-def test_a_secret_job_without_the_signature_is_not_run(client: redis.Redis, kitchen: Kitchen, payment: str) -> None:
+def test_a_secret_job_without_the_signature_is_not_run(
+    client: redis.Redis, kitchen: WorkerServices, payment: str
+) -> None:
     """Its answer could only be stored under a key that we keep."""
     endpoint = dataclasses.replace(ENDPOINT, holds_secret=True, run=(handler := Watched()))
     sent = kitchen.outbox
@@ -620,7 +630,7 @@ def test_a_secret_job_without_the_signature_is_not_run(client: redis.Redis, kitc
     assert stored(client, payment) is None
 
 
-def test_a_strangers_message_is_told_of_to_whom_it_names(kitchen: Kitchen) -> None:
+def test_a_strangers_message_is_told_of_to_whom_it_names(kitchen: WorkerServices) -> None:
     """Whatever it holds: nothing is raised, and who can be told is told."""
     made = message(ENDPOINT, "nobody's", kitchen.sealer)
     for kwargs in ({}, [], {"reply_to": 5}, {"reply_to": REPLIES, "sealed": 5}, {"reply_to": REPLIES}):

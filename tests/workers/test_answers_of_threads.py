@@ -10,13 +10,13 @@ from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
 from shared.ledger import record_key
 from shared.outcome import Ok
-from shared.redis_connection import Wire
+from shared.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
 
 
 def test_nobody_gets_the_answer_of_another(clean_redis: str) -> None:
     """Given two threads that store answers all the time, then each gets its own back, and never the other's."""
-    wire = Wire(clean_redis)
+    wire = RedisConnection(clean_redis)
     sealer = AnswerSealer(bytes(range(32)))
     store = AnswerStore(wire, sealer)
     with redis.Redis.from_url(clean_redis) as ledger:

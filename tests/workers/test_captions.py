@@ -31,7 +31,7 @@ from shared.settings import PREFIX, Settings
 from tests.slack import SLACK_S
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 OTHER = "127.77.31.2"
 ID = "aaaaaaaaaaa"
@@ -89,9 +89,11 @@ def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
 
 
 @pytest.fixture
-def sandbox(upstreams: Upstreams, children: ChildPool) -> RealWorld:
+def sandbox(upstreams: Upstreams, children: ChildPool) -> WorkerPorts:
     """A world in which YouTube is the sandbox's."""
-    return RealWorld(Settings.from_env({PREFIX + name: value for name, value in upstreams.settings.items()}), children)
+    return WorkerPorts(
+        Settings.from_env({PREFIX + name: value for name, value in upstreams.settings.items()}), children
+    )
 
 
 class Rogue:
@@ -178,8 +180,8 @@ def canary() -> Iterator[socket.socket]:
             listener.accept()
 
 
-def real(url: str, children: ChildPool) -> RealWorld:
-    return RealWorld(Settings(youtube_url=url, egress_allow=f"{OTHER}/32"), children)
+def real(url: str, children: ChildPool) -> WorkerPorts:
+    return WorkerPorts(Settings(youtube_url=url, egress_allow=f"{OTHER}/32"), children)
 
 
 def fetch(captions: YouTubeCaptions, *, limit_s: float = PATIENCE_S, lang: str | None = None) -> CaptionedVideo:
@@ -193,7 +195,7 @@ def failure(captions: YouTubeCaptions, **more: Any) -> UpstreamFailed:
     return caught.value
 
 
-def call(world: RealWorld, video_id: str, lang: str | None = None) -> dict[str, Any]:
+def call(world: WorkerPorts, video_id: str, lang: str | None = None) -> dict[str, Any]:
     request = Request(url=f"https://youtu.be/{video_id}", lang=lang)
     answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", world))))
     return answer
@@ -202,7 +204,7 @@ def call(world: RealWorld, video_id: str, lang: str | None = None) -> dict[str, 
 # The sandbox.
 
 
-def test_the_documented_example(sandbox: RealWorld) -> None:
+def test_the_documented_example(sandbox: WorkerPorts) -> None:
     """By name, over TLS, and read in a child."""
     request = msgspec.convert(ENDPOINT.example.request, Request)
     answer = json.loads(msgspec.json.encode(run(request, Context("0x0", sandbox))))
@@ -221,7 +223,7 @@ def test_the_documented_example(sandbox: RealWorld) -> None:
     ],
 )
 def test_tracks_of_the_sandbox(
-    sandbox: RealWorld, video_id: str, lang: str | None, language: str, is_generated: bool, count: int
+    sandbox: WorkerPorts, video_id: str, lang: str | None, language: str, is_generated: bool, count: int
 ) -> None:
     """Written and generated ones, and a video behind a page of consent."""
     answer = call(sandbox, video_id, lang)
@@ -244,7 +246,7 @@ def test_tracks_of_the_sandbox(
         ("coinslot-13", "video_unavailable"),
     ],
 )
-def test_failures_of_the_sandbox(sandbox: RealWorld, video_id: str, reason: str) -> None:
+def test_failures_of_the_sandbox(sandbox: WorkerPorts, video_id: str, reason: str) -> None:
     """Every way in which a video has no transcript."""
     with pytest.raises(UpstreamFailed) as caught:
         call(sandbox, video_id)
@@ -252,13 +254,13 @@ def test_failures_of_the_sandbox(sandbox: RealWorld, video_id: str, reason: str)
     assert caught.value.retryable
 
 
-def test_a_language_that_is_not_there(sandbox: RealWorld) -> None:
+def test_a_language_that_is_not_there(sandbox: WorkerPorts) -> None:
     with pytest.raises(UpstreamFailed, match=r"in ja, but in: en, pt-BR\.$") as caught:
         call(sandbox, "coinslot-01", "ja")
     assert caught.value.reason == "language_not_available"
 
 
-def test_many_at_once(sandbox: RealWorld) -> None:
+def test_many_at_once(sandbox: WorkerPorts) -> None:
     """Eight threads, as many as the pool has, and everyone gets his own."""
     videos = ["coinslot-01", "coinslot-02", "coinslot-11", "coinslot-03"] * 8
 

@@ -24,7 +24,7 @@ from workers import children
 from workers import fork_server as nursery
 from workers.child import MEMORY_BYTES, NICENESS, OPEN_FILES, Work
 from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
-from workers.fork_server import Nursery
+from workers.fork_server import ForkServer
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
@@ -135,9 +135,9 @@ def stunts(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def source(stunts: None) -> Iterator[Nursery]:
+def source(stunts: None) -> Iterator[ForkServer]:
     """Makes single children; closed at the end."""
-    source = Nursery()
+    source = ForkServer()
     yield source
     source.close()
 
@@ -321,7 +321,7 @@ def test_a_crash_between_calls_is_nobodys_failure(pool: ChildPool) -> None:
         assert call(pool, "hello") == "hello for 0x1"
 
 
-def test_a_slow_start_is_not_the_works_fault(source: Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_start_is_not_the_works_fault(source: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit counts from when the child is ready; one that never is, is lost and not exhausted."""
     child = Child(source)
     os.kill(child.pid, signal.SIGSTOP)
@@ -367,7 +367,7 @@ def test_what_had_less_time_than_its_limit_was_not_too_much(pool: ChildPool, mes
     assert call(pool, "hello") == "hello for 0x1"
 
 
-def test_a_child_that_is_not_ready_in_time_is_not_lost(pool: ChildPool, source: Nursery) -> None:
+def test_a_child_that_is_not_ready_in_time_is_not_lost(pool: ChildPool, source: ForkServer) -> None:
     """Given a caller whose time is over while his child starts, then he is late; its fork may have been slow."""
     child = Child(source)
     os.kill(child.pid, signal.SIGSTOP)
@@ -559,7 +559,7 @@ def popen(command, **options):
     return subprocess.Popen([sys.executable, "-c", sys.argv[1]], **options)
 
 nursery.subprocess = SimpleNamespace(Popen=popen)
-source = nursery.Nursery()
+source = nursery.ForkServer()
 idle, busy = Child(source), Child(source)
 for child in (idle, busy):
     child.call(Work("stunts", "0x1", b"{}"), limit_s=20)
@@ -587,7 +587,7 @@ def test_children_die_with_a_killed_parent() -> None:
         assert ends(busy, within_s=15)
 
 
-def test_signals_to_a_group_are_the_workers_affair(source: Nursery) -> None:
+def test_signals_to_a_group_are_the_workers_affair(source: ForkServer) -> None:
     """Ctrl-C goes to a terminal's whole group, SIGTERM to a supervisor's: a child goes on, so that its call is answered."""
     child = Child(source)
     try:
@@ -602,7 +602,7 @@ def test_signals_to_a_group_are_the_workers_affair(source: Nursery) -> None:
         child.kill()
 
 
-def test_killing_twice_is_harmless(source: Nursery) -> None:
+def test_killing_twice_is_harmless(source: ForkServer) -> None:
     """A child that ended by itself can be killed all the same."""
     child = Child(source)
     with pytest.raises(Lost):
@@ -688,7 +688,7 @@ def test_a_nursery_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
     assert descriptors() == before
 
 
-def test_exit_codes_of_strangers_are_not_known(source: Nursery) -> None:
+def test_exit_codes_of_strangers_are_not_known(source: ForkServer) -> None:
     """Nor those of children that still run, or were asked for before."""
     assert source.reap(1) is None  # not started
     child = source.fork()

@@ -15,27 +15,27 @@ import workers.main
 from shared.endpoint import Pool
 from shared.streams import closed_key
 from workers.main import create_broker
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 from workers.queue.broker import StreamBroker
 
 
 @pytest.fixture
-def worlds() -> Iterator[list[RealWorld]]:
+def worlds() -> Iterator[list[WorkerPorts]]:
     """Those that brokers are made with."""
-    made: list[RealWorld] = []
+    made: list[WorkerPorts] = []
 
-    class Watched(RealWorld):
+    class Watched(WorkerPorts):
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments)  # type: ignore[arg-type]
             made.append(self)
 
-    with patch.object(workers.main, "RealWorld", Watched):
+    with patch.object(workers.main, "WorkerPorts", Watched):
         yield made
 
 
 @pytest.fixture
 def broker(
-    clean_redis: str, worlds: list[RealWorld], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clean_redis: str, worlds: list[WorkerPorts], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[StreamBroker]:
     """As a worker process makes it."""
     key = tmp_path / "key"
@@ -48,7 +48,7 @@ def broker(
 
 
 def test_a_circuit_that_opens_closes_its_pool_for_as_long(
-    broker: StreamBroker, worlds: list[RealWorld], clean_redis: str
+    broker: StreamBroker, worlds: list[WorkerPorts], clean_redis: str
 ) -> None:
     """The key expires with the pause."""
     upstreams = worlds[0].captions._upstreams
@@ -61,7 +61,7 @@ def test_a_circuit_that_opens_closes_its_pool_for_as_long(
         assert 9_000 < client.pttl(closed_key(Pool.YOUTUBE)) <= 10_000
 
 
-def test_a_lost_queue_is_nobodys_failure(broker: StreamBroker, worlds: list[RealWorld]) -> None:
+def test_a_lost_queue_is_nobodys_failure(broker: StreamBroker, worlds: list[WorkerPorts]) -> None:
     """The circuit is open all the same."""
     with patch.object(broker.client, "set", side_effect=redis.ConnectionError):
         worlds[0]._close(Pool.YOUTUBE, 1.0)

@@ -23,7 +23,7 @@ from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.settings import PREFIX, Settings
 from tests.workers.memory import growth_below
 from workers.children import ChildPool
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 ADDRESS = "127.77.61.2"
 PORT = 8080
@@ -145,13 +145,13 @@ def pool() -> Iterator[ChildPool]:
 
 
 @pytest.fixture
-def world(pool: ChildPool) -> RealWorld:
+def world(pool: ChildPool) -> WorkerPorts:
     """The shop is where it says, and rebinding.example.com is at home."""
     names = f"shop.example.com={ADDRESS},api.example.com={ADDRESS},rebinding.example.com=127.0.0.1"
-    return RealWorld(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), pool)
+    return WorkerPorts(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), pool)
 
 
-def report(world: RealWorld, url: str = SITE + "/", **more: Any) -> dict[str, Any]:
+def report(world: WorkerPorts, url: str = SITE + "/", **more: Any) -> dict[str, Any]:
     result = run(Request(url=url, **more), Context(payer="0x1", world=world))
     decoded: dict[str, Any] = json.loads(msgspec.json.encode(result))
     return decoded
@@ -170,18 +170,18 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
 
 
 @pytest.fixture
-def sandbox_world(sandbox: Upstreams, pool: ChildPool) -> RealWorld:
+def sandbox_world(sandbox: Upstreams, pool: ChildPool) -> WorkerPorts:
     """What leads to them."""
     settings = Settings.from_env({PREFIX + name: value for name, value in sandbox.settings.items()})
-    return RealWorld(settings, pool)
+    return WorkerPorts(settings, pool)
 
 
-def test_the_documented_example_is_what_the_sandbox_gives(sandbox_world: RealWorld) -> None:
+def test_the_documented_example_is_what_the_sandbox_gives(sandbox_world: WorkerPorts) -> None:
     """Over TLS, exactly."""
     assert report(sandbox_world, ENDPOINT.example.request["url"]) == ENDPOINT.example.response
 
 
-def test_the_sandboxes_shop(sandbox_world: RealWorld) -> None:
+def test_the_sandboxes_shop(sandbox_world: WorkerPorts) -> None:
     """Every way of saying what is sold, on one site."""
     shop = "https://shop.example.com:8443"
     answer = report(sandbox_world, shop)
@@ -205,7 +205,7 @@ def test_the_sandboxes_shop(sandbox_world: RealWorld) -> None:
     ],
 )
 def test_every_transport_of_a_challenge(
-    sandbox_world: RealWorld, path: str, method: str, transport: str, version: int, price: float
+    sandbox_world: WorkerPorts, path: str, method: str, transport: str, version: int, price: float
 ) -> None:
     """Version 2 in its header, version 1 in the body, and the older header of a call that is only posted to."""
     answer = report(sandbox_world, f"https://shop.example.com:8443{path}")
@@ -214,7 +214,7 @@ def test_every_transport_of_a_challenge(
     assert (call["method"], call["priceUsdc"], call["evidence"]) == (method, price, "challenge")
 
 
-def test_redirects(world: RealWorld, server: Server) -> None:
+def test_redirects(world: WorkerPorts, server: Server) -> None:
     """Five hops, and the report is about the last."""
     server.answers = {f"GET /{n}": response(b"", 302, Location=f"/{n + 1}") for n in range(5)} | {"GET /5": challenge()}
     answer = report(world, f"{SITE}/0")
@@ -222,7 +222,7 @@ def test_redirects(world: RealWorld, server: Server) -> None:
     assert len(server.asked) == fetching.MAX_REQUESTS
 
 
-def test_nothing_leads_to_this_machine(world: RealWorld, server: Server, canary: tuple[list[Any], int]) -> None:
+def test_nothing_leads_to_this_machine(world: WorkerPorts, server: Server, canary: tuple[list[Any], int]) -> None:
     """Links, catalogs, redirects and names that lead to loopback: the canary sees nobody."""
     met, port = canary
     home = f"http://127.0.0.1:{port}"
@@ -254,7 +254,7 @@ def test_nothing_leads_to_this_machine(world: RealWorld, server: Server, canary:
     assert met == []
 
 
-def test_nothing_is_ever_paid(world: RealWorld, server: Server) -> None:
+def test_nothing_is_ever_paid(world: WorkerPorts, server: Server) -> None:
     """No request carries anything like a payment, and only a call that takes no GET is posted to."""
     server.answers = {"GET /x": response(b"", 405, Allow="POST"), "POST /x": challenge()}
     report(world, f"{SITE}/x")
@@ -262,7 +262,7 @@ def test_nothing_is_ever_paid(world: RealWorld, server: Server) -> None:
     assert b"payment" not in server.received.lower()
 
 
-def test_slow_catalogs(world: RealWorld, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_catalogs(world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has its time, all together have theirs, and what answered is reported."""
     monkeypatch.setattr(survey, "CATALOG_LIMIT_S", 0.4)
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": hang, "GET /bazaar.json": trickle}
@@ -274,7 +274,7 @@ def test_slow_catalogs(world: RealWorld, server: Server, monkeypatch: pytest.Mon
     assert (errors(answer)["/.well-known/x402"], errors(answer)["/bazaar.json"]) == ("timeout", "timeout")
 
 
-def test_the_deadline_of_a_report(world: RealWorld, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_deadline_of_a_report(world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over, no place is asked for any more."""
     monkeypatch.setattr(fetching, "LIMIT_S", 0.6)
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": trickle}
@@ -286,7 +286,7 @@ def test_the_deadline_of_a_report(world: RealWorld, server: Server, monkeypatch:
     assert any("few requests" in text for text in answer["warnings"])
 
 
-def test_a_target_that_hangs(world: RealWorld, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_hangs(world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure with its reason, unless a catalog says something."""
     monkeypatch.setattr(survey, "TARGET_LIMIT_S", 0.4)
     server.answers = {"GET /": hang}
@@ -298,7 +298,7 @@ def test_a_target_that_hangs(world: RealWorld, server: Server, monkeypatch: pyte
     assert (answer["status"], len(answer["endpoints"])) == (None, 1)
 
 
-def test_nobody_there(world: RealWorld) -> None:
+def test_nobody_there(world: WorkerPorts) -> None:
     """Nothing listens."""
     with pytest.raises(UpstreamFailed) as caught:
         report(world)
@@ -321,7 +321,7 @@ def test_nobody_there(world: RealWorld) -> None:
     ],
     ids=["large", "bomb", "spaces", "brotli", "no-http", "deep", "angles", "bytes", "500", "cut off"],
 )
-def test_broken_catalogs(world: RealWorld, server: Server, answer: Answer | bytes, error: str) -> None:
+def test_broken_catalogs(world: WorkerPorts, server: Server, answer: Answer | bytes, error: str) -> None:
     """They are told, and the rest of the report stands."""
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": answer}
     result = report(world)
@@ -330,7 +330,7 @@ def test_broken_catalogs(world: RealWorld, server: Server, answer: Answer | byte
     assert any(f"{SITE}/.well-known/x402" in text for text in result["warnings"])
 
 
-def test_a_catalog_of_ten_thousand(world: RealWorld, server: Server) -> None:
+def test_a_catalog_of_ten_thousand(world: WorkerPorts, server: Server) -> None:
     """Through a real child: all counted, five hundred shown."""
     items = [{"resource": f"/{number}", "accepts": [{"amount": "1", "payTo": "p"}]} for number in range(10_000)]
     server.answers = {"GET /bazaar.json": response({"x402Version": 2, "items": items})}
@@ -338,7 +338,7 @@ def test_a_catalog_of_ten_thousand(world: RealWorld, server: Server) -> None:
     assert (answer["endpointCount"], len(answer["endpoints"]), answer["truncated"]) == (10_000, 500, True)
 
 
-def test_documents_are_read_in_the_child(world: RealWorld, server: Server) -> None:
+def test_documents_are_read_in_the_child(world: WorkerPorts, server: Server) -> None:
     """As large as they may be, deep, wide or compressed: the worker that fetches them stays small."""
     bombs = {
         "GET /.well-known/x402": response(gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
@@ -354,7 +354,7 @@ def test_documents_are_read_in_the_child(world: RealWorld, server: Server) -> No
 
 
 def test_a_document_that_keeps_its_child_too_long(
-    world: RealWorld, server: Server, monkeypatch: pytest.MonkeyPatch
+    world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child is killed, the report says so, and the next one is read."""
     server.answers = {"GET /": challenge(), "GET /bazaar.json": response(b"[" + b"{}," * 250_000 + b"{}]")}
@@ -365,7 +365,7 @@ def test_a_document_that_keeps_its_child_too_long(
     assert (len(answer["endpoints"]), errors(answer)["/bazaar.json"]) == (1, None)
 
 
-def test_a_call_on_another_host_of_the_site(world: RealWorld, server: Server) -> None:
+def test_a_call_on_another_host_of_the_site(world: WorkerPorts, server: Server) -> None:
     """A link to the same registrable domain is followed."""
     link = f"<link rel=x402 href='http://api.example.com:{PORT}/catalog'>".encode()
     server.answers = {"GET /": response(link), "GET /catalog": response({"version": 1, "resources": ["/x"]})}

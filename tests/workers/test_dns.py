@@ -30,7 +30,7 @@ from workers.children import ChildPool
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
 from workers.execute import execute
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 NAME = "a.example.com"
 
@@ -83,7 +83,7 @@ def failure(server: NameServer, **body: Any) -> Failed:
 
 def context(server: NameServer) -> Context:
     settings = Settings(dns_server=f"{server.address}:{server.port}")
-    return Context(payer="0x0", world=RealWorld(settings, ChildPool()))
+    return Context(payer="0x0", world=WorkerPorts(settings, ChildPool()))
 
 
 RECORDS = {

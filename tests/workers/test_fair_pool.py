@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from workers import fair_pool as module
-from workers.fair_pool import HALF_LIFE_S, Turns
+from workers.fair_pool import HALF_LIFE_S, FairPool
 
 
 class Line:
@@ -18,7 +18,7 @@ class Line:
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.turns: Turns[str] = Turns(lambda: self.now)
+        self.turns: FairPool[str] = FairPool(lambda: self.now)
         self.served: list[str] = []
         self.threads: list[threading.Thread] = []
 
@@ -101,7 +101,7 @@ def test_the_last_that_was_given_back_is_the_first_that_is_taken(line: Line) -> 
 
 def test_waiting_ends() -> None:
     """At its time, also when it is over before it begins and somebody else's turn is next; nobody waits afterwards."""
-    turns: Turns[str] = Turns()
+    turns: FairPool[str] = FairPool()
     for left_s in (0.05, 0.0, -1.0):
         with pytest.raises(TimeoutError):
             turns.get("a", time.monotonic() + left_s)

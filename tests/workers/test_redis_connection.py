@@ -15,7 +15,7 @@ from api.redis_client import Redis, RedisLost
 from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.redis_server import find_redis
 from compose.sandbox.upstreams.authority import Authority
-from shared.redis_connection import Wire, connect
+from shared.redis_connection import RedisConnection, connect
 from tests.workers.tls_servers import context, server
 
 PASSWORD, QUOTED = "a b/c%d@e:f", "a%20b%2Fc%25d%40e%3Af"
@@ -71,7 +71,7 @@ async def _ask(url: str, *command: str) -> object:
 
 def test_all_clients_meet_in_one_database(url: str) -> None:
     """What one writes the others read, and it is in the database that was named."""
-    with closing(connect(url)) as client, closing(Wire(url)) as wire:
+    with closing(connect(url)) as client, closing(RedisConnection(url)) as wire:
         client.flushall()
         assert wire.call("SET", "key", "value") == b"OK"
         assert client.get("key") == b"value"
@@ -84,7 +84,7 @@ def test_a_wrong_password_is_an_error_for_all(url: str) -> None:
     wrong = url.replace(QUOTED, "wrong")
     with closing(connect(wrong)) as client, pytest.raises(redis.AuthenticationError):
         client.get("key")
-    with closing(Wire(wrong)) as wire, pytest.raises(redis.AuthenticationError):
+    with closing(RedisConnection(wrong)) as wire, pytest.raises(redis.AuthenticationError):
         wire.call("GET", "key")
     with pytest.raises(RedisLost, match="cannot log in: WRONGPASS"):
         asyncio.run(_ask(wrong, "GET", "key"))
@@ -93,7 +93,7 @@ def test_a_wrong_password_is_an_error_for_all(url: str) -> None:
 def test_a_certificate_that_nobody_vouches_for_is_refused(addresses: dict[str, str]) -> None:
     """By the worker and by the API: the password would go to whoever answers."""
     with (
-        closing(Wire(addresses["rediss"])) as wire,
+        closing(RedisConnection(addresses["rediss"])) as wire,
         pytest.raises(redis.ConnectionError, match="CERTIFICATE_VERIFY_FAILED"),
     ):
         wire.call("GET", "key")

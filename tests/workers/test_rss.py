@@ -22,7 +22,7 @@ from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from tests.workers.memory import growth_below
 from workers.children import ChildPool
 from workers.execute import execute
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 FEED = b'<rss version="2.0"><channel><title>t</title><item><link>/x</link></item></channel></rss>'
 HOST = "feeds.example.com"
@@ -42,13 +42,13 @@ def authority() -> Authority:
 
 
 @pytest.fixture(scope="module")
-def world(children: ChildPool, authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> RealWorld:
+def world(children: ChildPool, authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> WorkerPorts:
     settings = Settings(
         hosts=f"{HOST}={ADDRESS},inside.example.com=127.0.0.1",
         egress_allow=f"{ADDRESS}/32",
         ca_file=str(authority.write_root(tmp_path_factory.mktemp("trust") / "ca.pem")),
     )
-    return RealWorld(settings, children)
+    return WorkerPorts(settings, children)
 
 
 @pytest.fixture
@@ -65,13 +65,13 @@ def local_ports() -> Iterator[None]:
     configure(Local())
 
 
-def outcome(world: RealWorld, url: str, *servers: Server, **more: Any) -> Outcome:
+def outcome(world: WorkerPorts, url: str, *servers: Server, **more: Any) -> Outcome:
     configure(Local(ports=[server.port for server in servers]))
     body = msgspec.json.encode({"url": url} | more)
     return execute(rss.ENDPOINT, body, Context(payer="0x0", world=world))
 
 
-def called(world: RealWorld, *answers: Any, canary: Server | None = None) -> Outcome:
+def called(world: WorkerPorts, *answers: Any, canary: Server | None = None) -> Outcome:
     with serving(*answers) as server:
         return outcome(world, f"http://{HOST}:{server.port}/f/feed.xml", server, *([canary] if canary else []))
 
@@ -87,14 +87,14 @@ def failure(result: Outcome) -> tuple[str, str | None]:
     return result.code, result.reason
 
 
-def test_a_feed(world: RealWorld) -> None:
+def test_a_feed(world: WorkerPorts) -> None:
     """Fetched, and read in a child."""
     with serving(response(FEED, "Content-Type: text/plain")) as server:
         told = answer(outcome(world, f"http://{HOST}:{server.port}/f/feed.xml", server))
     assert (told["feed"]["title"], told["items"][0]["link"]) == ("t", f"http://{HOST}:{server.port}/x")
 
 
-def test_a_feed_over_tls_that_has_moved(world: RealWorld, authority: Authority) -> None:
+def test_a_feed_over_tls_that_has_moved(world: WorkerPorts, authority: Authority) -> None:
     """Links are relative to where it is now."""
     with serving(
         response(b"", "Location: /new/feed", status="301 x"),
@@ -141,19 +141,19 @@ def test_a_feed_over_tls_that_has_moved(world: RealWorld, authority: Authority) 
         ),
     ],
 )
-def test_failures_have_documented_reasons(world: RealWorld, raw: bytes, expected: str) -> None:
+def test_failures_have_documented_reasons(world: WorkerPorts, raw: bytes, expected: str) -> None:
     """502, and the same payment may try again."""
     assert failure(called(world, raw)) == ("upstream_failed", expected)
     assert expected in rss.ENDPOINT.failures
 
 
-def test_exactly_2_mb_are_read(world: RealWorld) -> None:
+def test_exactly_2_mb_are_read(world: WorkerPorts) -> None:
     """The bound is what it says."""
     body = FEED + b" " * (2_000_000 - len(FEED))
     assert answer(called(world, response(body)))["totalItems"] == 1
 
 
-def test_tls_that_is_refused(world: RealWorld, authority: Authority) -> None:
+def test_tls_that_is_refused(world: WorkerPorts, authority: Authority) -> None:
     """A certificate for another name, and one that nobody vouches for."""
     for identity in (authority.identity("other.example.com"), Authority().identity(HOST)):
         with serving(response(FEED), trust=identity.server_context()) as server:
@@ -161,7 +161,7 @@ def test_tls_that_is_refused(world: RealWorld, authority: Authority) -> None:
         assert failure(result) == ("upstream_failed", "tls_failure")
 
 
-def test_a_slow_body_ends_the_call(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_body_ends_the_call(world: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of the time for fetching, whatever still comes."""
     monkeypatch.setattr(rss, "FETCH_S", 0.5)
     start = time.monotonic()
@@ -169,7 +169,7 @@ def test_a_slow_body_ends_the_call(world: RealWorld, monkeypatch: pytest.MonkeyP
     assert time.monotonic() - start < 2
 
 
-def test_ten_seconds_are_ten_seconds(world: RealWorld) -> None:
+def test_ten_seconds_are_ten_seconds(world: WorkerPorts) -> None:
     """The documented time, as it is."""
     start = time.monotonic()
     assert failure(called(world, _trickle)) == ("upstream_failed", "timeout")
@@ -185,13 +185,13 @@ def _trickle(connected: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("location", ["http://127.0.0.1:{}/", "http://[::1]:{}/", "http://inside.example.com:{}/"])
-def test_a_redirect_to_the_inside(world: RealWorld, canary: Server, location: str) -> None:
+def test_a_redirect_to_the_inside(world: WorkerPorts, canary: Server, location: str) -> None:
     """400, charged: the caller named a host that leads there."""
     moved = response(b"", "Location: " + location.format(canary.port), status="302 x")
     assert failure(called(world, moved, canary=canary)) == ("blocked_address", None)
 
 
-def test_a_name_that_leads_to_the_inside(world: RealWorld, canary: Server) -> None:
+def test_a_name_that_leads_to_the_inside(world: WorkerPorts, canary: Server) -> None:
     """At once."""
     assert failure(outcome(world, f"http://inside.example.com:{canary.port}/", canary)) == ("blocked_address", None)
 
@@ -209,13 +209,13 @@ def test_a_name_that_leads_to_the_inside(world: RealWorld, canary: Server) -> No
     ],
     ids=["entities", "doctype", "xinclude", "links"],
 )
-def test_a_feed_makes_nobody_connect(world: RealWorld, canary: Server, body: str) -> None:
+def test_a_feed_makes_nobody_connect(world: WorkerPorts, canary: Server, body: str) -> None:
     """What it names is not looked at."""
     feed = body.replace("{0}", f"http://127.0.0.1:{canary.port}/")
     assert answer(called(world, response(feed.encode())))["feed"]["title"] == "ab"
 
 
-def test_what_takes_too_long_to_read_is_ended(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_to_read_is_ended(world: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
     """The child is killed, and the next call has another."""
     monkeypatch.setattr(rss, "READ_S", 0.001)
     heavy = b"<rss><channel><item><title>" + b"<i/>" * 490_000
@@ -224,7 +224,7 @@ def test_what_takes_too_long_to_read_is_ended(world: RealWorld, monkeypatch: pyt
     assert answer(called(world, response(FEED)))["ok"] is True
 
 
-def test_the_worker_stays_small(world: RealWorld) -> None:
+def test_the_worker_stays_small(world: WorkerPorts) -> None:
     """The worst that 2 MB can be, one after the other: what they take is taken in the child."""
     answer(called(world, response(FEED)))
     bombs: list[Callable[[], bytes]] = [
@@ -239,7 +239,7 @@ def test_the_worker_stays_small(world: RealWorld) -> None:
             called(world, raw)
 
 
-def test_nothing_is_left_open(world: RealWorld) -> None:
+def test_nothing_is_left_open(world: WorkerPorts) -> None:
     """Neither connections nor pipes."""
     descriptors = len(os.listdir("/proc/self/fd"))
     for _ in range(20):

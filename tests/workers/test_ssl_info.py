@@ -26,7 +26,7 @@ from shared.settings import Settings
 from tests.jobs import certificates as made
 from tests.workers.memory import growth_below
 from workers.children import ChildPool
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 Ask = Callable[..., dict[str, Any]]
 
@@ -48,9 +48,9 @@ def children() -> Iterator[ChildPool]:
     pool.close()
 
 
-def world_of(upstreams: Upstreams, children: ChildPool, **settings: str) -> RealWorld:
+def world_of(upstreams: Upstreams, children: ChildPool, **settings: str) -> WorkerPorts:
     told = {**upstreams.settings, **{name.upper(): value for name, value in settings.items()}}
-    return RealWorld(Settings.from_env({f"COINSLOT_{name}": value for name, value in told.items()}), children)
+    return WorkerPorts(Settings.from_env({f"COINSLOT_{name}": value for name, value in told.items()}), children)
 
 
 @pytest.fixture

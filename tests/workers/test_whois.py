@@ -22,7 +22,7 @@ from workers.adapters import whois as adapter
 from workers.adapters.whois import WhoisClient
 from workers.children import ChildPool
 from workers.execute import execute
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 ADDRESS = "127.77.43.9"
 IANA, REGISTRY, REGISTRAR = "whois.iana.example.net", "whois.registry.example.net", "whois.registrar.example.net"
@@ -98,7 +98,7 @@ def start() -> Iterator[Start]:
             whois_port=other.port,
             now="2026-11-21T15:00:00Z",
         )
-        world = RealWorld(settings, ChildPool())
+        world = WorkerPorts(settings, ChildPool())
         hosts.configure(hosts.Local(names=world.settings.hosts))
         return world, root, other
 
@@ -108,12 +108,12 @@ def start() -> Iterator[Start]:
         server.close()
 
 
-def call(world: RealWorld, domain: str) -> dict[str, Any] | Failed:
+def call(world: WorkerPorts, domain: str) -> dict[str, Any] | Failed:
     outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", world))
     return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
 
 
-def reason(world: RealWorld, domain: str) -> str | None:
+def reason(world: WorkerPorts, domain: str) -> str | None:
     outcome = call(world, domain)
     assert isinstance(outcome, Failed), outcome
     return outcome.reason

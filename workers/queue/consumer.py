@@ -17,7 +17,7 @@ from dramatiq.broker import Broker, Consumer, MessageProxy
 from redis.exceptions import RedisError, ResponseError
 
 from shared.failpoints import reach
-from shared.redis_connection import Wire
+from shared.redis_connection import RedisConnection
 from shared.replies import LIST_TTL_S
 from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
@@ -65,8 +65,8 @@ class StreamConsumer(Consumer):
         self._batches = Batches()
         self._linger_s = LINGER_S if is_unhurried else 0
         self._outbox = outbox
-        self._reading = Wire(url, longest_block_s=RENEW_MS / 1000)
-        self._ending = Wire(url)
+        self._reading = RedisConnection(url, longest_block_s=RENEW_MS / 1000)
+        self._ending = RedisConnection(url)
         self._stream = stream_key(queue_name)
         self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))

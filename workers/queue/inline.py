@@ -8,7 +8,7 @@ import dramatiq
 from dramatiq.broker import Broker, MessageProxy
 from dramatiq.worker import WorkerThread
 
-from shared.scheduling import Crowd
+from shared.scheduling import BatchScheduling
 
 BATCH = 16
 """Messages that are read at once, and ended in one write. Of 64 in flight the API then answers some while the others are run:
@@ -56,7 +56,7 @@ class Batches:
         self.size = BATCH
         self._full = 0
         self._largest = 0
-        self._crowd = Crowd(many=BATCH // 2, few=BATCH // 4)
+        self._crowd = BatchScheduling(many=BATCH // 2, few=BATCH // 4)
 
     def size_after(self, read: int) -> int:
         """The size of the next, when so many were read."""

@@ -61,7 +61,7 @@ class WorkQueue(queue.SimpleQueue[Any]):
             time.sleep(0.005)
 
 
-class QuickHandover(Middleware):
+class FastWorkQueue(Middleware):
     """Gives a worker our queue in the place of Dramatiq's, which is written in Python and where a fast job spends 28 % of its
     time (measured)."""
 

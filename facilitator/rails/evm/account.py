@@ -15,7 +15,7 @@ from web3 import AsyncWeb3
 from web3.exceptions import RequestTimedOut, TransactionNotFound, Web3RPCError
 from web3.types import TxParams, Wei
 
-from facilitator.rails.evm.balance import Purse
+from facilitator.rails.evm.balance import BalanceMonitor
 from facilitator.rails.evm.prices import CannotSend, Prices
 from facilitator.rails.evm.transaction import Bid, Form, Quote, Sent
 
@@ -49,7 +49,7 @@ class SettlerAccount:
     """
 
     def __init__(
-        self, web3: AsyncWeb3[Any], account: LocalAccount, chain_id: int, *, prices: Prices, purse: Purse
+        self, web3: AsyncWeb3[Any], account: LocalAccount, chain_id: int, *, prices: Prices, purse: BalanceMonitor
     ) -> None:
         self._web3 = web3
         self._account = account

@@ -20,7 +20,7 @@ SETTLEMENT_GAS = 100_000
 _ETHER = 10**18
 
 
-class Purse:
+class BalanceMonitor:
     """The balance of one account, read now and then beside the settlements, never for one.
 
     Args:

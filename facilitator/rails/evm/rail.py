@@ -13,7 +13,7 @@ from eth_account import Account
 from web3 import AsyncHTTPProvider, AsyncWeb3
 
 from facilitator.rails.evm.account import MaybeSent, SettlerAccount
-from facilitator.rails.evm.balance import Purse
+from facilitator.rails.evm.balance import BalanceMonitor
 from facilitator.rails.evm.calldata import transfer_with_authorization
 from facilitator.rails.evm.payment_id import parse_evm
 from facilitator.rails.evm.prices import CannotSend, Prices
@@ -65,7 +65,7 @@ class EvmRail:
         self._chain = TokenOnChain(self._web3, token)
         settler = Account.from_key(settler_key)
         self._prices = Prices(self._web3, most_for_gas)
-        self._purse = Purse(self._web3, settler.address, self._prices, low_balance)
+        self._purse = BalanceMonitor(self._web3, settler.address, self._prices, low_balance)
         self._account = SettlerAccount(self._web3, settler, token.chain_id, prices=self._prices, purse=self._purse)
         self._settling = Settling[_Key]()
         self._sent: dict[_Key, Sent] = {}

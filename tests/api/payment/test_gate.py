@@ -15,7 +15,7 @@ import pytest
 from api.http import Answer
 from api.payment.binding import Binder
 from api.payment.facilitator import Facilitator
-from api.payment.gate import MAX_CHALLENGE_HEADER_BYTES, UNPAID, Till
+from api.payment.gate import MAX_CHALLENGE_HEADER_BYTES, UNPAID, PaymentGate
 from api.payment.health import Health
 from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
@@ -78,7 +78,7 @@ def offered(answer: Answer) -> list[str]:
 def test_a_rail_that_is_down_is_not_offered(rails: Any, flavour: Flavour) -> None:
     """In no challenge, for whatever reason it is given, and in no header; back it is where it was."""
     endpoint = dataclasses.replace(echo.ENDPOINT, flavour=flavour)
-    till = Till(endpoint, rails, "http://shop.test", BINDER)
+    till = PaymentGate(endpoint, rails, "http://shop.test", BINDER)
     base, other = rails
     assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
     for down, left in ((base, OTHER), (other, BASE)):
@@ -90,7 +90,7 @@ def test_a_rail_that_is_down_is_not_offered(rails: Any, flavour: Flavour) -> Non
 
 def test_when_no_rail_is_up_all_are_offered(rails: Any) -> None:
     """An unpaid call is 402 with a challenge, always."""
-    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    till = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     for one in rails:
         take_down(one)
     assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
@@ -100,7 +100,7 @@ def test_when_no_rail_is_up_all_are_offered(rails: Any) -> None:
 
 def test_challenges_are_built_when_rails_change_and_not_for_a_call(rails: Any) -> None:
     """Without tokens, every caller gets the very same bytes."""
-    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    till = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     full = till.refuse(UNPAID)
     assert till.refuse(UNPAID, b"{}") is full
     assert not till.binds_bodies
@@ -111,7 +111,7 @@ def test_challenges_are_built_when_rails_change_and_not_for_a_call(rails: Any) -
 
 def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> None:
     """It may be one that was made before."""
-    till = Till(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    till = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     for one in rails:
         take_down(one)
         offer = one.offers(echo.ENDPOINT.price)[0]
@@ -122,7 +122,7 @@ def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> Non
 def test_a_rail_that_is_down_from_the_start_is_not_offered(rails: Any) -> None:
     """Tills are made after rails."""
     take_down(rails[0])
-    assert offered(Till(echo.ENDPOINT, rails, "http://shop.test", BINDER).refuse(UNPAID)) == [OTHER]
+    assert offered(PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER).refuse(UNPAID)) == [OTHER]
 
 
 def completed(offer: Offer, terms: dict[str, Any]) -> Offer | None:
@@ -151,7 +151,9 @@ def extras(answer: Answer) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("flavour", Flavour)
 def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRail, flavour: Flavour) -> None:
     """Good for this request; in body and headers the same; and only where its network can carry one."""
-    till = Till(dataclasses.replace(echo.ENDPOINT, flavour=flavour), (rails[0], bound), "http://shop.test", BINDER)
+    till = PaymentGate(
+        dataclasses.replace(echo.ENDPOINT, flavour=flavour), (rails[0], bound), "http://shop.test", BINDER
+    )
     says(bound, "F")
     body, now = b'{"message":"a"}', int(time.time())
     tokens = set()
@@ -173,7 +175,7 @@ def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRai
 
 def test_what_the_facilitator_has_to_say_is_waited_for(rails: Any, bound: ConfiguredRail) -> None:
     """Until then the rail is in no challenge; then with the facilitator's terms, as they are now."""
-    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    till = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
     assert offered(till.refuse(UNPAID)) == [BASE]
     for fee_payer in ("F", "G"):
         says(bound, fee_payer)
@@ -184,7 +186,7 @@ def test_what_the_facilitator_has_to_say_is_waited_for(rails: Any, bound: Config
 
 def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
     """The offer that is checked has it; without one there is nothing to check; a fee payer of yesterday pays nothing new."""
-    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    till = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
     says(bound, "F")
     offer = json.loads(till.refuse(UNPAID).body)["accepts"][1]
 
@@ -205,7 +207,7 @@ def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
 
 def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) -> None:
     """It has no `accepted` to say it in."""
-    till = Till(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    till = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
     says(bound, "F")
     flat = FlatPayment(x402_version=1, scheme="exact", network=OTHER, payload={})
     with pytest.raises(Refused, match="no_matching_offer"):
@@ -224,7 +226,7 @@ def test_a_challenge_of_all_rails_fits_into_a_header(endpoint: Endpoint) -> None
         xrpl_pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
     )
     all_rails = configured_rails(settings)
-    till = Till(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
+    till = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
     for one in all_rails:
         one.health._heed(
             Kind(x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8})

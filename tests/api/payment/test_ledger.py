@@ -17,7 +17,7 @@ from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
 from shared.ledger import JOURNAL, OPEN, REFUNDABLE, record_key
 from shared.outcome import Failed, Ok, Outcome
-from shared.redis_connection import Wire
+from shared.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +42,7 @@ def ledger(client: Redis) -> Ledger:
 
 @pytest.fixture
 def answers(redis_url: str) -> Iterator[Done]:
-    ledger = Wire(redis_url)
+    ledger = RedisConnection(redis_url)
     store = AnswerStore(ledger, SEALER)
     yield lambda payment_id, result: store.done([Result(payment_id, ENDPOINT, b"", result)])[0]
     ledger.close()

@@ -18,7 +18,7 @@ from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
 from shared.ledger import FREE_RERUNS, JOURNAL, OPEN, record_key
 from shared.outcome import Failed, Ok
-from shared.redis_connection import Wire
+from shared.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.client: Redis = self.run(self._connect())
         self.ledger = Ledger(self.client)
-        self.wire = Wire(self.url)
+        self.wire = RedisConnection(self.url)
         self.answers = AnswerStore(self.wire, SEALER)
         self.names = [secrets.token_hex(8) for _ in range(3)]
         self.model: dict[int, Model] = {}

@@ -19,7 +19,7 @@ from shared.streams import FIELD, stream_key
 from tests.bench.caller import Call, serve_calls
 from tests.bench.roles import THREADS, become, play, queue_url
 from workers.queue.broker import StopFetching, StreamBroker
-from workers.queue.work_queue import QuickHandover
+from workers.queue.work_queue import FastWorkQueue
 
 MODULE = "tests.bench.systems.ours_threads"
 QUEUE = "hop"
@@ -39,7 +39,7 @@ class Results:
 def new_broker(*, inline: bool) -> StreamBroker:
     """The worker's broker with the job."""
     outbox = Results()
-    broker = StreamBroker(queue_url(), middleware=[QuickHandover(), StopFetching()], outbox=outbox)
+    broker = StreamBroker(queue_url(), middleware=[FastWorkQueue(), StopFetching()], outbox=outbox)
 
     @dramatiq.actor(broker=broker, queue_name=QUEUE, inline=inline)
     def echo(job_id: str, reply_to: str, text: str) -> None:

@@ -33,7 +33,7 @@ from jobs import catalogue
 from jobs.ports import Context
 from shared.allocator import keep_freed_memory
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
-from shared.gc_tuning import calm_collector
+from shared.gc_tuning import tune_gc
 from shared.message import Arguments
 from shared.money import Price
 from shared.outcome import Failed
@@ -113,7 +113,7 @@ def create_app() -> Rsgi:
     ROOM.update(dict.fromkeys(Pool, 10_000))
     with patch.object(api.app, "PaidCall", UnpaidCall):
         app = api.app.create_app(catalogue=CATALOGUE)
-    calm_collector()
+    tune_gc()
     keep_freed_memory()
     return Rsgi(app, app.litestar.lifespan)
 

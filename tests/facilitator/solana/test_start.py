@@ -11,7 +11,7 @@ import pytest
 from solders.keypair import Keypair
 
 from compose.sandbox.solana import USDC
-from facilitator.facilitator import Cashier
+from facilitator.facilitator import Facilitator
 from facilitator.rails.solana.node import NODE_ERRORS
 from facilitator.rails.solana.rail import SolanaRail
 from shared.settings import InvalidSetting
@@ -49,7 +49,7 @@ async def test_a_node_that_is_down_at_start(
     monkeypatch.setattr("facilitator.facilitator.START_AGAIN_S", 0.05)
     node.moods["getGenesisHash"] = "reset"
     rail = SolanaRail(USDC, node.url, bytes.fromhex(bench.sandbox.settler_key))
-    cashier = Cashier([rail])
+    cashier = Facilitator([rail])
     await cashier.start()
     assert "does not answer" in cashier.complaints[rail.network]
     assert cashier.supported.kinds == ()

@@ -19,22 +19,22 @@ from jobs.json_schema.check import (
 )
 from shared.endpoint import InvalidField
 
-NOWHERE = "http://127.0.0.1:9/schema.json"
+NO_PORTS = "http://127.0.0.1:9/schema.json"
 
 REMOTE = [
-    {"$ref": NOWHERE},
+    {"$ref": NO_PORTS},
     {"$ref": "https://example.com/schema.json#/$defs/a"},
     {"$ref": "file:///etc/passwd"},
     {"$ref": "other.json"},
     {"$ref": "urn:example:a"},
-    {"$defs": {"unused": {"$ref": NOWHERE}}},
-    {"properties": {"a": {"items": {"anyOf": [{"$ref": NOWHERE}]}}}},
+    {"$defs": {"unused": {"$ref": NO_PORTS}}},
+    {"properties": {"a": {"items": {"anyOf": [{"$ref": NO_PORTS}]}}}},
     {"$id": "http://example.com/a.json", "$ref": "b.json"},
-    {"$schema": NOWHERE},
-    {"$schema": "urn:own", "$vocabulary": {NOWHERE: True}},
-    {"$defs": {"a": {"$id": "http://example.com/q", "$schema": NOWHERE}}},
-    {"$dynamicRef": NOWHERE},
-    {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {"$ref": NOWHERE}}},
+    {"$schema": NO_PORTS},
+    {"$schema": "urn:own", "$vocabulary": {NO_PORTS: True}},
+    {"$defs": {"a": {"$id": "http://example.com/q", "$schema": NO_PORTS}}},
+    {"$dynamicRef": NO_PORTS},
+    {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {"$ref": NO_PORTS}}},
 ]
 
 INVALID: list[Any] = [
@@ -70,7 +70,7 @@ VALID = [
     {"$schema": "http://json-schema.org/draft-07/schema#"},
     {"$schema": "https://json-schema.org/draft/2019-09/schema"},
     {"$ref": "https://json-schema.org/draft/2020-12/schema"},
-    {"enum": [{"$ref": NOWHERE}], "const": {"$ref": NOWHERE}, "default": {"$ref": NOWHERE}},
+    {"enum": [{"$ref": NO_PORTS}], "const": {"$ref": NO_PORTS}, "default": {"$ref": NO_PORTS}},
     {"properties": {"$ref": {"type": "string"}}},
 ]
 
@@ -245,8 +245,8 @@ def test_the_library_would_have_asked_for_the_remote_schema() -> None:
         asked.append(uri)
         return True
 
-    jsonschema_rs.validator_for({"$defs": {"unused": {"$ref": NOWHERE}}}, retriever=record)
-    assert asked == [NOWHERE]
+    jsonschema_rs.validator_for({"$defs": {"unused": {"$ref": NO_PORTS}}}, retriever=record)
+    assert asked == [NO_PORTS]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 ROOT = Authority()
 
 
-class World:
+class Ports:
     """A server that shows a chain, at a time; calculations are done here and now."""
 
     def __init__(self, chain: Identity | list[bytes], now: datetime = NOW, authorities: bytes = b"") -> None:
@@ -63,7 +63,7 @@ def _refusal(body: Any) -> tuple[str, str]:
     return caught.value.__cause__.field, caught.value.__cause__.code
 
 
-def answer(world: World, **request: Any) -> dict[str, Any]:
+def answer(world: Ports, **request: Any) -> dict[str, Any]:
     response = run(_request({"hostname": HOST, **request}), Context(payer="0x0", world=world))
     found: dict[str, Any] = json.loads(msgspec.json.encode(response))
     return found
@@ -92,7 +92,7 @@ def test_a_good_certificate() -> None:
     }
     valid_to = (NOW + 10 * DAY).strftime("%Y-%m-%dT%H:%M:%SZ")
     fingerprint = certificate.fingerprint(certificate.signature_hash_algorithm).hex()  # type: ignore[arg-type]
-    found = answer(World(identity))
+    found = answer(Ports(identity))
     assert list(found) == list(ENDPOINT.example.response)
     assert isinstance(found.pop("elapsedMs"), int)
     assert found == {
@@ -146,7 +146,7 @@ SECOND = timedelta(seconds=1)
 def test_dates(passed: timedelta, expired: bool, not_yet: bool, days: int) -> None:
     """To the second, the last one included (RFC 5280, 4.1.2.5); days are rounded down, below zero too."""
     identity = ROOT.identity(HOST, not_before=NOW - DAY, not_after=NOW + 3 * DAY)
-    found = answer(World(identity, NOW + passed))
+    found = answer(Ports(identity, NOW + passed))
     assert (found["expired"], found["notYetValid"], found["daysUntilExpiry"]) == (expired, not_yet, days)
     assert found["trusted"] is True
     assert found["valid"] is (not expired and not not_yet)
@@ -165,7 +165,7 @@ def test_statements_are_independent_and_the_first_reason_is_told() -> None:
         (self_signed("other.example.com", **past), False, True, False, "self_signed"),
         (Authority("Stranger").identity(HOST, **past), False, True, True, "incomplete_chain"),
     ]:
-        found = answer(World(identity))
+        found = answer(Ports(identity))
         assert (found["trusted"], found["expired"], found["hostnameMatch"]) == (trusted, expired, match)
         assert (found["verifyError"], found["valid"]) == (reason, reason is None)
         assert found["selfSigned"] is (reason == "self_signed")
@@ -173,7 +173,7 @@ def test_statements_are_independent_and_the_first_reason_is_told() -> None:
 
 def test_names_of_every_kind() -> None:
     """A wildcard matches one label, an IDN its A-label; an address and a common name match nothing."""
-    wildcard = World(ROOT.identity("*.example.com", "xn--bcher-kva.example"))
+    wildcard = Ports(ROOT.identity("*.example.com", "xn--bcher-kva.example"))
     assert answer(wildcard)["hostnameMatch"]
     assert answer(wildcard, hostname="BÜCHER.example.com.")["hostname"] == "xn--bcher-kva.example.com"
     assert answer(wildcard, hostname="BÜCHER.example.com.")["hostnameMatch"]
@@ -181,14 +181,14 @@ def test_names_of_every_kind() -> None:
     assert not answer(wildcard, hostname="example.com")["hostnameMatch"]
     key = ec.generate_private_key(ec.SECP256R1())
     nameless = made.altered(self_signed(HOST, key=key), key, {made.EXTENSIONS: made.extensions()})
-    found = answer(World([nameless]))
+    found = answer(Ports([nameless]))
     assert (found["hostnameMatch"], found["subjectAltNames"], found["subject"]["commonName"]) == (False, [], HOST)
 
 
 def test_a_certificate_of_ten_thousand_names() -> None:
     """200 are shown, all are counted, and the last one counts as much as the first."""
     names = [f"host-{number}.example.com" for number in range(10_000)]
-    found = answer(World(ROOT.identity(*names, HOST)))
+    found = answer(Ports(ROOT.identity(*names, HOST)))
     assert (len(found["subjectAltNames"]), found["subjectAltNameCount"]) == (200, 10_001)
     assert found["valid"]
 
@@ -197,7 +197,7 @@ def test_a_long_chain() -> None:
     """20 are shown, all are counted, as they were sent; what cannot be read is there with its fingerprint."""
     identity = ROOT.identity(HOST)
     chain = [*made.chain(identity), b"nonsense", *[made.der(self_signed(f"s{n}.example.com")) for n in range(60)]]
-    found = answer(World(chain))
+    found = answer(Ports(chain))
     assert (len(found["chain"]), found["chainLength"]) == (20, 62)
     fingerprint = hashlib.sha256(b"nonsense").hexdigest()
     assert found["chain"][1] == {**dict.fromkeys(["subject", "issuer", "validTo"]), "fingerprintSha256": fingerprint}
@@ -209,7 +209,7 @@ def test_a_certificate_without_readable_dates() -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     identity = self_signed(HOST, key=key)
     der = made.altered(identity, key, {made.VALIDITY: made.validity(b"2601010000Z", b"2701010000Z")})
-    found = answer(World([der]))
+    found = answer(Ports([der]))
     assert [found[field] for field in ("validFrom", "validTo", "daysUntilExpiry")] == [None, None, None]
     assert (found["expired"], found["notYetValid"], found["valid"]) == (False, False, False)
 
@@ -217,14 +217,14 @@ def test_a_certificate_without_readable_dates() -> None:
 def test_what_is_no_certificate() -> None:
     """502: there is nothing to be said of it."""
     with pytest.raises(UpstreamFailed) as caught:
-        answer(World([b"nonsense"]))
+        answer(Ports([b"nonsense"]))
     assert caught.value.reason == "bad_content"
     assert caught.value.reason in ENDPOINT.failures
 
 
 def test_what_is_asked_of_the_world() -> None:
     """The host in A-labels, whichever field it came in."""
-    world = World(ROOT.identity(HOST))
+    world = Ports(ROOT.identity(HOST))
     answer(world, port=8443)
     answer(world, host="WWW.example.com.")
     run(_request({"host": "bücher.example.com"}), Context(payer="0x0", world=world))

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.ports import NOWHERE, Context, WhoisText
+from jobs.ports import NO_PORTS, Context, WhoisText
 from jobs.whois.endpoint import ENDPOINT, EXAMPLE_RECORD, InvalidDomain, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
@@ -51,7 +51,7 @@ class Servers:
         return WhoisText(raw, False, 0.0 if server == ROOT else self._age_s)
 
 
-class World:
+class Ports:
     """A clock and the servers."""
 
     def __init__(self, whois: Servers) -> None:
@@ -62,12 +62,12 @@ class World:
         return datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(NOWHERE, name)
+        return getattr(NO_PORTS, name)
 
 
 def answer(domain: str, servers: Servers) -> dict[str, Any]:
     request = msgspec.json.decode(json.dumps({"domain": domain}), type=Request)
-    body: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", World(servers)))))
+    body: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", Ports(servers)))))
     return body
 
 

@@ -24,7 +24,7 @@ from tests.slack import SLACK_S
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from workers.children import ChildPool
 from workers.egress.http import HttpClient
-from workers.ports import RealWorld
+from workers.ports import WorkerPorts
 
 LIMIT = 100_000
 SOON_S = 0.4
@@ -43,7 +43,7 @@ def client(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Ht
         egress_allow=f"{ADDRESS}/32",
         ca_file=str(authority.write_root(tmp_path_factory.mktemp("trust") / "ca.pem")),
     )
-    return RealWorld(settings, ChildPool()).pages
+    return WorkerPorts(settings, ChildPool()).pages
 
 
 @pytest.fixture

@@ -21,12 +21,12 @@ from shared.streams import GROUP, stream_key
 from workers.queue import consumer as consumers
 from workers.queue.broker import StreamBroker
 from workers.queue.consumer import StreamConsumer
-from workers.queue.work_queue import QuickHandover, WorkQueue
+from workers.queue.work_queue import FastWorkQueue, WorkQueue
 
 
 @pytest.fixture
 def broker(clean_redis: str) -> Iterator[StreamBroker]:
-    broker = StreamBroker(clean_redis, middleware=[QuickHandover()])
+    broker = StreamBroker(clean_redis, middleware=[FastWorkQueue()])
     yield broker
     broker.close()
 
@@ -89,7 +89,7 @@ def test_an_idle_consumer_is_woken_at_once(broker: StreamBroker, start_worker: W
 
 def test_an_unhurried_queue_ends_in_few_writes_what_ends_together(clean_redis: str) -> None:
     """Sixteen jobs that end at one moment are acknowledged together, and sixteen others are read at once."""
-    broker = StreamBroker(clean_redis, middleware=[QuickHandover()], unhurried={"slow"})
+    broker = StreamBroker(clean_redis, middleware=[FastWorkQueue()], unhurried={"slow"})
     barrier = threading.Barrier(16)
 
     @dramatiq.actor(broker=broker, queue_name="slow")
