@@ -9,14 +9,14 @@ from typing import cast
 import msgspec
 
 from api.disk import Disk
-from api.errors import Problem, again
+from api.errors import Problem, retryable_problem
 from api.long_bodies import LONG_BYTES
 from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
 from shared.undecoded import least_size
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 
 _REFUSED = "invalid_payload"
 # How msgspec tells a place, behind what may quote the caller.
@@ -46,26 +46,30 @@ class Admission:
         fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._limits]
         self._undecoded = msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields))
 
-    async def refusal(self, checked: Checked, no_seat: str | None, *, is_within: bool) -> Refused | Problem | None:
+    async def refusal(
+        self, checked: Checked, no_seat: str | None, *, is_within: bool
+    ) -> PaymentRefused | Problem | None:
         """Why a new payment would be refused, uncharged, in the order of the checks."""
         if problem := self.invalid(checked.body):
             return problem
         now = int(time.time())
         if reason := checked.authorization.window_refusal(now, checked.rail.health.ledger()):
-            return Refused(reason)
+            return PaymentRefused(reason)
         token = checked.claim.token
         if token and not self._binder.binds(token, self._endpoint.name, checked.body, now):
-            return Refused(checked.rail.token_reason)
+            return PaymentRefused(checked.rail.token_reason)
         if no_seat == "pool_full":
-            return again(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
+            return retryable_problem(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
         if no_seat == "upstream_closed":
-            return again(no_seat, "What this call asks turns us away for now.", charged=False, after_s=30)
+            return retryable_problem(no_seat, "What this call asks turns us away for now.", charged=False, after_s=30)
         if no_seat:
-            return again(no_seat, "No worker serves this call now.", charged=False, after_s=2)
+            return retryable_problem(no_seat, "No worker serves this call now.", charged=False, after_s=2)
         if not is_within:
-            return again("rate_limited", "Too many of your calls are being answered.", charged=False, after_s=1)
+            return retryable_problem(
+                "rate_limited", "Too many of your calls are being answered.", charged=False, after_s=1
+            )
         if self._disk.is_full():
-            return again("unavailable", "No payment can be taken now.", charged=False, after_s=30)
+            return retryable_problem("unavailable", "No payment can be taken now.", charged=False, after_s=30)
         if not checked.rail.is_up:
             return RailDown(
                 code="unavailable",
@@ -77,18 +81,18 @@ class Admission:
             return await self._refused_by_facilitator(checked)
         return None
 
-    async def _refused_by_facilitator(self, checked: Checked) -> Refused | Problem | None:
+    async def _refused_by_facilitator(self, checked: Checked) -> PaymentRefused | Problem | None:
         """The signature of a contract wallet, or of another key than the account's own, is the chain's to judge."""
         try:
             verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
         except Unsettled:
-            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
+            return retryable_problem("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
         if verification.is_valid:
             return None
         reason = verification.invalid_reason or _REFUSED
         if reason.startswith("unexpected_"):
-            return again("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        return Refused(reason if REASON.fullmatch(reason) else _REFUSED)
+            return retryable_problem("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
+        return PaymentRefused(reason if REASON.fullmatch(reason) else _REFUSED)
 
     def invalid(self, body: bytes) -> Problem | None:
         """Why the body cannot be answered, judged by the request's own declaration."""

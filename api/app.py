@@ -19,7 +19,7 @@ from litestar.types import Receive, Scope, Send
 from api.discovery.documents import documents
 from api.disk import Disk
 from api.dispatch import Dispatcher
-from api.errors import KINDS, Problem
+from api.errors import ERROR_KINDS, Problem
 from api.http import problem_answer, request_id
 from api.long_bodies import LongBodies
 from api.payment.binding import Binder
@@ -108,7 +108,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     rails = configured_rails(settings)
     configured = {rail.rail for rail in rails}
     binder = Binder(master)
-    tills = tuple(
+    gates = tuple(
         PaymentGate(endpoint, rails, settings.base_url, binder)
         for endpoint in catalogue
         if configured.intersection(endpoint.rails)
@@ -158,11 +158,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             for client in (ledger_redis, queue_redis, replies_redis):
                 client.close()
 
-    calls = {till.endpoint.path: PaidCall(till, services) for till in tills}
+    calls = {gate.endpoint.path: PaidCall(gate, services) for gate in gates}
     litestar = Litestar(
         route_handlers=[
             *(asgi(path, copy_scope=False)(call) for path, call in calls.items()),
-            *_document_routes(tills, settings),
+            *_document_routes(gates, settings),
             *readiness.routes(),
         ],
         lifespan=[running],
@@ -174,7 +174,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     return Front(litestar, calls)
 
 
-def _document_routes(tills: Sequence[PaymentGate], settings: Settings) -> list[BaseRouteHandler]:
+def _document_routes(gates: Sequence[PaymentGate], settings: Settings) -> list[BaseRouteHandler]:
     """The discovery documents: bytes that never change while the process lives."""
 
     def served(path: str, body: bytes) -> BaseRouteHandler:
@@ -184,7 +184,7 @@ def _document_routes(tills: Sequence[PaymentGate], settings: Settings) -> list[B
 
         return document
 
-    listings = [till.listing for till in tills]
+    listings = [gate.listing for gate in gates]
     updated = int(datetime.fromisoformat(UPDATED).timestamp())
     return [served(path, body) for path, body in documents(listings, settings.base_url, last_updated=updated).items()]
 
@@ -192,11 +192,11 @@ def _document_routes(tills: Sequence[PaymentGate], settings: Settings) -> list[B
 def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """What Litestar itself refuses (unknown path, wrong method), in the same form as every other error."""
     status = getattr(error, "status_code", 500)
-    code = next((code for code, kind in KINDS.items() if kind.status == status), "internal_error")
+    code = next((code for code, kind in ERROR_KINDS.items() if kind.status == status), "internal_error")
     call_id = request_id(request.scope)
     if code == "internal_error":
         log.error("request %s to %s failed", call_id, request.scope["path"], exc_info=error)
-    detail = KINDS[code].title + "."
+    detail = ERROR_KINDS[code].title + "."
     if code == "not_found":
         detail += " /openapi.json lists what is sold."
     answer = problem_answer(Problem(code=code, detail=detail), instance=request.scope["path"], request_id=call_id)

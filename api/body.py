@@ -31,7 +31,7 @@ class RequestBody:
         self._is_over = b"content-length" not in self._headers and b"transfer-encoding" not in self._headers
         self._content: bytes | None = b"" if self._is_over else None
 
-    async def glimpse(self) -> bytes | None:
+    async def peek(self) -> bytes | None:
         """The body as it is, or None when it is long, of no declared length, or not there within 2 s. Never raises.
 
         Nothing is said of its type or its content: this is for a request that has not paid.

@@ -13,7 +13,7 @@ from api.deadlines import Deadlines
 from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replies import ReplyReader
-from shared.endpoint import UNHURRIED, Endpoint, Pool
+from shared.endpoint import BATCHED, Endpoint, Pool
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
 from shared.replies import Parts
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 PATIENCE_S = 3.0
 """How long a paid call tries to reach a queue that is being restarted."""
 RETRY_S = 0.1
-CROWD = 24
+BUSY_CALLERS = 24
 """Callers of the micro pool who wait at once. They wait for each other more than for anything else."""
 LOOK_S = 0.2
 
@@ -84,14 +84,14 @@ class Dispatcher:
         self._sent: dict[str, _Sent] = {}
         self._deadlines = Deadlines()
         self._sending: set[asyncio.Task[None]] = set()
-        self._crowd = BatchScheduling(many=CROWD, few=CROWD // 3)
+        self._batch_scheduling = BatchScheduling(many=BUSY_CALLERS, few=BUSY_CALLERS // 3)
         self._peak = 0
         self._looking: asyncio.TimerHandle | None = None
         replies.on_reconnect = self._send_lost_again
 
     def start(self) -> None:
         """Begin looking how many waited at once, on the running event loop."""
-        self._crowd.look(self._peak)
+        self._batch_scheduling.look(self._peak)
         self._peak = self._taken[Pool.MICRO]
         self._looking = asyncio.get_running_loop().call_later(LOOK_S, self.start)
 
@@ -136,7 +136,7 @@ class Dispatcher:
             deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
-        reply = self._replies.expect(job.id, unhurried=endpoint.pool in UNHURRIED)
+        reply = self._replies.expect(job.id, batched=endpoint.pool in BATCHED)
         sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_patiently)
         self._deadlines.watch(sent, endpoint.deadline_s)
         try:

@@ -16,7 +16,7 @@ Charged = bool | str
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ErrorKind:
     """What a failure code means over HTTP.
 
     Attributes:
@@ -28,30 +28,30 @@ class Kind:
     retryable: bool = False
 
 
-KINDS: Mapping[str, Kind] = {
-    "invalid_json": Kind(400, "The body is not JSON"),
-    "invalid_body": Kind(400, "The body is not valid"),
-    "invalid_schema": Kind(400, "The JSON Schema is not valid"),
-    "remote_ref_not_allowed": Kind(400, "The JSON Schema refers to another document"),
-    "invalid_key": Kind(400, "The key cannot be used"),
-    "invalid_url": Kind(400, "The URL cannot be called"),
-    "invalid_domain": Kind(400, "The name is not a domain name"),
-    "blocked_address": Kind(400, "The address is not public"),
-    "regex_syntax": Kind(400, "The pattern is not a regular expression"),
-    "not_found": Kind(404, "There is nothing here"),
-    "method_not_allowed": Kind(405, "This method is not allowed here"),
-    "too_large": Kind(413, "The body is too large"),
-    "unsupported_media_type": Kind(415, "The body must be application/json"),
-    "identifier_used": Kind(409, "The payment identifier belongs to another request"),
-    "rate_limited": Kind(429, "Too many calls of this endpoint by this payer", retryable=True),
-    "internal_error": Kind(500, "Something went wrong here", retryable=True),
-    "upstream_failed": Kind(502, "Another system failed", retryable=True),
-    "unavailable": Kind(503, "Not available now", retryable=True),
-    "upstream_closed": Kind(503, "Another system turns us away for now", retryable=True),
-    "pool_full": Kind(503, "Too many calls of this kind are waiting", retryable=True),
-    "settlement_unknown": Kind(503, "It is not known yet whether the payment went through", retryable=True),
-    "in_progress": Kind(503, "The same call is still being answered", retryable=True),
-    "deadline_exceeded": Kind(504, "The answer took too long", retryable=True),
+ERROR_KINDS: Mapping[str, ErrorKind] = {
+    "invalid_json": ErrorKind(400, "The body is not JSON"),
+    "invalid_body": ErrorKind(400, "The body is not valid"),
+    "invalid_schema": ErrorKind(400, "The JSON Schema is not valid"),
+    "remote_ref_not_allowed": ErrorKind(400, "The JSON Schema refers to another document"),
+    "invalid_key": ErrorKind(400, "The key cannot be used"),
+    "invalid_url": ErrorKind(400, "The URL cannot be called"),
+    "invalid_domain": ErrorKind(400, "The name is not a domain name"),
+    "blocked_address": ErrorKind(400, "The address is not public"),
+    "regex_syntax": ErrorKind(400, "The pattern is not a regular expression"),
+    "not_found": ErrorKind(404, "There is nothing here"),
+    "method_not_allowed": ErrorKind(405, "This method is not allowed here"),
+    "too_large": ErrorKind(413, "The body is too large"),
+    "unsupported_media_type": ErrorKind(415, "The body must be application/json"),
+    "identifier_used": ErrorKind(409, "The payment identifier belongs to another request"),
+    "rate_limited": ErrorKind(429, "Too many calls of this endpoint by this payer", retryable=True),
+    "internal_error": ErrorKind(500, "Something went wrong here", retryable=True),
+    "upstream_failed": ErrorKind(502, "Another system failed", retryable=True),
+    "unavailable": ErrorKind(503, "Not available now", retryable=True),
+    "upstream_closed": ErrorKind(503, "Another system turns us away for now", retryable=True),
+    "pool_full": ErrorKind(503, "Too many calls of this kind are waiting", retryable=True),
+    "settlement_unknown": ErrorKind(503, "It is not known yet whether the payment went through", retryable=True),
+    "in_progress": ErrorKind(503, "The same call is still being answered", retryable=True),
+    "deadline_exceeded": ErrorKind(504, "The answer took too long", retryable=True),
 }
 
 
@@ -79,9 +79,9 @@ class Problem(Exception):
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ErrorKind:
         """Its row of the table."""
-        return KINDS[self.code]
+        return ERROR_KINDS[self.code]
 
     def body(self, *, instance: str, request_id: str) -> bytes:
         """The problem+json document."""
@@ -108,6 +108,6 @@ class Problem(Exception):
         )
 
 
-def again(code: str, detail: str, *, charged: Charged, after_s: int) -> Problem:
+def retryable_problem(code: str, detail: str, *, charged: Charged, after_s: int) -> Problem:
     """A failure that the same request with the same payment gets over."""
     return Problem(code=code, detail=detail, charged=charged, retry_same_payment=True, retry_after_s=after_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from api.errors import again
+from api.errors import retryable_problem
 
 LONG_BYTES = 32 * 1024
 """Judged in a fraction of a millisecond, whatever is in it."""
@@ -29,7 +29,7 @@ class LongBodies:
         now = asyncio.get_running_loop().time()
         at = max(now, self._free_at)
         if at - now > LONGEST_WAIT_S:
-            raise again("pool_full", "Too many long bodies are waiting.", charged=False, after_s=2)
+            raise retryable_problem("pool_full", "Too many long bodies are waiting.", charged=False, after_s=2)
         self._free_at = at + size / BYTES_PER_S
         if at > now:
             await asyncio.sleep(at - now)

@@ -15,7 +15,7 @@ from api.admission import Admission, RailDown
 from api.body import RequestBody
 from api.claims import build_claim
 from api.dispatch import ReplyTimeout
-from api.errors import KINDS, Problem, again
+from api.errors import ERROR_KINDS, Problem, retryable_problem
 from api.http import Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import decode_payment, find_payment
@@ -28,7 +28,7 @@ from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Unsealable
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 
 log = logging.getLogger(__name__)
 
@@ -41,10 +41,10 @@ LONGEST_POLL_S = 0.25
 class PaidCall:
     """The ASGI application of one endpoint's path."""
 
-    def __init__(self, till: PaymentGate, services: Services) -> None:
-        self._till = till
-        self._endpoint: Endpoint = till.endpoint
-        self._admission = Admission(till.endpoint, services.disk, services.binder)
+    def __init__(self, gate: PaymentGate, services: Services) -> None:
+        self._gate = gate
+        self._endpoint: Endpoint = gate.endpoint
+        self._admission = Admission(gate.endpoint, services.disk, services.binder)
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,18 +53,20 @@ class PaidCall:
         body = RequestBody(scope, receive, self._services.long_bodies)
         try:
             answer = await self._answer(scope, body)
-        except Refused as refused:
+        except PaymentRefused as refused:
             answer = await self._challenge(refused.reason, body)
         except Problem as problem:
             answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
         except (RedisLost, RedisRefused) as error:
             log.error("request %s to %s: ledger: %s", call_id, self._endpoint.path, error)
             # A script whose answer was lost may have run, so it is this payment that is to be repeated.
-            lost = again("unavailable", "The ledger cannot be reached. Do not pay again.", charged="unknown", after_s=2)
+            lost = retryable_problem(
+                "unavailable", "The ledger cannot be reached. Do not pay again.", charged="unknown", after_s=2
+            )
             answer = problem_answer(lost, instance=self._endpoint.path, request_id=call_id)
         except Exception:
             log.exception("request %s to %s failed", call_id, self._endpoint.path)
-            unexpected = again("internal_error", "Do not pay again.", charged="unknown", after_s=2)
+            unexpected = retryable_problem("internal_error", "Do not pay again.", charged="unknown", after_s=2)
             answer = problem_answer(unexpected, instance=self._endpoint.path, request_id=call_id)
         await body.discard()
         await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
@@ -82,13 +84,13 @@ class PaidCall:
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
         # 2, 3. Whose offer it is, and whether it is signed as it must be.
-        paid = self._till.match(decode_payment(presented.value))
+        paid = self._gate.match(decode_payment(presented.value))
         authorization = paid.check()
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
         claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
         checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body)
-        another_offer = None if paid.is_current else Refused("no_matching_offer")
+        another_offer = None if paid.is_current else PaymentRefused("no_matching_offer")
         if another_offer and await self._services.ledger.offer(claim.payment_id) != claim.offer:
             raise another_offer
 
@@ -105,7 +107,7 @@ class PaidCall:
             if no_seat is None:
                 self._services.dispatcher.leave_seat(self._endpoint)
 
-    async def _enter(self, checked: Checked, refusal: Refused | Problem | None, *, has_seat: bool) -> Entry:
+    async def _enter(self, checked: Checked, refusal: PaymentRefused | Problem | None, *, has_seat: bool) -> Entry:
         """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""
         ledger, claim = self._services.ledger, checked.claim
         if refusal is None:
@@ -116,12 +118,14 @@ class PaidCall:
                 log.error("the ledger takes no payment: %s", refused)
                 entry = await ledger.find(claim)
                 if entry.verdict is Verdict.ABSENT:
-                    raise again("unavailable", "No payment can be taken now.", charged=False, after_s=10) from None
+                    raise retryable_problem(
+                        "unavailable", "No payment can be taken now.", charged=False, after_s=10
+                    ) from None
                 return entry
         # Out of its window it can still be driven: it may have been settled in time. With its rail down it can be run if it is
         # settled. Without a seat it can do neither.
         look_up = ledger.peek
-        if has_seat and isinstance(refusal, Refused):
+        if has_seat and isinstance(refusal, PaymentRefused):
             look_up = ledger.find
         elif has_seat and isinstance(refusal, RailDown):
             look_up = ledger.resume
@@ -130,8 +134,8 @@ class PaidCall:
             raise refusal
         if entry.verdict is Verdict.IDLE:
             # It may have been charged before, so it is this payment that is to be repeated.
-            if isinstance(refusal, Refused):
-                raise again("unavailable", "This call cannot be run now.", charged="unknown", after_s=2)
+            if isinstance(refusal, PaymentRefused):
+                raise retryable_problem("unavailable", "This call cannot be run now.", charged="unknown", after_s=2)
             raise dataclasses.replace(refusal, charged="unknown")
         return entry
 
@@ -146,7 +150,7 @@ class PaidCall:
         return dataclasses.replace(checked, claim=earlier), entry
 
     async def _challenge(self, reason: str, request_body: RequestBody) -> Answer:
-        return self._till.refuse(reason, await request_body.glimpse() if self._till.binds_bodies else None)
+        return self._gate.refuse(reason, await request_body.peek() if self._gate.binds_bodies else None)
 
     async def _drive(self, checked: Checked, entry: Entry) -> Answer:
         """From the ledger's verdict to the answer; a copy of a running call comes back here until it is answered."""
@@ -156,7 +160,7 @@ class PaidCall:
             match entry.verdict:
                 case Verdict.SETTLE:
                     reach("claimed")
-                    receipt = await settle(checked, entry.attempts, self._services.ledger, self._till)
+                    receipt = await settle(checked, entry.attempts, self._services.ledger, self._gate)
                     answer = receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
                     return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
                 case Verdict.RUN:
@@ -170,19 +174,25 @@ class PaidCall:
                     failed = Problem(
                         code="internal_error", detail=detail, charged=True, retryable=False, reason="refundable"
                     )
-                    raise with_receipt(failed, checked, entry.receipt, self._till)
+                    raise with_receipt(failed, checked, entry.receipt, self._gate)
                 case Verdict.REJECTED:
-                    return self._till.refuse(entry.reason)
+                    return self._gate.refuse(entry.reason)
                 case Verdict.CONFLICT | Verdict.EXPIRED:
-                    return self._till.refuse("payment_already_used")
+                    return self._gate.refuse("payment_already_used")
                 case Verdict.IDLE:
                     # To drive it takes the payment itself, which this request does not bring: it brings another.
-                    raise again("in_progress", "Repeat the call with its first payment.", charged=False, after_s=2)
+                    raise retryable_problem(
+                        "in_progress", "Repeat the call with its first payment.", charged=False, after_s=2
+                    )
                 case Verdict.ABSENT:
                     # The copy that drove it could not reach the facilitator and forgot it.
-                    raise again("unavailable", "The payment cannot be settled now.", charged=False, after_s=5)
+                    raise retryable_problem(
+                        "unavailable", "The payment cannot be settled now.", charged=False, after_s=5
+                    )
             if time.monotonic() >= give_up_at:
-                raise again("in_progress", "The same call is still being answered.", charged="unknown", after_s=2)
+                raise retryable_problem(
+                    "in_progress", "The same call is still being answered.", charged="unknown", after_s=2
+                )
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, LONGEST_POLL_S)
             ledger = self._services.ledger
@@ -205,16 +215,18 @@ class PaidCall:
                 entry = await self._services.ledger.peek(checked.claim)
                 if entry.verdict is Verdict.ANSWER:
                     return self._answered(checked, entry.receipt, entry.answer)
-            problem = again("deadline_exceeded", "The answer took too long.", charged=True, after_s=3)
+            problem = retryable_problem("deadline_exceeded", "The answer took too long.", charged=True, after_s=3)
         except (RedisLost, RedisRefused) as error:
             log.error("queue: %s", error)
             with contextlib.suppress(RedisLost, RedisRefused):
                 await self._services.ledger.release(checked.claim.payment_id)
-            problem = again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
+            problem = retryable_problem(
+                "unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2
+            )
         except Exception:
             log.exception("running %s failed", self._endpoint.name)
-            problem = again("internal_error", "The call was paid and failed here.", charged=True, after_s=2)
-        raise with_receipt(problem, checked, receipt, self._till)
+            problem = retryable_problem("internal_error", "The call was paid and failed here.", charged=True, after_s=2)
+        raise with_receipt(problem, checked, receipt, self._gate)
 
     def _answered(self, checked: Checked, receipt: bytes, answer: bytes, *, wait_ms: int = 0) -> Answer:
         """A sealed outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept.
@@ -232,10 +244,10 @@ class PaidCall:
                 raise Problem(code="identifier_used", detail=detail) from None
             # It was given to another signature over the same authorization, or sealed with a key that is gone.
             log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
-            return self._till.refuse("payment_already_used")
+            return self._gate.refuse("payment_already_used")
         if isinstance(result, Failed):
             problem = Problem(
-                code=result.code if result.code in KINDS else "internal_error",
+                code=result.code if result.code in ERROR_KINDS else "internal_error",
                 detail=result.detail,
                 reason=result.reason,
                 charged=True,
@@ -243,14 +255,14 @@ class PaidCall:
                 retry_same_payment=result.retryable,
                 retry_after_s=max(1, math.ceil(wait_ms / 1000)) if result.retryable else None,
             )
-            raise with_receipt(problem, checked, receipt, self._till)
+            raise with_receipt(problem, checked, receipt, self._gate)
         headers = ((b"content-type", b"application/json"),)
-        return Answer(200, headers + self._till.receipt(receipt, older=checked.presented.older), result.body)
+        return Answer(200, headers + self._gate.receipt(receipt, older=checked.presented.older), result.body)
 
 
 def _limited(entry: Entry) -> Problem:
     assert entry.quota is not None
-    problem = again(
+    problem = retryable_problem(
         "rate_limited",
         "You call this endpoint too often.",
         charged=False,

@@ -38,7 +38,7 @@ class ReplyReader:
     def __init__(self, queue: Redis) -> None:
         self._queue = queue
         self._waiting: dict[str, asyncio.Future[bytes | Parts]] = {}
-        self._unhurried: set[str] = set()
+        self._batched: set[str] = set()
         self._herd: deque[tuple[asyncio.Future[bytes | Parts], bytes | Parts]] = deque()
         self._task: asyncio.Task[None] | None = None
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
@@ -56,7 +56,7 @@ class ReplyReader:
         for future in self._waiting.values():
             future.cancel()
 
-    def expect(self, message_id: str, *, unhurried: bool = False) -> asyncio.Future[bytes | Parts]:
+    def expect(self, message_id: str, *, batched: bool = False) -> asyncio.Future[bytes | Parts]:
         """A future of the sealed outcome, or of where its parts are, or of Unread. Ask before the message is enqueued, and
         `forget` it afterwards.
 
@@ -65,14 +65,14 @@ class ReplyReader:
         """
         future: asyncio.Future[bytes | Parts] = asyncio.get_running_loop().create_future()
         self._waiting[message_id] = future
-        if unhurried:
-            self._unhurried.add(message_id)
+        if batched:
+            self._batched.add(message_id)
         return future
 
     def forget(self, message_id: str) -> None:
         """Nobody waits any more. A late reply is dropped: the ledger keeps the answer."""
         self._waiting.pop(message_id, None)
-        self._unhurried.discard(message_id)
+        self._batched.discard(message_id)
 
     async def _read(self) -> None:
         while True:
@@ -107,7 +107,7 @@ class ReplyReader:
         if reply.outcome == UNREADABLE:
             future.set_exception(Unread("the worker has another key"))
             return
-        if reply.message_id not in self._unhurried:
+        if reply.message_id not in self._batched:
             future.set_result(reply.outcome)
             return
         self._herd.append((future, reply.outcome))

@@ -13,12 +13,12 @@ import msgspec
 from client import payment as payments
 from client.address import call_url, checked_base
 from client.answer import Answer
-from client.challenge import Asked
+from client.challenge import Quote
 from client.delivery import Patience, deliver
 from client.errors import InvalidCall
 from client.exchange import Exchange
 from client.payment import SignedPayment
-from client.request_challenge import ask
+from client.request_challenge import request_challenge
 from client.wallet import Wallet
 
 
@@ -65,10 +65,10 @@ class Buyer:
             CoinslotError: every branch of the tree in client/errors.py but WalletUnusable.
         """
         url, content, request_id = call_url(self._base_url, name), _content(body), uuid.uuid4().hex
-        asked = ask(self._exchange, url, content, request_id=request_id)
-        if isinstance(asked, Answer):
-            return asked
-        payment = self._pay(asked, url, content)
+        quote = request_challenge(self._exchange, url, content, request_id=request_id)
+        if isinstance(quote, Answer):
+            return quote
+        payment = self._pay(quote, url, content)
         if self._on_signed is not None:
             self._on_signed(payment)
         return deliver(self._exchange, payment, request_id=request_id, patience=self._patience)
@@ -89,15 +89,15 @@ class Buyer:
     ) -> None:
         self.close()
 
-    def _pay(self, asked: Asked, url: str, content: bytes | None) -> SignedPayment:
+    def _pay(self, quote: Quote, url: str, content: bytes | None) -> SignedPayment:
         """Sign, after every check. Raises Refused."""
-        asked.check_resource(url)
-        choice = self._wallet.choose(asked.challenge.accepts, max_price=self._max_price)
+        quote.check_resource(url)
+        choice = self._wallet.choose(quote.challenge.accepts, max_price=self._max_price)
         header = payments.encode(
             choice.offer,
             choice.signer.sign(choice.offer, now=int(time.time())),
-            resource=asked.document["resource"],
-            extensions=asked.document.get("extensions", {}),
+            resource=quote.document["resource"],
+            extensions=quote.document.get("extensions", {}),
         )
         return SignedPayment(
             url=url, body=content, header=header, offer=choice.offer, price=choice.price, asset=choice.signer.asset

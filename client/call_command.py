@@ -22,7 +22,7 @@ from client.errors import ChallengeRefused, CoinslotError, InvalidCall, UnknownC
 from client.exchange import Exchange
 from client.output import Output
 from client.payment import SignedPayment
-from client.request_challenge import ask
+from client.request_challenge import request_challenge
 from client.wallet import Wallet
 from shared.endpoint import PATH_PREFIX
 from shared.x402.networks import Rail
@@ -133,19 +133,19 @@ class CallCommand:
         url = call_url(base_url, self._options.name)
         with Exchange(base_url, timeout_s=self._options.timeout_s) as exchange:
             try:
-                asked = ask(exchange, url, body, request_id=uuid.uuid4().hex)
+                quote = request_challenge(exchange, url, body, request_id=uuid.uuid4().hex)
             except UnknownCall as error:
                 error.hint = self._similar(base_url)
                 raise
-        if isinstance(asked, Answer):
-            self._output.answer(asked, None, payer=None)
+        if isinstance(quote, Answer):
+            self._output.answer(quote, None, payer=None)
             return 0
-        document = msgspec.json.encode(asked.document)
+        document = msgspec.json.encode(quote.document)
         self._output.result(
-            {"status": 402, "challenge": asked.document}, msgspec.json.format(document, indent=2).decode()
+            {"status": 402, "challenge": quote.document}, msgspec.json.format(document, indent=2).decode()
         )
         try:
-            asked.check_resource(url)
+            quote.check_resource(url)
         except ChallengeRefused as refused:
             self._output.note(f"it would not be paid: {refused.detail}")
         return 0

@@ -20,7 +20,7 @@ MAX_OFFERS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Quote:
     """A challenge, typed and as it came: its `resource` and `extensions` are echoed as they are."""
 
     challenge: Challenge
@@ -39,7 +39,7 @@ class Asked:
             )
 
 
-def read(reply: Reply) -> Asked:
+def read(reply: Reply) -> Quote:
     """The challenge of a 402: the PAYMENT-REQUIRED header, the body, or both when they are equal.
 
     Raises:
@@ -64,7 +64,7 @@ def read(reply: Reply) -> Asked:
         raise ChallengeRefused(f"the 402's challenge is x402 version {challenge.x402_version}, not {X402_VERSION}")
     if len(challenge.accepts) > MAX_OFFERS:
         raise ChallengeRefused(f"the 402's challenge has more than {MAX_OFFERS} offers")
-    return Asked(challenge, document)
+    return Quote(challenge, document)
 
 
 def _unpack(header: str) -> bytes:

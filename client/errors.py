@@ -92,26 +92,26 @@ class WalletUnusable(CoinslotError):
     exit_code = 2
 
 
-class Refused(CoinslotError):
+class NothingPaid(CoinslotError):
     """This side decided not to pay. Nothing was signed."""
 
     code = "refused"
     exit_code = 3
 
 
-class ChallengeRefused(Refused):
+class ChallengeRefused(NothingPaid):
     """The 402 is malformed, contradicts itself, or is for another resource."""
 
     code = "challenge_refused"
 
 
-class NoPayableOffer(Refused):
+class NoPayableOffer(NothingPaid):
     """The wallet can pay none of the offers; the detail says why, offer by offer."""
 
     code = "no_payable_offer"
 
 
-class PriceTooHigh(Refused):
+class PriceTooHigh(NothingPaid):
     """The cheapest payable offer costs more than the buyer allowed.
 
     Args:

@@ -6,13 +6,13 @@ import time
 
 from client import challenge
 from client.answer import Answer, answer_of
-from client.challenge import Asked
+from client.challenge import Quote
 from client.errors import Unreachable
 from client.exchange import ConnectionLost, Exchange
 from client.problem import failure
 
 
-def ask(exchange: Exchange, url: str, body: bytes | None, *, request_id: str) -> Asked | Answer:
+def request_challenge(exchange: Exchange, url: str, body: bytes | None, *, request_id: str) -> Quote | Answer:
     """POST without a payment. A challenge is read, but not yet checked against `url` or anybody's purse.
 
     Raises:

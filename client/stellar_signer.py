@@ -7,7 +7,7 @@ import secrets
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from client.errors import Refused, Unreachable, WalletUnusable
+from client.errors import NothingPaid, Unreachable, WalletUnusable
 from client.signer import Unpayable
 from shared.money import Price
 from shared.x402.networks import Rail
@@ -135,7 +135,7 @@ class StellarSigner:
         answer = server.simulate_transaction(self._transaction(offer, entries, now), use_upgraded_auth=False)
         if answer.error or not answer.transaction_data or answer.restore_preamble:
             why = " ".join((answer.error or "an entry must be restored first").split())
-            raise Refused(f"the network would not make the transfer: {why[:200]}")
+            raise NothingPaid(f"the network would not make the transfer: {why[:200]}")
         return answer
 
     def _credentials(self, simulation: SimulateTransactionResponse) -> int:
@@ -145,10 +145,10 @@ class StellarSigner:
         kinds = xdr.SorobanCredentialsType
         wanted = simulation.results[0].auth if simulation.results else None
         if not wanted or len(wanted) != 1:
-            raise Refused("the network wants other signatures than the account's for this transfer")
+            raise NothingPaid("the network wants other signatures than the account's for this transfer")
         kind = xdr.SorobanAuthorizationEntry.from_xdr(wanted[0]).credentials.type
         if kind not in (kinds.SOROBAN_CREDENTIALS_ADDRESS, kinds.SOROBAN_CREDENTIALS_ADDRESS_V2):
-            raise Refused("the network wants a signature of an unknown kind for this transfer")
+            raise NothingPaid("the network wants a signature of an unknown kind for this transfer")
         return kind
 
     def _entry(self, offer: Offer, credentials: int) -> Any:

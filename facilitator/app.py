@@ -50,40 +50,40 @@ def create_app(settings: Settings | None = None) -> Litestar:
     rails = configured_rails(settings or Settings.from_env(os.environ))
     # What it imports raises Python's limit to 100,000 calls, at which deeply nested JSON overflows the C stack.
     sys.setrecursionlimit(RECURSION_LIMIT)
-    cashier = Facilitator(rails)
+    facilitator = Facilitator(rails)
 
     @post("/verify", status_code=200)
     async def verify(data: FacilitatorCall) -> Verification:
-        return await cashier.verify(data)
+        return await facilitator.verify(data)
 
     @post("/settle", status_code=200)
     async def settle(data: FacilitatorCall) -> Settlement:
-        return await cashier.settle(data)
+        return await facilitator.settle(data)
 
     @get("/supported", sync_to_thread=False)
     def supported() -> Supported:
-        return cashier.supported
+        return facilitator.supported
 
     @get("/settlements/{payment_id:str}")
     async def settlement(payment_id: str) -> Response[Evidence]:
-        evidence = await cashier.evidence(payment_id)
+        evidence = await facilitator.evidence(payment_id)
         if evidence is None:
             raise NotFoundException("no rail here knows this payment id")
         return Response(evidence, status_code=503 if evidence.status == "unknown" else 200)
 
     @get("/healthz", sync_to_thread=False)
     def healthz() -> Response[Health]:
-        complaints = cashier.complaints
-        told = {rail.network: RailHealth(rail.balance, complaints.get(rail.network, "")) for rail in rails}
-        return Response(Health(ok=not complaints, rails=told), status_code=503 if complaints else 200)
+        unavailable_reasons = facilitator.unavailable_reasons
+        told = {rail.network: RailHealth(rail.balance, unavailable_reasons.get(rail.network, "")) for rail in rails}
+        return Response(Health(ok=not unavailable_reasons, rails=told), status_code=503 if unavailable_reasons else 200)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         try:
-            await cashier.start()
+            await facilitator.start()
             yield
         finally:
-            await cashier.stop()
+            await facilitator.stop()
 
     return Litestar(
         route_handlers=[verify, settle, supported, settlement, healthz],

@@ -24,10 +24,12 @@ class Facilitator:
         self._starting: list[asyncio.Task[None]] = []
 
     @property
-    def complaints(self) -> dict[str, str]:
+    def unavailable_reasons(self) -> dict[str, str]:
         """Why nothing can be settled, by network. Empty when all is well."""
-        found = {network: self._trouble.get(network) or rail.complaint for network, rail in self._rails.items()}
-        return {network: complaint for network, complaint in found.items() if complaint}
+        found = {
+            network: self._trouble.get(network) or rail.unavailable_reason for network, rail in self._rails.items()
+        }
+        return {network: unavailable_reason for network, unavailable_reason in found.items() if unavailable_reason}
 
     @property
     def supported(self) -> Supported:
@@ -106,10 +108,10 @@ class Facilitator:
         except InvalidSetting:
             raise
         except Exception as error:  # whatever the network's library raises
-            complaint = f"its node does not answer: {type(error).__name__}"
-            if self._trouble[rail.network] != complaint:
-                log.warning("%s: %s", rail.network, complaint)
-            self._trouble[rail.network] = complaint
+            unavailable_reason = f"its node does not answer: {type(error).__name__}"
+            if self._trouble[rail.network] != unavailable_reason:
+                log.warning("%s: %s", rail.network, unavailable_reason)
+            self._trouble[rail.network] = unavailable_reason
             return False
         del self._trouble[rail.network]
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from shared.x402.wire import Evidence, FacilitatorCall, Kind, Settlement, Verification
+from shared.x402.wire import Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
 
 
 class Rail(Protocol):
@@ -16,7 +16,7 @@ class Rail(Protocol):
         """CAIP-2. No two rails have the same."""
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[SupportedKind]:
         """What /supported says of it: nothing while it cannot settle, so that it is not offered."""
 
     @property
@@ -24,7 +24,7 @@ class Rail(Protocol):
         """The accounts that send or pay for settlements, by network pattern: ``{"eip155:*": ("0x…",)}``."""
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why nothing can be settled now; empty when it can."""
 
     @property

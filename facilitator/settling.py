@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FacilitatorCall, Settlement
 
 SCHEME = "exact"
@@ -43,8 +43,8 @@ def require_ours(call: FacilitatorCall, network: str) -> None:
     """Raises Refused unless version, scheme and network are those of the rail, in the offer and in what the client accepted."""
     offer, accepted = call.payment_requirements, call.payment_payload.accepted
     if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
-        raise Refused("invalid_x402_version")
+        raise PaymentRefused("invalid_x402_version")
     if (offer.scheme, accepted.scheme) != (SCHEME, SCHEME):
-        raise Refused("unsupported_scheme")
+        raise PaymentRefused("unsupported_scheme")
     if (offer.network, accepted.network) != (network, network):
-        raise Refused("invalid_network")
+        raise PaymentRefused("invalid_network")

@@ -263,4 +263,4 @@ class Context:
     """
 
     payer: str
-    world: Ports = NO_PORTS
+    ports: Ports = NO_PORTS

@@ -33,7 +33,7 @@ class Pool(enum.StrEnum):
     YOUTUBE = "youtube"
 
 
-UNHURRIED = frozenset({Pool.RENDER, Pool.WHOIS, Pool.YOUTUBE})
+BATCHED = frozenset({Pool.RENDER, Pool.WHOIS, Pool.YOUTUBE})
 """Pools whose calls take a second or so. They give up a few milliseconds where that spares the others a herd: jobs that end
 together are ended in one write, and their callers are answered one after the other (tests/bench/measure/isolation.py)."""
 

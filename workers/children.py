@@ -57,12 +57,12 @@ class _TimedOut(Exception):
 class Child:
     """One process. Not thread-safe: the pool hands it to one caller at a time. Raises Lost when there can be none."""
 
-    def __init__(self, nursery: ForkServer) -> None:
+    def __init__(self, fork_server: ForkServer) -> None:
         self._calls = 0
         self._data_bytes = 0
-        self._nursery = nursery
+        self._fork_server = fork_server
         try:
-            self._process: ForkedChild | None = nursery.fork()
+            self._process: ForkedChild | None = fork_server.fork()
         except ForkServerFailure as failure:
             raise Lost(str(failure)) from None
         self.pid = self._process.pid
@@ -111,7 +111,7 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._process.process, signal.SIGKILL)
         _wait(self._process.process, select.POLLIN, math.inf)
-        self._nursery.reap(self.pid)
+        self._fork_server.reap(self.pid)
         for descriptor in (self._process.process, self._stdin, self._stdout):
             os.close(descriptor)
         self._process = None
@@ -146,7 +146,7 @@ class Child:
         assert self._process is not None
         with contextlib.suppress(_TimedOut):
             _wait(self._process.process, select.POLLIN, time.monotonic() + 1)
-            if self._nursery.reap(self.pid) in _EXHAUSTED_EXITS:
+            if self._fork_server.reap(self.pid) in _EXHAUSTED_EXITS:
                 return Exhausted("the work broke the child")
         return Lost("the child ended")
 
@@ -172,7 +172,7 @@ class ChildPool:
     """A fixed number of children; callers wait for a free one."""
 
     def __init__(self) -> None:
-        self._nursery = ForkServer()
+        self._fork_server = ForkServer()
         self._turns: FairPool[Child | None] = FairPool()
         self._size = 0
 
@@ -183,7 +183,7 @@ class ChildPool:
             size: number of processes, the cores to spend on hostile work.
         """
         with contextlib.suppress(ForkServerFailure):  # the first call tries again, and tells
-            self._nursery.start()
+            self._fork_server.start()
         for _ in range(size):
             self._turns.put(None)
         self._size += size
@@ -213,7 +213,7 @@ class ChildPool:
             if child is not None:
                 child.kill()
             self._size -= 1
-        self._nursery.close()
+        self._fork_server.close()
 
     def _call(self, work: Work, *, limit_s: float, give_up_at: float) -> bytes:
         child = self._turns.get(work.payer, give_up_at)
@@ -221,7 +221,7 @@ class ChildPool:
         is_spent = True  # whatever goes wrong, this child may still be writing an answer that nobody waits for
         try:
             if child is None:
-                child = Child(self._nursery)
+                child = Child(self._fork_server)
             answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
             is_spent = child.is_spent()
             return answer

@@ -18,7 +18,7 @@ from jobs import hosts
 from jobs.catalogue import CATALOGUE
 from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
-from shared.endpoint import UNHURRIED, Endpoint, Pool
+from shared.endpoint import BATCHED, Endpoint, Pool
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.redis_connection import RedisConnection
@@ -112,15 +112,15 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             WorkerLifecycle(children, ledger),
         ],
         outbox=outbox,
-        unhurried=UNHURRIED,
+        batched=BATCHED,
     )
 
     def close(pool: Pool, seconds: float) -> None:
         with contextlib.suppress(RedisError):  # then calls of it go on to be refused one by one
             broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
 
-    world = WorkerPorts(settings, children, close)
-    hosts.configure(hosts.Local(world.settings.ports, world.settings.hosts, {world.settings.own_host}))
-    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, world))
+    ports = WorkerPorts(settings, children, close)
+    hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
+    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports))
     dramatiq.set_broker(broker)
     return broker

@@ -12,7 +12,7 @@ import msgspec
 
 from api.discovery import schemas
 from api.discovery.listing import Listing
-from api.discovery.published import shelf
+from api.discovery.published import published
 from api.discovery.resource import resource
 from shared.endpoint import Endpoint
 from shared.x402.wire import X402_VERSION
@@ -81,7 +81,7 @@ def catalogue_document(listings: Sequence[Listing], last_updated: int) -> dict[s
     Args:
         last_updated: Unix seconds.
     """
-    items = [_item(listing, last_updated) for listing in shelf(listings)]
+    items = [_item(listing, last_updated) for listing in published(listings)]
     return {
         "x402Version": X402_VERSION,
         "items": items,

@@ -13,7 +13,7 @@ from typing import Any
 
 from api.discovery import pricing, schemas
 from api.discovery.listing import Listing
-from api.discovery.published import shelf
+from api.discovery.published import published
 from api.discovery.resource import MIME_TYPE, SERVICE_NAME
 from api.discovery.responses import components, responses
 from shared.endpoint import Category, Endpoint
@@ -65,7 +65,7 @@ def document(listings: Sequence[Listing], base_url: str) -> dict[str, Any]:
     Args:
         base_url: public address of the API, without a trailing slash.
     """
-    shown = shelf(listings)
+    shown = published(listings)
     categories = {listing.endpoint.category for listing in shown}
     shared = components()
     for listing in shown:

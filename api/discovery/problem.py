@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.errors import KINDS
+from api.errors import ERROR_KINDS
 
 MEDIA_TYPE = "application/problem+json"
 COMPONENT = "ProblemDetails"
@@ -57,7 +57,7 @@ def narrowed(status: int, reasons: tuple[str, ...] = ()) -> dict[str, Any]:
     """The schema of the problems that answer with `status`: the component, and the codes and reasons it can have."""
     known: dict[str, Any] = {
         "status": {"const": status},
-        "code": {"enum": [code for code, kind in KINDS.items() if kind.status == status]},
+        "code": {"enum": [code for code, kind in ERROR_KINDS.items() if kind.status == status]},
     }
     if reasons:
         known["reason"] = {"enum": list(reasons)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from api.discovery.listing import Listing
 
 
-def shelf(listings: Sequence[Listing]) -> tuple[Listing, ...]:
+def published(listings: Sequence[Listing]) -> tuple[Listing, ...]:
     """The listed ones, in order.
 
     Raises:

@@ -14,7 +14,7 @@ import msgspec
 
 from api.discovery import schemas
 from api.discovery.listing import Listing
-from api.discovery.published import shelf
+from api.discovery.published import published
 from api.discovery.resource import MIME_TYPE, resource
 from shared.x402.wire import X402_VERSION
 
@@ -25,7 +25,7 @@ def document(listings: Sequence[Listing], last_updated: int) -> dict[str, Any]:
     Args:
         last_updated: Unix seconds.
     """
-    shown = shelf(listings)
+    shown = published(listings)
     return {
         "version": 1,
         "resources": [listing.url for listing in shown],

@@ -20,7 +20,7 @@ from api.payment.headers import encode_header
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
 from shared.x402.authorization import Authorization
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
 
 MAX_CHALLENGE_HEADER_BYTES = 8 * 1024
@@ -51,10 +51,10 @@ class Match:
         """Whether it is signed as it must be. Raises Refused."""
         try:
             return self.rail.check(self.offer, self.payment.payload)
-        except Refused:
+        except PaymentRefused:
             if self.is_current:
                 raise
-            raise Refused("no_matching_offer") from None
+            raise PaymentRefused("no_matching_offer") from None
 
 
 class PaymentGate:
@@ -129,7 +129,7 @@ class PaymentGate:
             # What carries a token says so in `accepted`, which a flat payment has not.
             if not rail.token_key and (presented.scheme, presented.network) == (offer.scheme, offer.network):
                 return Match(offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload))
-        raise Refused("no_matching_offer")
+        raise PaymentRefused("no_matching_offer")
 
     def _earlier(self, presented: Payment) -> Match:
         accepted = presented.accepted
@@ -140,7 +140,7 @@ class PaymentGate:
             )
             if rail.matches(once, accepted) and rail.is_payable(once):
                 return _match(once, rail, presented, is_current=False)
-        raise Refused("no_matching_offer")
+        raise PaymentRefused("no_matching_offer")
 
     def declined(self, reason: str, settlement: Settlement) -> Answer:
         """402 after a settlement that failed for good: a fresh challenge and the failed receipt."""
@@ -182,7 +182,7 @@ class PaymentGate:
             return
         path = url.split("?")[0].split("#")[0].rstrip("/") if isinstance(url, str) else ""
         if not path.endswith(self.endpoint.path):
-            raise Refused("resource_mismatch")
+            raise PaymentRefused("resource_mismatch")
 
 
 def _open(offer: Offer, rail: ConfiguredRail) -> Offer:
@@ -197,7 +197,7 @@ def _match(offer: Offer, rail: ConfiguredRail, presented: Payment, *, is_current
     if rail.token_key:
         said = presented.accepted.extra.get(rail.token_key)
         if not isinstance(said, str) or not said:
-            raise Refused(rail.token_reason)
+            raise PaymentRefused(rail.token_reason)
         token = said
         offer = msgspec.structs.replace(offer, extra={**offer.extra, rail.token_key: token})
     return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer), token, is_current)

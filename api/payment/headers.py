@@ -13,7 +13,7 @@ import msgspec
 import pybase64
 
 from shared.x402.networks import V1_NAMES
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FlatPayment, Payment
 
 PAYMENT_SIGNATURE = b"payment-signature"
@@ -48,7 +48,7 @@ def find_payment(headers: Headers) -> Presented | None:
     signatures = [value for name, value in headers if name == PAYMENT_SIGNATURE]
     older = [value for name, value in headers if name == X_PAYMENT]
     if len(signatures) > 1 or len(older) > 1 or (signatures and older and signatures != older):
-        raise Refused("ambiguous_payment")
+        raise PaymentRefused("ambiguous_payment")
     if signatures:
         return Presented(signatures[0], older=bool(older))
     return Presented(older[0], older=True) if older else None
@@ -68,14 +68,14 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
     # bool is an int and 2.0 equals 2: neither is a version.
     if "accepted" in content:
         if type(version) is not int or version != X402_VERSION:
-            raise Refused("invalid_x402_version")
+            raise PaymentRefused("invalid_x402_version")
         return _convert(content, Payment)
     if "scheme" in content and "network" in content:
         if type(version) is not int or version not in (1, X402_VERSION):
-            raise Refused("invalid_x402_version")
+            raise PaymentRefused("invalid_x402_version")
         flat = _convert(content, FlatPayment)
         return msgspec.structs.replace(flat, network=V1_NAMES.get(flat.network, flat.network))
-    raise Refused("invalid_payload")
+    raise PaymentRefused("invalid_payload")
 
 
 def encode_header(content: bytes) -> bytes:
@@ -85,18 +85,18 @@ def encode_header(content: bytes) -> bytes:
 
 def _decode_json(value: bytes) -> dict[str, Any]:
     if len(value) > MAX_HEADER_BYTES:
-        raise Refused("invalid_payload")
+        raise PaymentRefused("invalid_payload")
     try:
         raw = base64.b64decode(value, validate=True)
         # Python's decoder also takes surplus padding and stray bits at the end.
         if base64.b64encode(raw) != value:
-            raise Refused("invalid_payload")
+            raise PaymentRefused("invalid_payload")
         content = json.loads(raw.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_no_constant)
         msgspec.json.encode(content)  # refuses lone surrogates, which could not be sent on to a facilitator
     except (binascii.Error, ValueError, RecursionError):
-        raise Refused("invalid_payload") from None
+        raise PaymentRefused("invalid_payload") from None
     if not isinstance(content, dict) or _too_deep(content):
-        raise Refused("invalid_payload")
+        raise PaymentRefused("invalid_payload")
     return content
 
 
@@ -129,4 +129,4 @@ def _convert(content: dict[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError:
-        raise Refused("invalid_payload") from None
+        raise PaymentRefused("invalid_payload") from None

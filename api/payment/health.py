@@ -16,7 +16,7 @@ from typing import Any
 
 from api.payment.facilitator import Facilitator, Failing, NotSent, Unsettled
 from shared.x402.networks import Rail
-from shared.x402.wire import X402_VERSION, Kind
+from shared.x402.wire import X402_VERSION, SupportedKind
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class Health:
         pause_s = self._circuit.pause_s if self._circuit.is_open else fine_s if is_named else SOON_S
         self._next_at = self._asked_at + pause_s
 
-    def _heed(self, kind: Kind) -> None:
+    def _heed(self, kind: SupportedKind) -> None:
         terms = dict(kind.extra or {})
         ledger = terms.pop("ledger", None)
         if isinstance(ledger, int) and ledger > 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Payment
 
 KEY = "payment-identifier"
@@ -42,5 +42,5 @@ def of(payment: Payment) -> str:
     if named is None:
         return ""
     if not isinstance(named, str) or not _FORM.fullmatch(named):
-        raise Refused("invalid_payment_identifier")
+        raise PaymentRefused("invalid_payment_identifier")
     return named

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from api.errors import Charged, Problem, again
+from api.errors import Charged, Problem, retryable_problem
 from api.http import Answer
 from api.payment.facilitator import Declined, NotSent, Unsettled
 from api.payment.gate import PaymentGate
@@ -45,28 +45,30 @@ class Checked:
         return self.claim.payment_id == self.authorization.payment_id
 
 
-async def settle(checked: Checked, attempts: int, ledger: Ledger, till: PaymentGate) -> bytes | Answer:
+async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate) -> bytes | Answer:
     """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
     facilitator = checked.rail.facilitator
     reach("before-settle")
     try:
         settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
-        return await _settled(checked, settlement, ledger, till)
+        return await _settled(checked, settlement, ledger, gate)
     except NotSent:
         forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
         charged: Charged = False if forgotten else "unknown"
-        raise again("unavailable", "The payment cannot be settled now.", charged=charged, after_s=5) from None
+        raise retryable_problem(
+            "unavailable", "The payment cannot be settled now.", charged=charged, after_s=5
+        ) from None
     except Declined as declined:
         reach("declined")
         if await ledger.rejected(checked.claim.payment_id, attempts, declined.reason):
             reach("rejected")
-            return till.declined(declined.reason, declined.settlement)
+            return gate.declined(declined.reason, declined.settlement)
     except Unsettled as undecided:
         log.warning("undecided settlement of %s: %s", checked.claim.payment_id, undecided)
-    return await _settled_by_evidence(checked, attempts, ledger, till)
+    return await _settled_by_evidence(checked, attempts, ledger, gate)
 
 
-async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, till: PaymentGate) -> bytes | Answer:
+async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate) -> bytes | Answer:
     """After any doubt only the chain decides."""
     authorization, payment_id = checked.authorization, checked.claim.payment_id
     reach("undecided")
@@ -77,18 +79,18 @@ async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, 
     reach("evidence-read")
     proven = proven_by(evidence, checked.offer, authorization.payer)
     if proven is not None:
-        return await _settled(checked, proven, ledger, till)
+        return await _settled(checked, proven, ledger, gate)
     is_refuted = refuted_by(evidence, checked.claim.valid_before)
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
-        return till.refuse(FAILED)
+        return gate.refuse(FAILED)
     await ledger.unknown(payment_id, attempts)
     reach("unknown")
     log.warning("unknown settlement of %s after %d attempts", payment_id, attempts)
     detail = "It is not known yet whether the payment went through. Do not pay again."
-    raise again("settlement_unknown", detail, charged="unknown", after_s=2)
+    raise retryable_problem("settlement_unknown", detail, charged="unknown", after_s=2)
 
 
-async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, till: PaymentGate) -> bytes:
+async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, gate: PaymentGate) -> bytes:
     """Record the settlement; what it is recorded as is the receipt."""
     receipt = msgspec.json.encode(settlement)
     reach("facilitator-answered")
@@ -97,14 +99,14 @@ async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, til
         reach("settled")
     except (RedisLost, RedisRefused):
         # The money has moved. The same payment again finds that out from the facilitator.
-        problem = again("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
-        raise with_receipt(problem, checked, receipt, till) from None
+        problem = retryable_problem("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
+        raise with_receipt(problem, checked, receipt, gate) from None
     return receipt
 
 
-def with_receipt(problem: Problem, checked: Checked, receipt: bytes, till: PaymentGate) -> Problem:
+def with_receipt(problem: Problem, checked: Checked, receipt: bytes, gate: PaymentGate) -> Problem:
     """A failure after the settlement carries the receipt all the same."""
-    headers = till.receipt(receipt, older=checked.presented.older)
+    headers = gate.receipt(receipt, older=checked.presented.older)
     return dataclasses.replace(problem, headers=problem.headers + headers)
 
 

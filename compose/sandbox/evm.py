@@ -17,7 +17,7 @@ from compose.sandbox.wallets import Wallets, load_wallets
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 
-Kind = Literal["anvil", "pyevm"]
+NodeKind = Literal["anvil", "pyevm"]
 
 CHAIN_ID = 8453
 USDC = EVM_USDC[f"eip155:{CHAIN_ID}"]
@@ -36,7 +36,7 @@ class Chain:
         kind: anvil is the faster one. Both answer the standard methods alike; only anvil has anvil_ and evm_ methods.
     """
 
-    kind: Kind
+    kind: NodeKind
     rpc_url: str
     chain_id: int
     child: Child
@@ -72,7 +72,9 @@ class EvmSandbox:
     pay_to: str
 
 
-def start_chain(var: Path, *, prefer: Kind | None = None, port: int = 0, node_folders: Sequence[Path] = ()) -> Chain:
+def start_chain(
+    var: Path, *, prefer: NodeKind | None = None, port: int = 0, node_folders: Sequence[Path] = ()
+) -> Chain:
     """Start a fresh chain and return when it answers.
 
     Args:

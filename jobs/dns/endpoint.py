@@ -93,7 +93,7 @@ def run(request: Request, context: Context) -> Response:
     started = time.monotonic()
     domain = domain_name(request.domain)
     record_type: RecordType = next(name for name in RECORD_TYPES if name == request.record_type.upper())
-    said = context.world.dns.lookup(domain, record_type, deadline=started + RESOLVER_LIFETIME_S)
+    said = context.ports.dns.lookup(domain, record_type, deadline=started + RESOLVER_LIFETIME_S)
     answers = in_order([answer(record_type, record) for record in said.records])
     shown = _fitting(answers)
     return Response(

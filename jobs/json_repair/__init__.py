@@ -1,6 +1,6 @@
-"""FairPool almost-JSON text into a JSON value, in time linear in the text. `repair` is the whole interface."""
+"""Turns almost-JSON text into a JSON value, in time linear in the text. `repair` is the whole interface."""
 
 from jobs.json_repair.repairer import repair
-from jobs.json_repair.result import MAX_DEPTH, Kind, NotRepairable, Repair, Repaired
+from jobs.json_repair.result import MAX_DEPTH, NotRepairable, Repair, Repaired, RepairKind
 
-__all__ = ["MAX_DEPTH", "Kind", "NotRepairable", "Repair", "Repaired", "repair"]
+__all__ = ["MAX_DEPTH", "NotRepairable", "Repair", "RepairKind", "Repaired", "repair"]

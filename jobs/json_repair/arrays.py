@@ -6,7 +6,7 @@ import re
 
 from jobs.json_repair.frames import ListFrame, ObjectFrame
 from jobs.json_repair.reader import CLOSERS, Reader
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.verdicts import Context
 
 _ARROW = re.compile(r":|=>")
@@ -26,11 +26,11 @@ def step(reader: Reader, frame: ListFrame) -> None:
         reader.closing_bracket(c)
         return
     if c == ":":
-        source.note(Kind.REDUNDANT_COLON, reader.i)
+        source.note(RepairKind.REDUNDANT_COLON, reader.i)
         reader.i += 1
         return
     if not frame.empty and not commas:
-        source.note(Kind.MISSING_COMMA, reader.i)
+        source.note(RepairKind.MISSING_COMMA, reader.i)
     if reader.open():
         return
     start = reader.i
@@ -49,15 +49,15 @@ def _member(reader: Reader, frame: ListFrame, key: str, start: int) -> None:
     source = reader.source
     last = frame.items[-1] if frame.items else None
     if frame.empty and frame.closer == "]":
-        source.note(Kind.MISMATCHED_BRACKET, start)
+        source.note(RepairKind.MISMATCHED_BRACKET, start)
         reader.pop()
         members = ObjectFrame("]")
     elif isinstance(last, dict) and last and key not in last:
-        source.note(Kind.REDUNDANT_BRACKET, start)
+        source.note(RepairKind.REDUNDANT_BRACKET, start)
         frame.items.pop()
         members = ObjectFrame("", last)
     else:
-        source.note(Kind.MISSING_BRACKET, start)
+        source.note(RepairKind.MISSING_BRACKET, start)
         members = ObjectFrame("")
     members.key = key
     members.colons = 1

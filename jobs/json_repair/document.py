@@ -15,7 +15,7 @@ from typing import Any
 
 from jobs.json_repair import structure
 from jobs.json_repair.reader import CLOSERS, Reader
-from jobs.json_repair.result import MAX_DEPTH, Kind, NotRepairable
+from jobs.json_repair.result import MAX_DEPTH, NotRepairable, RepairKind
 from jobs.json_repair.source import FENCE, FENCE_LABEL, INLINE_LABEL, QUOTES, Source
 from jobs.json_repair.verdicts import Context
 
@@ -75,11 +75,11 @@ class Document:
         if c in ",;":
             return self._separator(i, c)
         if c in CLOSERS:
-            source.note(Kind.REDUNDANT_BRACKET, i)
+            source.note(RepairKind.REDUNDANT_BRACKET, i)
             return i + 1
         end = source.ellipsis(i)
         if end is not None:
-            source.note(Kind.ELLIPSIS, i)
+            source.note(RepairKind.ELLIPSIS, i)
             return end
         container = structure.read(self.reader, i)
         if container is not None:
@@ -88,18 +88,18 @@ class Document:
 
     def _separator(self, i: int, c: str) -> int:
         if not self.items:
-            self.source.note(Kind.LEADING_COMMA, i)
+            self.source.note(RepairKind.LEADING_COMMA, i)
             return i + 1
         self.items[-1].separated = True
         if c == ";":
-            self.source.note(Kind.STRAY_TEXT, i)
+            self.source.note(RepairKind.STRAY_TEXT, i)
         elif self.source.gap(i + 1) >= self.source.size:
-            self.source.note(Kind.TRAILING_COMMA, i)
+            self.source.note(RepairKind.TRAILING_COMMA, i)
         return i + 1
 
     def _scalar(self, i: int) -> int:
         if self._containers and i == self.source.content_end - 1 and self.source.text[i] in QUOTES:
-            self.source.note(Kind.STRAY_TEXT, i)
+            self.source.note(RepairKind.STRAY_TEXT, i)
             return i + 1
         if self.reader.strings.opens(i):
             if self.prose and not self._fenced and self._ahead(i) is not None:
@@ -117,7 +117,7 @@ class Document:
         """`"key": value` at the top: the object was closed too early, or its opening brace is missing."""
         last = self.items[-1] if self.items else None
         if last and not self.prose and isinstance(last.value, dict) and last.value and key not in last.value:
-            self.source.note(Kind.REDUNDANT_BRACKET, i)
+            self.source.note(RepairKind.REDUNDANT_BRACKET, i)
             return structure.read_members(self.reader, i, last.value).end
         container = structure.read_members(self.reader, i)
         return self._add(container.value, container.end, container=True, solid=True)
@@ -127,11 +127,11 @@ class Document:
         source = self.source
         ahead = self._ahead(i)
         if ahead is not None:
-            source.note(Kind.STRAY_TEXT, i)
+            source.note(RepairKind.STRAY_TEXT, i)
             self.prose = True
             return ahead
         if self._containers:
-            source.note(Kind.STRAY_TEXT, i)
+            source.note(RepairKind.STRAY_TEXT, i)
             self.prose = True
             return source.size
         closed = source.text.endswith("}", 0, source.content_end)
@@ -171,7 +171,7 @@ class Document:
     def _fence(self, i: int, end: int) -> int:
         """A code fence: its content counts when it may be JSON; a block of other code is passed over."""
         source = self.source
-        source.note(Kind.CODE_FENCE, i)
+        source.note(RepairKind.CODE_FENCE, i)
         if self._fenced:
             self._fenced = False
             return end
@@ -216,7 +216,7 @@ class Document:
             return items[0].value
         if self.reader.deepest >= MAX_DEPTH:
             raise NotRepairable("too_complex")
-        self.source.note(Kind.MULTIPLE_VALUES, 0)
+        self.source.note(RepairKind.MULTIPLE_VALUES, 0)
         return [item.value for item in items]
 
     def _chosen(self) -> list[_Item]:
@@ -239,7 +239,7 @@ class Document:
         text = source.text.strip()
         if not any(c.isalnum() for c in text):
             raise NotRepairable("not_repairable")
-        source.note(Kind.UNQUOTED_STRING, 0)
+        source.note(RepairKind.UNQUOTED_STRING, 0)
         words = [item.value for item in self.items]
         if len(words) == 1:
             word = words[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.source import Source
 
 CONTROL = re.compile(r"[\x00-\x1f]")
@@ -35,7 +35,7 @@ def decode(source: Source, start: int, end: int) -> str:
     text = source.text
     control = CONTROL.search(text, start, end)
     if control:
-        source.note(Kind.CONTROL_CHARACTER, control.start())
+        source.note(RepairKind.CONTROL_CHARACTER, control.start())
     first = text.find("\\", start, end)
     if first < 0:
         return text[start:end]
@@ -57,7 +57,7 @@ def decode(source: Source, start: int, end: int) -> str:
         i = following
     value = "".join(parts)
     if end >= source.content_end and "\ud800" <= value[-1:] <= "\udbff":
-        source.note(Kind.TRUNCATED, first)
+        source.note(RepairKind.TRUNCATED, first)
         value = value[:-1]  # the other half of the pair was cut off
     return _join_surrogates(source, value, first)
 
@@ -73,9 +73,9 @@ def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tupl
     if c == "u" and _HEX4.match(text, i + 2, end):
         return chr(int(text[i + 2 : i + 6], 16)), i + 6
     if not c or _is_cut(source, i, end):
-        source.note(Kind.TRUNCATED, i)
+        source.note(RepairKind.TRUNCATED, i)
         return "", end
-    source.note(Kind.INVALID_ESCAPE, i)
+    source.note(RepairKind.INVALID_ESCAPE, i)
     if c == "x" and _HEX2.match(text, i + 1, end):
         return chr(int(text[i + 2 : i + 4], 16)), i + 4
     if c == "\n":
@@ -109,7 +109,7 @@ def _join_surrogates(source: Source, text: str, at: int) -> str:
         pair = match.group()
         if len(pair) == 2:
             return chr(0x10000 + ((ord(pair[0]) - 0xD800) << 10) + (ord(pair[1]) - 0xDC00))
-        source.note(Kind.LONE_SURROGATE, at)
+        source.note(RepairKind.LONE_SURROGATE, at)
         return "\ufffd"
 
     return _SURROGATES.sub(joined, text)

@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.strict import MAX_DIGITS
 
 
@@ -14,23 +14,23 @@ class Literal(NamedTuple):
     """What a token means, and the repair that this is, if it is one."""
 
     value: Any
-    kind: Kind | None
+    kind: RepairKind | None
 
 
 _WORDS: dict[str, Literal] = {
     "true": Literal(True, None),
     "false": Literal(False, None),
     "null": Literal(None, None),
-    **{word: Literal(True, Kind.PYTHON_LITERAL) for word in ("True", "TRUE")},
-    **{word: Literal(False, Kind.PYTHON_LITERAL) for word in ("False", "FALSE")},
+    **{word: Literal(True, RepairKind.PYTHON_LITERAL) for word in ("True", "TRUE")},
+    **{word: Literal(False, RepairKind.PYTHON_LITERAL) for word in ("False", "FALSE")},
     **{
-        word: Literal(None, Kind.PYTHON_LITERAL)
+        word: Literal(None, RepairKind.PYTHON_LITERAL)
         for word in ("None", "Null", "NULL", "nil", "nan", "inf", "-inf", "Ellipsis")
     },
-    "!0": Literal(True, Kind.JAVASCRIPT_LITERAL),
-    "!1": Literal(False, Kind.JAVASCRIPT_LITERAL),
+    "!0": Literal(True, RepairKind.JAVASCRIPT_LITERAL),
+    "!1": Literal(False, RepairKind.JAVASCRIPT_LITERAL),
     **{
-        word: Literal(None, Kind.JAVASCRIPT_LITERAL)
+        word: Literal(None, RepairKind.JAVASCRIPT_LITERAL)
         for word in ("undefined", "void 0", "NaN", "-NaN", "+NaN", "Infinity", "-Infinity", "+Infinity")
     },
 }
@@ -63,18 +63,18 @@ def read(word: str) -> Literal | None:
     if _NUMBER.fullmatch(word):
         return _number(word, None)
     if word == "-":
-        return Literal(0, Kind.TRUNCATED)
+        return Literal(0, RepairKind.TRUNCATED)
     match = _LOOSE.fullmatch(word)
     if not match or not any(c.isdigit() for c in match["whole"] + match["fraction"]):
         return None
     if _LEADING_ZERO.match(word):
-        return Literal(word, Kind.NUMBER_AS_STRING)
-    return _number(_normal(match), Kind.TRUNCATED if word[-1] in ".eE+-" else Kind.NUMBER_FORMAT)
+        return Literal(word, RepairKind.NUMBER_AS_STRING)
+    return _number(_normal(match), RepairKind.TRUNCATED if word[-1] in ".eE+-" else RepairKind.NUMBER_FORMAT)
 
 
 def read_cut(word: str) -> Literal | None:
     """The word of which a word is the beginning, as when the text ends in `tru`; None when it is not one."""
-    return Literal(_CUT_WORDS[word], Kind.TRUNCATED) if word in _CUT_WORDS else None
+    return Literal(_CUT_WORDS[word], RepairKind.TRUNCATED) if word in _CUT_WORDS else None
 
 
 def _normal(match: re.Match[str]) -> str:
@@ -85,12 +85,12 @@ def _normal(match: re.Match[str]) -> str:
     return sign.replace("+", "") + ((whole or "0") + fraction + exponent).replace("_", "")
 
 
-def _number(text: str, kind: Kind | None) -> Literal:
+def _number(text: str, kind: RepairKind | None) -> Literal:
     if len(text) > MAX_DIGITS:
-        return Literal(text, Kind.NUMBER_OUT_OF_RANGE)
+        return Literal(text, RepairKind.NUMBER_OUT_OF_RANGE)
     if text == "-0":
         return Literal(-0.0, kind)
     if _INTEGER.fullmatch(text):
         return Literal(int(text), kind)
     number = float(text)
-    return Literal(number, kind) if math.isfinite(number) else Literal(text, Kind.NUMBER_OUT_OF_RANGE)
+    return Literal(number, kind) if math.isfinite(number) else Literal(text, RepairKind.NUMBER_OUT_OF_RANGE)

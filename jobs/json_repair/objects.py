@@ -7,7 +7,7 @@ import re
 from jobs.json_repair import literals
 from jobs.json_repair.frames import ListFrame, ObjectFrame
 from jobs.json_repair.reader import CLOSERS, Reader
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.source import QUOTES
 from jobs.json_repair.verdicts import Context
 
@@ -32,11 +32,11 @@ def step(reader: Reader, frame: ObjectFrame) -> None:
     elif c in "{[":
         _bracket_for_key(reader, frame, c)
     elif c == ":" and not frame.empty and not commas:
-        source.note(Kind.REDUNDANT_COLON, reader.i)
+        source.note(RepairKind.REDUNDANT_COLON, reader.i)
         reader.i += 1
     else:
         if not frame.empty and not commas:
-            source.note(Kind.MISSING_COMMA, reader.i)
+            source.note(RepairKind.MISSING_COMMA, reader.i)
         _key(reader, frame, separated=frame.empty or commas > 0)
 
 
@@ -44,16 +44,16 @@ def _bracket_for_key(reader: Reader, frame: ObjectFrame, c: str) -> None:
     """An opening bracket where a key should be: the object before it was not closed, or was none."""
     source = reader.source
     if frame.empty and c == "[":
-        source.note(Kind.REDUNDANT_BRACKET, reader.i)
+        source.note(RepairKind.REDUNDANT_BRACKET, reader.i)
         reader.pop()
         reader.open()
     elif frame.empty:
-        source.note(Kind.REDUNDANT_BRACKET, reader.i)
+        source.note(RepairKind.REDUNDANT_BRACKET, reader.i)
         reader.i += 1
     elif len(reader.stack) == 1 or isinstance(reader.stack[-2], ListFrame):
         reader.close_unclosed()
     else:
-        source.note(Kind.REDUNDANT_BRACKET, reader.i)
+        source.note(RepairKind.REDUNDANT_BRACKET, reader.i)
         reader.i += 1
 
 
@@ -68,16 +68,16 @@ def _key(reader: Reader, frame: ObjectFrame, *, separated: bool) -> None:
         symbol = _SYMBOL.match(source.text, start)
         key, reader.i = reader.words.key(symbol.end() if symbol else start)
         if reader.i == start and source.text[start] not in ":=":
-            source.note(Kind.STRAY_TEXT, start)
+            source.note(RepairKind.STRAY_TEXT, start)
             reader.i += 1
             return
-        source.note(Kind.UNQUOTED_KEY if key else Kind.MISSING_KEY, start)
+        source.note(RepairKind.UNQUOTED_KEY if key else RepairKind.MISSING_KEY, start)
     end = reader.i
     reader.i = source.space(end)
     colon = _COLON.match(source.text, reader.i)
     if colon:
         if colon.group() != ":":
-            source.note(Kind.WRONG_SEPARATOR, reader.i)
+            source.note(RepairKind.WRONG_SEPARATOR, reader.i)
         reader.i = colon.end()
         frame.key = key
         frame.colons += 1
@@ -93,20 +93,20 @@ def _without_colon(reader: Reader, frame: ObjectFrame, key: str, end: int, *, qu
         quotes = reader.strings.quotes(c)
         next_is_key = quotes.opens_key(quotes.first(reader.i))
         if next_is_key and not quoted:
-            source.note(Kind.STRAY_TEXT, end)
+            source.note(RepairKind.STRAY_TEXT, end)
             return
     else:
         next_is_key = source.broken(end, reader.i)
     if reader.at_end() or c in ",;" or c in CLOSERS or next_is_key:
         if not quoted and not separated:
-            source.note(Kind.STRAY_TEXT, end)
+            source.note(RepairKind.STRAY_TEXT, end)
             return
-        source.note(Kind.TRUNCATED if reader.at_end() else Kind.MISSING_VALUE, end)
+        source.note(RepairKind.TRUNCATED if reader.at_end() else RepairKind.MISSING_VALUE, end)
         frame.members[key] = None
         literal = None if quoted else literals.read(key)
         frame.bare.append(literal.value if literal else key)
         return
-    source.note(Kind.MISSING_COLON, end)
+    source.note(RepairKind.MISSING_COLON, end)
     frame.key = key
     frame.colons += 1
 
@@ -116,12 +116,14 @@ def _value(reader: Reader, frame: ObjectFrame) -> None:
     reader.i = source.space(reader.i)
     c = source.at(reader.i)
     if reader.at_end() or c in ",;" or reader.is_closing(c):
-        source.note(Kind.TRUNCATED if reader.at_end() else Kind.MISSING_VALUE, min(reader.i, source.content_end))
+        source.note(
+            RepairKind.TRUNCATED if reader.at_end() else RepairKind.MISSING_VALUE, min(reader.i, source.content_end)
+        )
         frame.add(None, solid=True)
         return
     ellipsis = source.ellipsis(reader.i)
     if ellipsis is not None:
-        source.note(Kind.ELLIPSIS, reader.i)
+        source.note(RepairKind.ELLIPSIS, reader.i)
         reader.i = ellipsis
         frame.add(None, solid=True)
         return

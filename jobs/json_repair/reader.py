@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.json_repair.brackets import doubled, swapped
 from jobs.json_repair.frames import Frame, ListFrame, ObjectFrame
-from jobs.json_repair.result import MAX_DEPTH, Kind, NotRepairable
+from jobs.json_repair.result import MAX_DEPTH, NotRepairable, RepairKind
 from jobs.json_repair.source import FENCE_LABEL, Source
 from jobs.json_repair.strings import Strings
 from jobs.json_repair.verdicts import Context
@@ -67,13 +67,13 @@ class Reader:
         elif c == "[":
             self._enter(ListFrame("]"), self.i + 1)
         elif c == "(":
-            self.source.note(Kind.PARENTHESES, self.i)
+            self.source.note(RepairKind.PARENTHESES, self.i)
             self._enter(ListFrame(")"), self.i + 1)
         else:
             arguments = self.words.call(self.i)
             if arguments is None:
                 return False
-            self.source.note(Kind.FUNCTION_CALL, self.i)
+            self.source.note(RepairKind.FUNCTION_CALL, self.i)
             named = _KEYWORD_ARGUMENT.match(self.source.text, arguments)
             self._enter(ObjectFrame(")") if named else ListFrame(")", called=True), arguments)
         return True
@@ -96,7 +96,7 @@ class Reader:
     def close_unclosed(self) -> None:
         """The innermost container ends here without its bracket."""
         if self.stack[-1].closer:
-            self.source.note(Kind.MISSING_BRACKET, min(self.i, self.source.content_end))
+            self.source.note(RepairKind.MISSING_BRACKET, min(self.i, self.source.content_end))
         self.close(closed=False)
 
     def is_closing(self, c: str) -> bool:
@@ -108,21 +108,21 @@ class Reader:
         frame, source = self.stack[-1], self.source
         if c == frame.closer or (c == "}" and not frame.closer):
             if not frame.closer:
-                source.note(Kind.MISSING_BRACKET, self.i)
+                source.note(RepairKind.MISSING_BRACKET, self.i)
             self.i += 1
             self.close(closed=True)
         elif self._open[c]:
             closers = [open_frame.closer for open_frame in self.stack[-20:]]
             if c != ")" and (doubled(source, self.i, closers) or (c == "}" and self._one_too_many())):
-                source.note(Kind.REDUNDANT_BRACKET, self.i)
+                source.note(RepairKind.REDUNDANT_BRACKET, self.i)
                 self.i += 1
             elif c != ")" and swapped(source, self.i, closers):
-                source.note(Kind.MISMATCHED_BRACKET, self.i)
+                source.note(RepairKind.MISMATCHED_BRACKET, self.i)
                 self.close(closed=True)
                 self.close(closed=True)
                 self.i = source.gap(self.i + 1) + 1
             elif c == "]" and self._meant_brace():
-                source.note(Kind.MISMATCHED_BRACKET, self.i)
+                source.note(RepairKind.MISMATCHED_BRACKET, self.i)
                 self.i += 1
                 self.close(closed=True)
             else:
@@ -130,11 +130,11 @@ class Reader:
         elif not frame.closer:
             self.close_unclosed()
         elif c != ")" and (self._ends_after(self.i + 1) or (c == "]" and source.balanced)):
-            source.note(Kind.MISMATCHED_BRACKET, self.i)
+            source.note(RepairKind.MISMATCHED_BRACKET, self.i)
             self.i += 1
             self.close(closed=True)
         else:
-            source.note(Kind.REDUNDANT_BRACKET, self.i)
+            source.note(RepairKind.REDUNDANT_BRACKET, self.i)
             self.i += 1
 
     def separators(self, frame: Frame) -> int:
@@ -147,7 +147,7 @@ class Reader:
             c = source.at(i)
             if c == "," or c == ";":
                 if c == ";":
-                    source.note(Kind.WRONG_SEPARATOR, i)
+                    source.note(RepairKind.WRONG_SEPARATOR, i)
                 commas += 1
                 last = i
                 self.i += 1
@@ -155,14 +155,14 @@ class Reader:
             end = source.ellipsis(i)
             if end is None:
                 break
-            source.note(Kind.ELLIPSIS, i)
+            source.note(RepairKind.ELLIPSIS, i)
             self.i = end
         if commas and frame.empty:
-            source.note(Kind.LEADING_COMMA, last)
+            source.note(RepairKind.LEADING_COMMA, last)
         elif commas and (c == "" or c in CLOSERS):
-            source.note(Kind.TRAILING_COMMA, last)
+            source.note(RepairKind.TRAILING_COMMA, last)
         elif commas > 1:
-            source.note(Kind.REDUNDANT_COMMA, last)
+            source.note(RepairKind.REDUNDANT_COMMA, last)
         return commas
 
     def scalar(self, context: Context) -> tuple[Any, bool]:
@@ -170,14 +170,14 @@ class Reader:
         source, start = self.source, self.i
         prefix = _PREFIX.match(source.text, start)
         if prefix:
-            source.note(Kind.PYTHON_LITERAL, start)
+            source.note(RepairKind.PYTHON_LITERAL, start)
             start = prefix.end()
         if self.strings.opens(start):
             text, self.i = self.strings.read(start, context)
             return text, True
         value, self.i, literal = self.words.value(start, context)
         if self.i == start:
-            source.note(Kind.STRAY_TEXT, start)
+            source.note(RepairKind.STRAY_TEXT, start)
             self.i += 1
         return value, literal
 
@@ -186,7 +186,7 @@ class Reader:
         end = self.source.fence(self.i)
         if end is None:
             return False
-        self.source.note(Kind.CODE_FENCE, self.i)
+        self.source.note(RepairKind.CODE_FENCE, self.i)
         label = FENCE_LABEL.match(self.source.text, end)
         self.i = label.end() if label else end
         return True

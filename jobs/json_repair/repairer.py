@@ -6,7 +6,7 @@ import re
 
 from jobs.json_repair import strict
 from jobs.json_repair.document import Document
-from jobs.json_repair.result import Kind, Repaired
+from jobs.json_repair.result import Repaired, RepairKind
 from jobs.json_repair.source import Source
 from jobs.json_repair.unwrap import unwrap
 
@@ -29,10 +29,10 @@ def repair(text: str) -> Repaired:
     surrogate = _SURROGATE.search(text)
     if surrogate:
         source = Source(_SURROGATE.sub("\ufffd", text))
-        source.note(Kind.LONE_SURROGATE, surrogate.start())
+        source.note(RepairKind.LONE_SURROGATE, surrogate.start())
     source = unwrap(source)
     value = Document(source).read()
     if not source.repairs:
         # What was left out on the way to the value (a model's thoughts, say) has no rule of its own.
-        source.note(Kind.STRAY_TEXT, 0)
+        source.note(RepairKind.STRAY_TEXT, 0)
     return Repaired(value, True, tuple(source.repairs))

@@ -13,7 +13,7 @@ MAX_REPAIRS = 100
 """Repairs that are listed. The text is repaired to its end all the same."""
 
 
-class Kind(enum.StrEnum):
+class RepairKind(enum.StrEnum):
     """A repair, named after what was wrong with the text."""
 
     CODE_FENCE = "code_fence"
@@ -64,7 +64,7 @@ class Repair:
         offset: where, in code points from the start of the text.
     """
 
-    kind: Kind
+    kind: RepairKind
     offset: int
 
 

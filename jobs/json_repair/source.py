@@ -7,7 +7,7 @@ import string
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from jobs.json_repair.result import MAX_REPAIRS, Kind, Repair
+from jobs.json_repair.result import MAX_REPAIRS, Repair, RepairKind
 
 QUOTES = "\"'`\u2018\u2019\u00b4\u201c\u201d\u201e"
 """Everything that may open a string: straight, backtick and typographic quotes."""
@@ -62,7 +62,7 @@ class Source:
         self._breaks: list[int] | None = None
         self._comment_ends: list[int] | None = None
 
-    def note(self, kind: Kind, at: int) -> None:
+    def note(self, kind: RepairKind, at: int) -> None:
         """Record a repair, while there is room in the list."""
         if len(self.repairs) < MAX_REPAIRS:
             if self.origins is not None:
@@ -102,7 +102,7 @@ class Source:
         if end > i:
             odd = _JSON_SPACE.match(self.text, i).end()  # type: ignore[union-attr]
             if odd < end:
-                self.note(Kind.COMMENT if self.text[odd] in "/#" else Kind.SPECIAL_WHITESPACE, odd)
+                self.note(RepairKind.COMMENT if self.text[odd] in "/#" else RepairKind.SPECIAL_WHITESPACE, odd)
         return end
 
     def broken(self, start: int, end: int) -> bool:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from jobs.json_repair.result import MAX_DEPTH, Kind
+from jobs.json_repair.result import MAX_DEPTH, RepairKind
 from jobs.json_repair.source import Source
 
 MAX_DIGITS = 4300
@@ -48,7 +48,7 @@ def read(source: Source) -> tuple[bool, Any]:
         nonlocal cursor
         at = source.text.find(digits, cursor)
         cursor = at + len(digits)
-        source.note(Kind.NUMBER_OUT_OF_RANGE, at)
+        source.note(RepairKind.NUMBER_OUT_OF_RANGE, at)
         return digits
 
     if source.text.count("[") + source.text.count("{") > MAX_DEPTH and _depth(source.text) > MAX_DEPTH:
@@ -81,7 +81,7 @@ def _without_lone_surrogates(value: Any, source: Source, at: int) -> Any:
 
     def clean(item: Any) -> Any:
         if isinstance(item, str) and _LONE.search(item):
-            source.note(Kind.LONE_SURROGATE, at)
+            source.note(RepairKind.LONE_SURROGATE, at)
             return _LONE.sub("\ufffd", item)
         return item
 

@@ -6,7 +6,7 @@ import re
 
 from jobs.json_repair.cuts import Cuts
 from jobs.json_repair.escapes import decode
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.source import QUOTES, Source
 from jobs.json_repair.verdicts import Context, Judge, Verdict
 
@@ -62,7 +62,7 @@ class Strings:
                 count -= 1
             else:
                 return "".join(parts), i
-            self.source.note(Kind.CONCATENATED, plus)
+            self.source.note(RepairKind.CONCATENATED, plus)
             i = following
             if not self.opens(i):
                 return "".join(parts), i
@@ -100,7 +100,7 @@ class Strings:
             return self._escaped(i + 1)
         opening = source.text[i]
         if opening != '"':
-            source.note(Kind.SINGLE_QUOTES if opening == "'" else Kind.SPECIAL_QUOTES, i)
+            source.note(RepairKind.SINGLE_QUOTES if opening == "'" else RepairKind.SPECIAL_QUOTES, i)
         triple = self._triple(i, opening)
         if triple is not None:
             return decode(source, i + 3, triple), triple + 3
@@ -110,7 +110,7 @@ class Strings:
 
     def _doubled(self, i: int, opening: str, context: Context) -> tuple[str, int]:
         """A string with two opening quotes: `""a": 1`, perhaps with two at its end, or `""Hi", she said"`."""
-        self.source.note(Kind.UNESCAPED_QUOTE, i)
+        self.source.note(RepairKind.UNESCAPED_QUOTE, i)
         value, end = self._plain(i, opening, context)
         if context is Context.KEY or value.find(opening) == len(value) - 1:
             return value.removesuffix(opening), end
@@ -122,7 +122,7 @@ class Strings:
         if context is not Context.KEY:
             end = quotes.json_end(i)
             if end is not None:
-                source.note(Kind.UNESCAPED_QUOTE, quotes.places[first])
+                source.note(RepairKind.UNESCAPED_QUOTE, quotes.places[first])
                 return decode(source, i + 1, end), end + 1
         if context is Context.MEMBER and quotes.follower(first) == ":":
             return self._before_colon(i, quotes.places[first])
@@ -141,10 +141,10 @@ class Strings:
         if context is Context.MEMBER:
             code_end = quotes.programs.end(first - 1, found.nth)
             if code_end is not None:
-                source.note(Kind.UNESCAPED_QUOTE, quotes.places[first])
+                source.note(RepairKind.UNESCAPED_QUOTE, quotes.places[first])
                 return decode(source, i + 1, quotes.places[code_end]), quotes.places[code_end] + 1
         if found.nth > first:
-            source.note(Kind.UNESCAPED_QUOTE, quotes.places[first])
+            source.note(RepairKind.UNESCAPED_QUOTE, quotes.places[first])
         return decode(source, i + 1, found.at), found.at + 1
 
     def _last_end(self, first: int, quotes: Judge, context: Context) -> int | None:
@@ -167,7 +167,7 @@ class Strings:
     def _cut(self, i: int, cut: int) -> tuple[str, int]:
         """The string from `i` whose end quote is missing at `cut`, without blanks or another kind of quote before it."""
         source = self.source
-        source.note(Kind.MISSING_QUOTE, cut)
+        source.note(RepairKind.MISSING_QUOTE, cut)
         text = source.text
         end = cut
         while end > i + 1 and text[end - 1].isspace():
@@ -185,13 +185,13 @@ class Strings:
         if end < 0:
             self._no_triple[opening] = i
             return None
-        self.source.note(Kind.PYTHON_LITERAL, i)
+        self.source.note(RepairKind.PYTHON_LITERAL, i)
         return end
 
     def _escaped(self, i: int) -> tuple[str, int]:
         """A string whose quotes are escaped: `\\"text\\"`. It ends at the next quote, escaped or not."""
         source = self.source
-        source.note(Kind.ESCAPED, i - 1)
+        source.note(RepairKind.ESCAPED, i - 1)
         end = source.text.find(source.text[i], i + 1)
         if end < 0:
             return self._cut(i, source.content_end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.source import Source
 
 _LEVELS = 4
@@ -46,7 +46,7 @@ def _without_guard(source: Source) -> Source:
     match = _GUARD.match(source.text)
     if not match:
         return source
-    source.note(Kind.STRAY_TEXT, 0)
+    source.note(RepairKind.STRAY_TEXT, 0)
     return _derived(source, source.text[match.end() :], range(match.end(), source.size))
 
 
@@ -58,7 +58,7 @@ def _without_line_marks(source: Source) -> Source:
     marks = list(_QUOTED_LINE.finditer(text))
     if len(marks) < 2 or any(line.strip() and not line.lstrip().startswith(">") for line in text.split("\n")):
         return source
-    source.note(Kind.STRAY_TEXT, marks[0].start())
+    source.note(RepairKind.STRAY_TEXT, marks[0].start())
     dropped = {i for mark in marks for i in range(*mark.span())}
     kept = [i for i in range(source.size) if i not in dropped]
     return _derived(source, "".join([text[i] for i in kept]), kept)
@@ -73,7 +73,7 @@ def _without_odd_fence(source: Source) -> Source:
     end = source.content_end
     if text.endswith(match[1], match.end(), end):
         end -= len(match[1])
-    source.note(Kind.CODE_FENCE, match.start(1))
+    source.note(RepairKind.CODE_FENCE, match.start(1))
     return _derived(source, text[match.end() : end], range(match.end(), end))
 
 
@@ -95,7 +95,7 @@ def _without_outer_quotes(source: Source) -> Source:
         first = text.find(quote, first + 1, end)
     if (first < 0 and quote == '"') or (first >= 0 and text[start:first].rstrip()[-1:] not in _BEFORE_STRING):
         return source
-    source.note(Kind.ESCAPED, match.start(1))
+    source.note(RepairKind.ESCAPED, match.start(1))
     pairs = [pair.start() for pair in re.finditer('""', text[start:end])] if quote == '"' else []
     if pairs and 2 * len(pairs) == text.count('"', start, end):
         dropped = {start + pair for pair in pairs}
@@ -117,7 +117,7 @@ def _unescaped(source: Source) -> Source:
     level = first - len(before)
     if not _opens_string(before):
         return source
-    source.note(Kind.ESCAPED, first - level)
+    source.note(RepairKind.ESCAPED, first - level)
     pieces: list[str] = []
     origins: list[int] = []
     for match in _PIECE.finditer(text):
@@ -141,7 +141,7 @@ def _with_ascii_separators(source: Source) -> Source:
     for match in _WIDE_SEPARATOR.finditer(text):
         if match[1] is None or not _AFTER_WIDE.match(text, match.end()):
             continue
-        source.note(Kind.WRONG_SEPARATOR, match.start(1))
+        source.note(RepairKind.WRONG_SEPARATOR, match.start(1))
         pieces += [text[end : match.start(1)], _WIDE[match[1]]]
         end = match.end(1)
     if not pieces:

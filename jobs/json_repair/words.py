@@ -8,7 +8,7 @@ from typing import Any
 from jobs.json_repair import literals
 from jobs.json_repair.escapes import decode
 from jobs.json_repair.literals import Literal
-from jobs.json_repair.result import Kind
+from jobs.json_repair.result import RepairKind
 from jobs.json_repair.source import QUOTES, Source
 from jobs.json_repair.strings import Strings
 from jobs.json_repair.verdicts import Context
@@ -65,7 +65,7 @@ class Words:
             return literal.value, end, True
         match = _REGEX.match(self.source.text, i)
         if match and self._bounded(match.end(), context):
-            self.source.note(Kind.UNQUOTED_STRING, i)
+            self.source.note(RepairKind.UNQUOTED_STRING, i)
             return match.group(), match.end(), False
         return self._text(i, context)
 
@@ -108,7 +108,7 @@ class Words:
         if context is Context.MEMBER:
             thousands = _THOUSANDS.match(source.text, i)
             if thousands and self._bounded(thousands.end(), context):
-                return Literal(thousands.group(), Kind.NUMBER_AS_STRING), thousands.end()
+                return Literal(thousands.group(), RepairKind.NUMBER_AS_STRING), thousands.end()
         match = _TOKEN.match(source.text, i)
         if not match:
             return None, i
@@ -157,14 +157,14 @@ class Words:
             return None, i, False
         token = source.text[i:end].strip()
         if resume > end and "\\" in token:
-            source.note(Kind.MISSING_QUOTE, i)
+            source.note(RepairKind.MISSING_QUOTE, i)
             return decode(source, i, end), resume, False
         literal = literals.read(token)
         if literal is not None:
             if literal.kind:
                 source.note(literal.kind, i)
             return literal.value, resume, True
-        source.note(Kind.UNQUOTED_STRING, i)
+        source.note(RepairKind.UNQUOTED_STRING, i)
         return token, resume, False
 
     def _step(self, start: int, i: int, c: str, context: Context) -> int:

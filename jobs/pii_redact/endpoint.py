@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.pii_redact.spans import KINDS, Kind
+from jobs.pii_redact.spans import KINDS, PiiKind
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS, description="Text to clean.")]
     patterns: (
         Annotated[
-            list[Kind],
+            list[PiiKind],
             msgspec.Meta(min_length=1, max_length=len(KINDS), description="What to redact; everything when absent."),
         ]
         | None
@@ -43,7 +43,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 class Finding(msgspec.Struct, frozen=True, rename="camel"):
     """What was redacted, but not its value: code points of `text`, `end` exclusive."""
 
-    kind: Kind
+    kind: PiiKind
     start: int
     end: int
 
@@ -59,13 +59,13 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
     ok: bool
     redacted: str | None
-    counts: dict[Kind, int] | None
+    counts: dict[PiiKind, int] | None
     total_redactions: int | None
     findings: list[Finding] | None
     input_bytes: int
     output_bytes: int | None
     redacted_bytes: int | None
-    patterns_applied: list[Kind]
+    patterns_applied: list[PiiKind]
     error: Literal["too_complex"] | None
 
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jobs.pii_redact.linear import compiled
-from jobs.pii_redact.spans import PLACEHOLDERS, Kind, Span
+from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
 
-BARRIERS: dict[Kind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
+BARRIERS: dict[PiiKind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
 """The character that stands for something redacted. No pattern matches it and it never comes from a text."""
 
 _KIND_OF = {placeholder: kind for kind, placeholder in PLACEHOLDERS.items()}

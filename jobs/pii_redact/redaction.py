@@ -9,7 +9,7 @@ from jobs.pii_redact import cards, emails, hex_secrets, ipv4, phones, spared, ss
 from jobs.pii_redact.digits import groups
 from jobs.pii_redact.folding import Folded, fold
 from jobs.pii_redact.labels import Labels
-from jobs.pii_redact.spans import PLACEHOLDERS, Kind, Span, merge
+from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span, merge
 
 
 class Redaction(NamedTuple):
@@ -22,7 +22,7 @@ class Redaction(NamedTuple):
     spans: list[Span]
 
 
-def redact(text: str, kinds: Collection[Kind]) -> Redaction:
+def redact(text: str, kinds: Collection[PiiKind]) -> Redaction:
     """Replace all that is of some kinds.
 
     What has been found becomes a barrier, and the rest is searched again as it then stands, until nothing more is found: a
@@ -38,7 +38,7 @@ def redact(text: str, kinds: Collection[Kind]) -> Redaction:
     return Redaction(_replaced(text, spans), spans)
 
 
-def _search(folded: Folded, kinds: Collection[Kind]) -> list[Span]:
+def _search(folded: Folded, kinds: Collection[PiiKind]) -> list[Span]:
     """The spans of these kinds in a folded text. A phone is not looked for within what is of another kind, wanted or not."""
     text, labels = folded.text, Labels(folded.text)
     is_phone_wanted = "phone" in kinds

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
-Kind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret"]
+PiiKind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[PiiKind, ...] = get_args(PiiKind)
 
-PRECEDENCE: tuple[Kind, ...] = ("email", "credit_card", "ssn", "ipv4", "hex_secret", "phone")
+PRECEDENCE: tuple[PiiKind, ...] = ("email", "credit_card", "ssn", "ipv4", "hex_secret", "phone")
 """Of two equally long findings that overlap, the earlier kind gives the name."""
 
-PLACEHOLDERS: dict[Kind, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}
+PLACEHOLDERS: dict[PiiKind, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}
 
 
 class Span(NamedTuple):
@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
     start: int
     end: int
-    kind: Kind
+    kind: PiiKind
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
@@ -39,5 +39,5 @@ def merge(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _rank(length: int, kind: Kind) -> tuple[int, int]:
+def _rank(length: int, kind: PiiKind) -> tuple[int, int]:
     return length, -PRECEDENCE.index(kind)

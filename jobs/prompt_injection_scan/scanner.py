@@ -112,11 +112,11 @@ class _Search:
             if places and not any(start <= places[0] < end for start, end in covered):
                 yield self._reported(rule, rule.severity, places[0], places[-1] + 1, rule.message)
 
-    def _matches(self, view: Layer, shelf: Shelf, reader: Reader) -> Iterator[Finding]:
+    def _matches(self, view: Layer, published: Shelf, reader: Reader) -> Iterator[Finding]:
         haystack = Haystack(view.text)
-        for index in shelf.patterns.candidates(haystack):
-            rule = shelf.rules[index]
-            for start, end in shelf.patterns[index].spans(haystack, _MOST_PLACES):
+        for index in published.patterns.candidates(haystack):
+            rule = published.rules[index]
+            for start, end in published.patterns[index].spans(haystack, _MOST_PLACES):
                 place = (rule.id, *view.span(start, end))
                 if place in self._seen:
                     continue

@@ -67,16 +67,16 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def run(request: Request, context: Context) -> Response:
     """Fetch, and let a child read."""
     begin = time.monotonic()
-    page = context.world.pages.get(
+    page = context.ports.pages.get(
         public_url(request.url),
         limit_bytes=MAX_BYTES,
         deadline=begin + FETCH_S,
         headers={"Accept": ACCEPT},
     )
-    fetched_at = context.world.clock.now().astimezone(UTC).replace(microsecond=0)
+    fetched_at = context.ports.clock.now().astimezone(UTC).replace(microsecond=0)
     _check(page)
     fetched = Fetched(url=page.url, content_type=page.header("content-type"), body=page.body, limit=request.limit)
-    raw = context.world.calculations.run(
+    raw = context.ports.calculations.run(
         "read_feed", msgspec.msgpack.encode(fetched), limit_s=READ_S, deadline=begin + ENDPOINT.deadline_s - READ_S
     )
     reading = msgspec.msgpack.decode(raw, type=Reading)

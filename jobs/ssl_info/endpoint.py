@@ -118,15 +118,15 @@ def run(request: Request, context: Context) -> Response:
     """Shake hands, and read what was shown."""
     begin = time.monotonic()
     host = request.name()
-    world = context.world
-    shown = world.tls.handshake(host, request.port, deadline=begin + HANDSHAKE_LIMIT_S)
+    ports = context.ports
+    shown = ports.tls.handshake(host, request.port, deadline=begin + HANDSHAKE_LIMIT_S)
     question = Question(
         host=host,
         chain=list(shown.chain),
-        authorities=world.tls.authorities(),
-        now_s=int(world.clock.now().timestamp()),
+        authorities=ports.tls.authorities(),
+        now_s=int(ports.clock.now().timestamp()),
     )
-    answer = world.calculations.run(
+    answer = ports.calculations.run(
         examination.NAME,
         msgspec.msgpack.encode(question),
         limit_s=READING_LIMIT_S,

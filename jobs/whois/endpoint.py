@@ -109,7 +109,7 @@ def run(request: Request, context: Context) -> Response:
     from jobs.whois.search import Search
 
     domain = _registrable(hosts.public_host(request.domain))
-    search = Search(context.world.whois, domain, domains.unicode_of(domain), time.monotonic() + WITHIN_S)
+    search = Search(context.ports.whois, domain, domains.unicode_of(domain), time.monotonic() + WITHIN_S)
     record = search.run()
     raw, is_cut = search.raw()
     return Response(
@@ -123,7 +123,7 @@ def run(request: Request, context: Context) -> Response:
         created_at=_iso(record.created),
         updated_at=_iso(record.updated),
         expires_at=_iso(record.expires),
-        days_until_expiry=_days(record.expires, context.world.clock.now()),
+        days_until_expiry=_days(record.expires, context.ports.clock.now()),
         name_servers=list(record.name_servers),
         status=list(record.status),
         dnssec=record.dnssec,

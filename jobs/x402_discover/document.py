@@ -11,7 +11,7 @@ import msgspec
 
 Evidence = Literal["challenge", "terms", "listed"]
 Transport = Literal["payment_required_header", "body", "www_authenticate"]
-Kind = Literal["page", "catalog", "guess"]
+DocumentKind = Literal["page", "catalog", "guess"]
 HintType = Literal["meta", "link", "anchor"]
 
 MAX_TEXT = 500
@@ -80,7 +80,7 @@ class Source(msgspec.Struct, frozen=True, array_like=True):
         method: it was asked for with.
     """
 
-    kind: Kind
+    kind: DocumentKind
     method: str
     url: str
     status: int

@@ -70,7 +70,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 def run(request: Request, context: Context) -> Response:
     """Look at the target, then at every place where a site may say what it sells."""
     url = public_url(request.url)
-    found = survey(url, context.world)
+    found = survey(url, context.ports)
     shown = found.calls.first(request.limit)
     return Response(
         ok=True,

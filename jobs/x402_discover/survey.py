@@ -9,7 +9,7 @@ import msgspec
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Calculations, Page, Ports
-from jobs.x402_discover.document import Challenge, Hint, Kind, Reading, Source
+from jobs.x402_discover.document import Challenge, DocumentKind, Hint, Reading, Source
 from jobs.x402_discover.fetching import Fetcher, OtherSite, Spent
 from jobs.x402_discover.reading import NAME
 from jobs.x402_discover.report import Calls, SourceName
@@ -64,7 +64,7 @@ class Reader:
         self._calculations = calculations
         self._deadline = time.monotonic() + READINGS_LIMIT_S
 
-    def read(self, url: PublicUrl, method: str, page: Page, kind: Kind) -> Reading:
+    def read(self, url: PublicUrl, method: str, page: Page, kind: DocumentKind) -> Reading:
         """What a response says. Raises DeadlineExceeded when no child was free to read it."""
         source = Source(kind, method, str(url), page.status, page.headers, page.body)
         try:
@@ -102,15 +102,15 @@ class Survey:
                 self.warnings.append(text)
 
 
-def survey(url: PublicUrl, world: Ports) -> Survey:
+def survey(url: PublicUrl, ports: Ports) -> Survey:
     """Look at a site.
 
     Raises:
         BlockedAddress: the target leads to what is not public.
         UpstreamFailed: the target did not answer, and there is no catalog; the reason is the target's.
     """
-    fetcher = Fetcher(world.pages)
-    reader = Reader(world.calculations)
+    fetcher = Fetcher(ports.pages)
+    reader = Reader(ports.calculations)
     failure: UpstreamFailed | None = None
     try:
         final, page = fetcher.get(url, limit_s=TARGET_LIMIT_S)
@@ -134,7 +134,7 @@ def survey(url: PublicUrl, world: Ports) -> Survey:
 
 def _read_target(found: Survey, page: Page, fetcher: Fetcher, reader: Reader) -> None:
     is_well_known = found.target.target.partition("?")[0] in (_WELL_KNOWN[0][0], _WELL_KNOWN[1][0])
-    kind: Kind = "catalog" if is_well_known else "page"
+    kind: DocumentKind = "catalog" if is_well_known else "page"
     reading = reader.read(found.target, "GET", page, kind)
     if page.status == 405 and reading.challenge is None:
         try:
@@ -196,7 +196,7 @@ def _read_catalogs(found: Survey, fetcher: Fetcher, reader: Reader) -> None:
 def _read_catalog(
     found: Survey, url: PublicUrl, final: PublicUrl, page: Page, source: SourceName, reader: Reader
 ) -> None:
-    kind: Kind = "guess" if source in ("bazaar", "openapi") else "catalog"
+    kind: DocumentKind = "guess" if source in ("bazaar", "openapi") else "catalog"
     reading = reader.read(final, "GET", page, kind)
     error = reading.error
     if error is None and page.status >= 300 and reading.format is None:

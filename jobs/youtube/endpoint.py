@@ -92,10 +92,10 @@ def run(request: Request, context: Context) -> Response:
     """Ask, choose, read."""
     deadline = time.monotonic() + TIMEOUT_S
     video = video_id(request.url)
-    found = context.world.captions.fetch(video, lambda offered: tracks.chosen(offered, request.lang), deadline=deadline)
+    found = context.ports.captions.fetch(video, lambda offered: tracks.chosen(offered, request.lang), deadline=deadline)
     track = found.tracks[found.chosen]
     segments = transcript.decode(
-        context.world.calculations.run(
+        context.ports.calculations.run(
             "caption_document", found.document, limit_s=READING_LIMIT_S, deadline=time.monotonic() + CHILD_WAIT_S
         )
     )

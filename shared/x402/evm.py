@@ -20,7 +20,7 @@ from Crypto.Hash import keccak
 from shared.money import Price
 from shared.x402 import authorization
 from shared.x402.networks import EVM_USDC, EvmToken
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
 
 SCHEME = "exact"
@@ -54,7 +54,7 @@ TRANSFER_TYPEHASH = keccak256(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Authorization(authorization.Authorization):
+class EvmAuthorization(authorization.Authorization):
     """A payment that passed the static check.
 
     Attributes:
@@ -133,7 +133,7 @@ class _Payload(msgspec.Struct, frozen=True):
     authorization: _Authorization
 
 
-def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
+def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
     """Decide offline whether `payload` pays `offer`: shape, recipient, amount and signature, but not the time window.
 
     Args:
@@ -146,7 +146,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
     try:
         decoded = msgspec.convert(payload, _Payload)
     except msgspec.ValidationError:
-        raise Refused("invalid_payload") from None
+        raise PaymentRefused("invalid_payload") from None
     fields = decoded.authorization
     if not (
         _ADDRESS.fullmatch(fields.from_)
@@ -155,14 +155,14 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
         and len(decoded.signature) <= _MAX_SIGNATURE_CHARS
         and _HEX.fullmatch(decoded.signature)
     ):
-        raise Refused("invalid_payload")
+        raise PaymentRefused("invalid_payload")
     value, valid_after, valid_before = (
         _uint256(text) for text in (fields.value, fields.valid_after, fields.valid_before)
     )
     if fields.to.lower() != offer.pay_to.lower():
-        raise Refused("invalid_exact_evm_payload_recipient_mismatch")
+        raise PaymentRefused("invalid_exact_evm_payload_recipient_mismatch")
     if value != int(offer.amount):
-        raise Refused("invalid_exact_evm_payload_authorization_value_mismatch")
+        raise PaymentRefused("invalid_exact_evm_payload_authorization_value_mismatch")
 
     payer, nonce = fields.from_.lower(), bytes.fromhex(fields.nonce[2:])
     signature = bytes.fromhex(decoded.signature[2:])
@@ -170,13 +170,13 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
     if is_ecdsa:
         digest = transfer_digest(offer, payer, fields.to, value, valid_after, valid_before, nonce)
         if _signer(digest, signature) != payer:
-            raise Refused("invalid_exact_evm_payload_signature")
+            raise PaymentRefused("invalid_exact_evm_payload_signature")
         # One form: v of 0 and 27 mean the same, and what is derived from a signature must be the same, too.
         signature = signature[:64] + bytes([signature[64] % 27 + 27])
     elif decoded.signature.endswith(_ERC6492_SUFFIX):
         # Settling it would call a factory of the client's choice with the settler's money.
-        raise Refused("invalid_exact_evm_payload_undeployed_smart_wallet")
-    return Authorization(
+        raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
+    return EvmAuthorization(
         payment_id=f"{offer.network}:{offer.asset.lower()}:{payer}:{fields.nonce.lower()}",
         network=offer.network,
         asset=offer.asset,
@@ -221,7 +221,7 @@ def transfer_digest(
     return keccak256(b"\x19\x01" + separator + struct_hash)
 
 
-def authorization_digest(offer: Offer, checked: Authorization) -> bytes:
+def authorization_digest(offer: Offer, checked: EvmAuthorization) -> bytes:
     """The same 32 bytes, of a payment that was checked."""
     return transfer_digest(
         offer,
@@ -247,7 +247,7 @@ def token_on(network: str) -> EvmToken:
 def _uint256(text: str) -> int:
     """Strict decimal: int() alone takes signs, spaces, underscores, leading zeros and digits of other scripts."""
     if not _UINT.fullmatch(text) or (number := int(text)) >= 1 << 256:
-        raise Refused("invalid_payload")
+        raise PaymentRefused("invalid_payload")
     return number
 
 

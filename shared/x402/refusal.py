@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Refused(Exception):
+class PaymentRefused(Exception):
     """A payment is not acceptable. Nothing was settled.
 
     Args:

@@ -22,7 +22,7 @@ import msgspec
 from shared.money import Price
 from shared.x402 import authorization
 from shared.x402.networks import SOLANA_USDC, SolanaToken
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.solana_address import decode_base58, encode_base58, is_address, may_be_token_account, token_account
 from shared.x402.solana_layout import check_layout
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Malformed, Transaction, read_transaction
@@ -44,7 +44,7 @@ _PREFIX = "invalid_exact_svm_payload_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Authorization(authorization.Authorization):
+class SolanaAuthorization(authorization.Authorization):
     """A payment that passed the static check.
 
     Attributes:
@@ -136,7 +136,7 @@ class _Terms(NamedTuple):
     fee_payer: bytes
 
 
-def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
+def check(offer: Offer, payload: dict[str, Any]) -> SolanaAuthorization:
     """Decide offline whether `payload` pays `offer`. What its blockhash and the balances allow, only the chain knows.
 
     Args:
@@ -149,36 +149,36 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
     try:
         decoded = msgspec.convert(payload, _Payload)
     except msgspec.ValidationError:
-        raise Refused("invalid_payload") from None
+        raise PaymentRefused("invalid_payload") from None
     if "feePayer" not in offer.extra:
-        raise Refused(_PREFIX + "missing_fee_payer")
+        raise PaymentRefused(_PREFIX + "missing_fee_payer")
     try:
         terms, amount, memo = _read(offer)
     except ValueError:
-        raise Refused("invalid_payment_requirements") from None
+        raise PaymentRefused("invalid_payment_requirements") from None
 
     transaction = _transaction(decoded.transaction)
     transfer = check_layout(transaction.message, fee_payer=terms.fee_payer, memo=memo)
     if transfer.mint != terms.mint:
-        raise Refused(_PREFIX + "mint_mismatch")
+        raise PaymentRefused(_PREFIX + "mint_mismatch")
     if transfer.decimals != terms.decimals:
-        raise Refused(_PREFIX + "decimals_mismatch")
+        raise PaymentRefused(_PREFIX + "decimals_mismatch")
     if transfer.destination != terms.destination:
-        raise Refused(_PREFIX + "recipient_mismatch")
+        raise PaymentRefused(_PREFIX + "recipient_mismatch")
     if transfer.amount != amount:
-        raise Refused(_PREFIX + ("amount_insufficient" if transfer.amount < amount else "amount_mismatch"))
+        raise PaymentRefused(_PREFIX + ("amount_insufficient" if transfer.amount < amount else "amount_mismatch"))
     payer, signature = transaction.message.keys[1], transaction.signatures[1]
     if not may_be_token_account(transfer.source, payer, terms.mint):
         # The payer may spend from another's account when that one allowed it, and would not be whose money it is.
-        raise Refused(_PREFIX + "source_mismatch")
+        raise PaymentRefused(_PREFIX + "source_mismatch")
     if transfer.source == transfer.destination:
         # It would succeed, and nothing would move.
-        raise Refused(_PREFIX + "source_is_destination")
+        raise PaymentRefused(_PREFIX + "source_is_destination")
     if not is_signed_by(payer, signature, transaction.signed):
-        raise Refused(_PREFIX + "signature_invalid")
+        raise PaymentRefused(_PREFIX + "signature_invalid")
 
     address = encode_base58(payer)
-    return Authorization(
+    return SolanaAuthorization(
         payment_id=f"{offer.network}:{offer.asset}:{address}:{hashlib.sha256(transaction.signed).hexdigest()}",
         network=offer.network,
         asset=offer.asset,
@@ -225,7 +225,7 @@ def _terms(network: str, asset: str, pay_to: str, fee_payer: str) -> _Terms:
 
 def _transaction(text: str) -> Transaction:
     if len(text) > _MAX_PAYLOAD_CHARS:
-        raise Refused(_PREFIX + "transaction_could_not_be_decoded")
+        raise PaymentRefused(_PREFIX + "transaction_could_not_be_decoded")
     try:
         raw = base64.b64decode(text, validate=True)
         # Python reads other spellings of the last characters, too.
@@ -233,4 +233,4 @@ def _transaction(text: str) -> Transaction:
             raise ValueError
         return read_transaction(raw)
     except (Malformed, binascii.Error, ValueError):
-        raise Refused(_PREFIX + "transaction_could_not_be_decoded") from None
+        raise PaymentRefused(_PREFIX + "transaction_could_not_be_decoded") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58
 from shared.x402.solana_message import Instruction, Message
 
@@ -55,21 +55,21 @@ def check_layout(message: Message, *, fee_payer: bytes, memo: bytes | None) -> T
     """
     if message.lookups:
         # What is in a table, only the chain knows: the fee payer, perhaps.
-        raise Refused(_PREFIX + "address_lookup_tables")
+        raise PaymentRefused(_PREFIX + "address_lookup_tables")
     if message.signers > 2:
-        raise Refused(_PREFIX + "excessive_signers")
+        raise PaymentRefused(_PREFIX + "excessive_signers")
     if message.signers < 2:
-        raise Refused(_PREFIX + "missing_payer_signature")
+        raise PaymentRefused(_PREFIX + "missing_payer_signature")
     if message.keys[_FEE_PAYER] != fee_payer:
-        raise Refused(_PREFIX + "fee_payer_mismatch")
+        raise PaymentRefused(_PREFIX + "fee_payer_mismatch")
     instructions = message.instructions
     if not _FEWEST <= len(instructions) <= _MOST:
-        raise Refused(_PREFIX + "transaction_instructions_length")
+        raise PaymentRefused(_PREFIX + "transaction_instructions_length")
     _check_fee_payer(instructions)
     units = _unit_limit(message, instructions[0])
     price = _unit_price(message, instructions[1])
     if units * price > MAX_PRIORITY_FEE * 1_000_000:
-        raise Refused(_BUDGET + "price_instruction_too_high")
+        raise PaymentRefused(_BUDGET + "price_instruction_too_high")
     transfer = _transfer(message, instructions[2])
     _check_optional(message, instructions[3:], memo)
     return transfer
@@ -79,7 +79,7 @@ def _check_fee_payer(instructions: tuple[Instruction, ...]) -> None:
     for number, instruction in enumerate(instructions):
         if _FEE_PAYER in instruction.accounts:
             is_transfer = number == 2
-            raise Refused(
+            raise PaymentRefused(
                 _PREFIX
                 + "transaction_fee_payer_"
                 + ("transferring_funds" if is_transfer else "in_instruction_accounts")
@@ -94,10 +94,10 @@ def _unit_limit(message: Message, instruction: Instruction) -> int:
         or len(data) != 5
         or data[0] != _SET_UNIT_LIMIT
     ):
-        raise Refused(_BUDGET + "limit_instruction")
+        raise PaymentRefused(_BUDGET + "limit_instruction")
     units = int.from_bytes(data[1:], "little")
     if units > MAX_COMPUTE_UNITS:
-        raise Refused(_BUDGET + "limit_instruction_too_high")
+        raise PaymentRefused(_BUDGET + "limit_instruction_too_high")
     return units
 
 
@@ -109,10 +109,10 @@ def _unit_price(message: Message, instruction: Instruction) -> int:
         or len(data) != 9
         or data[0] != _SET_UNIT_PRICE
     ):
-        raise Refused(_BUDGET + "price_instruction")
+        raise PaymentRefused(_BUDGET + "price_instruction")
     price = int.from_bytes(data[1:], "little")
     if price > MAX_COMPUTE_PRICE:
-        raise Refused(_BUDGET + "price_instruction_too_high")
+        raise PaymentRefused(_BUDGET + "price_instruction_too_high")
     return price
 
 
@@ -125,7 +125,7 @@ def _transfer(message: Message, instruction: Instruction) -> Transfer:
         or len(accounts) != 4  # more would be the signers of a shared account
         or accounts[3] != _PAYER
     ):
-        raise Refused(_PREFIX + "no_transfer_instruction")
+        raise PaymentRefused(_PREFIX + "no_transfer_instruction")
     source, mint, destination = keys[accounts[0]], keys[accounts[1]], keys[accounts[2]]
     return Transfer(source, mint, destination, int.from_bytes(data[1:9], "little"), data[9])
 
@@ -137,10 +137,10 @@ def _check_optional(message: Message, instructions: tuple[Instruction, ...], mem
         if program == MEMO_PROGRAM:
             memos.append(instruction.data)
         elif program != LIGHTHOUSE_PROGRAM:
-            raise Refused(f"{_PREFIX}unknown_{place}_instruction")
+            raise PaymentRefused(f"{_PREFIX}unknown_{place}_instruction")
     if memo is None:
         return
     if len(memos) != 1:
-        raise Refused(_PREFIX + "memo_count")
+        raise PaymentRefused(_PREFIX + "memo_count")
     if memos[0] != memo:
-        raise Refused(_PREFIX + "memo_mismatch")
+        raise PaymentRefused(_PREFIX + "memo_mismatch")

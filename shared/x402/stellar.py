@@ -23,7 +23,7 @@ from shared.money import Price
 from shared.x402 import authorization, stellar_envelope
 from shared.x402 import stellar_xdr as xdr
 from shared.x402.networks import STELLAR_USDC, StellarToken
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import ACCOUNT, CONTRACT, Address, parse
 from shared.x402.stellar_envelope import BY_ADDRESS, WRONG_INVOCATION, Entry, Envelope
 from shared.x402.wire import Offer
@@ -52,7 +52,7 @@ _PREIMAGE_OF_ADDRESS, _PREIMAGE_WITH_ADDRESS = 9, 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Authorization(authorization.Authorization):
+class StellarAuthorization(authorization.Authorization):
     """A payment that passed the static check.
 
     Attributes:
@@ -147,7 +147,7 @@ def is_payable(offer: Offer) -> bool:
     )
 
 
-def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
+def check(offer: Offer, payload: dict[str, Any]) -> StellarAuthorization:
     """Decide offline whether `payload` pays `offer`: one transfer, by its payer's own signature, but not the time window.
 
     Args:
@@ -160,28 +160,28 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
     envelope = _envelope(payload.get("transaction"))
     if envelope.operation_source is not None:
         # Nobody could sign for it: the settler signs as the source of the transaction.
-        raise Refused(_PREFIX + "unsafe_tx_or_op_source")
+        raise PaymentRefused(_PREFIX + "unsafe_tx_or_op_source")
     call = envelope.call
     if call.contract != parse(offer.asset):
-        raise Refused(_PREFIX + "wrong_asset")
+        raise PaymentRefused(_PREFIX + "wrong_asset")
     if call.function != b"transfer" or len(call.args) != 3:
-        raise Refused(_PREFIX + "wrong_function_name")
+        raise PaymentRefused(_PREFIX + "wrong_function_name")
     sender, recipient, amount = call.args
     if sender[0] != xdr.ADDRESS:
-        raise Refused(_PREFIX + "malformed")
+        raise PaymentRefused(_PREFIX + "malformed")
     if recipient != (xdr.ADDRESS, parse(offer.pay_to)):
-        raise Refused(_PREFIX + "wrong_recipient")
+        raise PaymentRefused(_PREFIX + "wrong_recipient")
     if amount != (xdr.I128, int(offer.amount)):
-        raise Refused(_PREFIX + "wrong_amount")
+        raise PaymentRefused(_PREFIX + "wrong_amount")
     payer: Address = sender[1].account
     if payer.kind != ACCOUNT:
         # Only a contract's own code can check its signature, at the settler's expense.
-        raise Refused(_PREFIX + "unsupported_payer")
+        raise PaymentRefused(_PREFIX + "unsupported_payer")
     entry = _entry(envelope, payer)
     signature = _signature(entry, payer)
     if not _is_signed(entry, payer, signature, STELLAR_USDC[offer.network].passphrase):
-        raise Refused(_PREFIX + "signature")
-    return Authorization(
+        raise PaymentRefused(_PREFIX + "signature")
+    return StellarAuthorization(
         payment_id=f"{offer.network}:{offer.asset}:{payer.text}:{entry.nonce}",
         network=offer.network,
         asset=offer.asset,
@@ -204,30 +204,30 @@ def token_on(network: str) -> StellarToken:
 
 def _envelope(transaction: object) -> Envelope:
     if not isinstance(transaction, str) or len(transaction) > _MOST_CHARS:
-        raise Refused(_PREFIX + "malformed")
+        raise PaymentRefused(_PREFIX + "malformed")
     try:
         data = base64.b64decode(transaction, validate=True)
         if base64.b64encode(data).decode() != transaction:  # other bits behind the last byte
             raise xdr.Malformed("base64 in another spelling")
         return stellar_envelope.read(data)
     except (xdr.Malformed, binascii.Error, ValueError):
-        raise Refused(_PREFIX + "malformed") from None
+        raise PaymentRefused(_PREFIX + "malformed") from None
 
 
 def _entry(envelope: Envelope, payer: Address) -> Entry:
     """The one entry that there must be: the payer's, for this very call."""
     if not envelope.entries:
-        raise Refused(_PREFIX + "no_auth_entries")
+        raise PaymentRefused(_PREFIX + "no_auth_entries")
     for entry in envelope.entries:
         if entry.call.raw != envelope.call.raw:
-            raise Refused(WRONG_INVOCATION)
+            raise PaymentRefused(WRONG_INVOCATION)
     ours = [entry for entry in envelope.entries if entry.address == payer]
     if not ours or any(entry.signature[0] == xdr.VOID for entry in ours):
-        raise Refused(_PREFIX + "missing_payer_signature")
+        raise PaymentRefused(_PREFIX + "missing_payer_signature")
     if any(entry.signature[0] == xdr.VOID for entry in envelope.entries):
-        raise Refused(_PREFIX + "unexpected_pending_signatures")
+        raise PaymentRefused(_PREFIX + "unexpected_pending_signatures")
     if len(envelope.entries) > 1:
-        raise Refused(_PREFIX + "unexpected_auth_entries")
+        raise PaymentRefused(_PREFIX + "unexpected_auth_entries")
     return ours[0]
 
 
@@ -247,7 +247,7 @@ def _signature(entry: Entry, payer: Address) -> bytes:
             ),
         ) if len(signature) == 64:
             return signature
-    raise Refused(_PREFIX + "signature")
+    raise PaymentRefused(_PREFIX + "signature")
 
 
 def _is_signed(entry: Entry, payer: Address, signature: bytes, passphrase: str) -> bool:

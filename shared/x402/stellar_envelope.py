@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import Address
 from shared.x402.stellar_xdr import Malformed, Reader, Value
 
@@ -96,10 +96,10 @@ def read(data: bytes) -> Envelope:
         reader.fixed(16)
     _memo(reader)
     if reader.u32() != 1:
-        raise Refused(WRONG_OPERATION)
+        raise PaymentRefused(WRONG_OPERATION)
     operation_source = reader.muxed_account() if reader.option() else None
     if reader.u32() != _INVOKE_HOST_FUNCTION or reader.u32() != _INVOKE_CONTRACT:
-        raise Refused(WRONG_OPERATION)
+        raise PaymentRefused(WRONG_OPERATION)
     call = _call(reader)
     entries = reader.array(lambda: _entry(reader), most=_MOST_AUTH_ENTRIES)
     _soroban_data(reader)
@@ -127,7 +127,7 @@ def _call(reader: Reader) -> Call:
 def _entry(reader: Reader) -> Entry:
     credentials = reader.u32()
     if credentials not in (BY_ADDRESS, BY_ADDRESS_V2):
-        raise Refused(UNSUPPORTED_CREDENTIALS)
+        raise PaymentRefused(UNSUPPORTED_CREDENTIALS)
     start = reader.at
     address = reader.address()
     address_raw = reader.since(start)
@@ -135,10 +135,10 @@ def _entry(reader: Reader) -> Entry:
     signature = reader.value()
     start = reader.at
     if reader.u32() != _INVOKE_CONTRACT:
-        raise Refused(WRONG_INVOCATION)
+        raise PaymentRefused(WRONG_INVOCATION)
     call = _call(reader)
     if reader.u32() != 0:
-        raise Refused(HAS_SUBINVOCATIONS)
+        raise PaymentRefused(HAS_SUBINVOCATIONS)
     invocation_raw = reader.since(start)
     return Entry(credentials, address, nonce, expiration_ledger, signature, call, address_raw, invocation_raw)
 

@@ -122,7 +122,7 @@ class Evidence(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, 
     amount: str | None = None
 
 
-class Kind(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+class SupportedKind(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     """One (version, scheme, network) that a facilitator settles."""
 
     x402_version: int = msgspec.field(name="x402Version")
@@ -134,6 +134,6 @@ class Kind(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_o
 class Supported(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Answer of /supported."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[SupportedKind, ...]
     extensions: tuple[str, ...] = ()
     signers: dict[str, tuple[str, ...]] = {}

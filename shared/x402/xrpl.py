@@ -20,7 +20,7 @@ import msgspec
 from shared.money import ExcessPrecision, Price
 from shared.x402 import authorization
 from shared.x402.networks import XrplToken
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
 from shared.x402.xrpl_binary import MAX_BLOB_BYTES, Transaction
 from shared.x402.xrpl_keys import (
@@ -81,7 +81,7 @@ class PaymentId:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Authorization(authorization.Authorization):
+class XrplAuthorization(authorization.Authorization):
     """A payment that passed the static check.
 
     Attributes:
@@ -189,7 +189,7 @@ class _Payload(msgspec.Struct, frozen=True, rename="camel"):
     invoice_id: str | None = None
 
 
-def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
+def check(offer: Offer, payload: dict[str, Any]) -> XrplAuthorization:
     """Decide offline whether `payload` pays `offer`: shape, amount, recipient, invoice and signature, but not when.
 
     Args:
@@ -202,16 +202,16 @@ def check(offer: Offer, payload: dict[str, Any]) -> Authorization:
     try:
         decoded = msgspec.convert(payload, _Payload)
     except msgspec.ValidationError:
-        raise Refused("invalid_payload") from None
+        raise PaymentRefused("invalid_payload") from None
     if len(decoded.signed_tx_blob) > 2 * MAX_BLOB_BYTES or not _HEX.fullmatch(decoded.signed_tx_blob):
-        raise Refused("invalid_payload")
+        raise PaymentRefused("invalid_payload")
     transaction = read(bytes.fromhex(decoded.signed_tx_blob))
     fields = transaction.fields
     check_fields(offer, fields, decoded.invoice_id)
     sequence, ticket = sequence_and_ticket(offer, fields)
     payer, signer = _payer_and_signer(transaction)
     last_ledger = fields["LastLedgerSequence"]
-    return Authorization(
+    return XrplAuthorization(
         payment_id=str(PaymentId(offer.network, payer, last_ledger, transaction.hash)),
         network=offer.network,
         asset=offer.asset,

@@ -6,7 +6,7 @@ import hashlib
 from decimal import Decimal
 from typing import Any
 
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
 from shared.x402.xrpl_binary import Drops, Foreign, Issued, Transaction, Unreadable, decode
 from shared.x402.xrpl_keys import account_id
@@ -34,9 +34,9 @@ def invoice_hash(invoice: str) -> bytes:
     return hashlib.sha256(invoice.encode()).digest()
 
 
-def refused(reason: str) -> Refused:
+def refused(reason: str) -> PaymentRefused:
     """A refusal in the scheme's own words, which share a prefix."""
-    return Refused(PREFIX + reason)
+    return PaymentRefused(PREFIX + reason)
 
 
 def read(blob: bytes) -> Transaction:

@@ -102,8 +102,8 @@ async def test_a_connection_that_ends_is_no_end_of_the_body() -> None:
 async def test_a_short_body_is_looked_at_before_it_is_paid_for() -> None:
     """As it is, JSON or not; reading it afterwards, or giving it up, takes nothing more."""
     reading = request(Upload(part(b"{x"), part(b"\xff]", more=False)))
-    assert await reading.glimpse() == b"{x\xff]"
-    assert await reading.glimpse() == b"{x\xff]"
+    assert await reading.peek() == b"{x\xff]"
+    assert await reading.peek() == b"{x\xff]"
     async with asyncio.timeout(1):
         await reading.discard()
 
@@ -112,8 +112,8 @@ async def test_what_was_read_need_not_be_looked_at() -> None:
     """A refusal after the reading knows the body."""
     reading = request(Upload(part(b"{ }1", more=False)))
     assert await reading.read(limit=4) == b"{ }1"
-    assert await reading.glimpse() == b"{ }1"
-    assert await request(Upload(), []).glimpse() == b""
+    assert await reading.peek() == b"{ }1"
+    assert await request(Upload(), []).peek() == b""
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ async def test_other_bodies_are_not_looked_at(headers: list[tuple[bytes, bytes]]
     """They are read by whoever pays."""
     upload = Upload(part(b"1234", more=False))
     reading = request(upload, headers)
-    assert await reading.glimpse() is None
+    assert await reading.peek() is None
     assert len(upload.events) == 1
     await reading.discard()
     assert upload.events == []
@@ -140,7 +140,7 @@ async def test_a_look_that_fails_says_nothing(events: list[dict[str, Any]], monk
     """The price is told all the same, and nobody waits for the rest."""
     monkeypatch.setattr(body, "DISCARD_TIMEOUT_S", 0.01)
     reading = request(Upload(*events))
-    assert await reading.glimpse() is None
+    assert await reading.peek() is None
     async with asyncio.timeout(1):
         await reading.discard()
 

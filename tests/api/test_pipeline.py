@@ -382,7 +382,7 @@ async def test_no_facilitator_is_503_and_nothing_is_remembered(
 
 
 def _facilitators(app: Any) -> list[Any]:
-    return [rail.facilitator for call in app._calls.values() for _, rail in call._till._priced]
+    return [rail.facilitator for call in app._calls.values() for _, rail in call._gate._priced]
 
 
 async def test_no_worker_is_503_before_charging(

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 def circuit_of(app: Any) -> Circuit:
-    circuit: Circuit = app._calls[PATH]._till._priced[0][1].facilitator.circuit
+    circuit: Circuit = app._calls[PATH]._gate._priced[0][1].facilitator.circuit
     return circuit
 
 
@@ -109,7 +109,7 @@ async def test_a_facilitator_for_another_network_is_paid_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It says so itself: the challenge is there, and a payment is refused before it is claimed."""
-    rail = app._calls[PATH]._till._priced[0][1]
+    rail = app._calls[PATH]._gate._priced[0][1]
     monkeypatch.setattr(health, "FRESH_S", 0.0)
     facilitator.says = json.dumps({"kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:1"}]}).encode()
     assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is False

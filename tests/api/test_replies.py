@@ -27,7 +27,7 @@ async def reader(clean_redis: str) -> AsyncIterator[ReplyReader]:
 
 async def test_a_herd_of_slow_calls_lets_a_fast_one_pass(reader: ReplyReader, clean_redis: str) -> None:
     """Replies that are there at once: the fast pool's is handed on at once, those of slow pools one after the other."""
-    slow = [reader.expect(f"slow-{number}", unhurried=True) for number in range(HERD)]
+    slow = [reader.expect(f"slow-{number}", batched=True) for number in range(HERD)]
     fast = reader.expect("fast")
     pusher = Redis(clean_redis)
     replies = [*(f"slow-{number}" for number in range(HERD)), "fast"]
@@ -41,7 +41,7 @@ async def test_a_herd_of_slow_calls_lets_a_fast_one_pass(reader: ReplyReader, cl
 
 async def test_a_caller_who_left_the_herd_is_passed_over(reader: ReplyReader, clean_redis: str) -> None:
     """Its deadline ended while its reply was waiting to be handed on."""
-    slow = [reader.expect(f"slow-{number}", unhurried=True) for number in range(HERD)]
+    slow = [reader.expect(f"slow-{number}", batched=True) for number in range(HERD)]
     pusher = Redis(clean_redis)
     await pusher.call("RPUSH", reader.address, *(encode_reply(Reply(f"slow-{n}", b"answer")) for n in range(HERD)))
     reader.start()

@@ -25,8 +25,8 @@ from client.delivery import Patience
 from client.main import main
 from client.wallet import Wallet
 from shared.money import Price
-from shared.x402.evm import Authorization, check, offers, token_on
-from shared.x402.refusal import Refused
+from shared.x402.evm import EvmAuthorization, check, offers, token_on
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Payment
 
 # A canary: no output may ever contain it.
@@ -81,7 +81,7 @@ class Shop:
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
-        self.authorizations: list[Authorization] = []
+        self.authorizations: list[EvmAuthorization] = []
         self.unpaid: list[Step] = [lambda seen: self.demand(self.challenge(seen.path))]
         self.paid: list[Step] = [self.sell]
         self.documents: dict[str, Canned] = {}
@@ -118,7 +118,7 @@ class Shop:
             return self.demand({**self.challenge(seen.path), "error": "no matching offer"})
         try:
             authorization = check(offer, payment.payload)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return self.demand({**self.challenge(seen.path), "error": refused.reason})
         self.authorizations.append(authorization)
         return Canned(200, answer, {"payment-response": packed(self.receipt(payer=authorization.payer))})

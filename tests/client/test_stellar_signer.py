@@ -12,7 +12,7 @@ import pytest
 from stellar_sdk import Keypair, MuxedAccount, StrKey, TransactionEnvelope, scval, xdr
 from stellar_sdk.auth import authorization_payload_hash, build_authorization_preimage
 
-from client.errors import Refused, Unreachable, WalletUnusable
+from client.errors import NothingPaid, Unreachable, WalletUnusable
 from client.signer import Unpayable
 from client.stellar_signer import StellarSigner
 from compose.sandbox import stellar_methods
@@ -84,7 +84,7 @@ def test_credentials_of_cap_71_where_the_network_has_no_others(
     """From protocol 28 on the flag does nothing."""
     plain = stellar_methods._METHODS["simulateTransaction"]
     monkeypatch.setitem(
-        stellar_methods._METHODS, "simulateTransaction", lambda of, asked: plain(of, asked | {"useUpgradedAuth": True})
+        stellar_methods._METHODS, "simulateTransaction", lambda of, quote: plain(of, quote | {"useUpgradedAuth": True})
     )
     payload = sign(signer)
     envelope = TransactionEnvelope.from_xdr(payload["transaction"], TOKEN.passphrase)
@@ -140,14 +140,14 @@ def test_whatever_could_do_more_than_pay_the_price_is_refused(
 def test_too_little_money_is_told_by_the_network(signer: StellarSigner, network: StellarServer) -> None:
     """And nothing is handed out."""
     network.ledger.state.lines[KEY.public_key].balance = 9_999
-    with pytest.raises(Refused, match="would not make the transfer: HostError"):
+    with pytest.raises(NothingPaid, match="would not make the transfer: HostError"):
         sign(signer)
 
 
 def edited(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """A node that answers simulations with something else."""
     plain = stellar_methods._METHODS["simulateTransaction"]
-    monkeypatch.setitem(stellar_methods._METHODS, "simulateTransaction", lambda of, asked: change(plain(of, asked)))
+    monkeypatch.setitem(stellar_methods._METHODS, "simulateTransaction", lambda of, quote: change(plain(of, quote)))
 
 
 def test_a_node_that_wants_more_signed_gets_nothing_more(
@@ -180,7 +180,7 @@ def test_a_node_that_wants_other_signatures_gets_none(
         return {**answer, "results": [{**result, "auth": entries}]}
 
     edited(monkeypatch, other)
-    with pytest.raises(Refused, match="other signatures"):
+    with pytest.raises(NothingPaid, match="other signatures"):
         sign(signer)
 
 

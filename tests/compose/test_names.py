@@ -88,8 +88,8 @@ def served(running: Running, place: Place, monkeypatch: pytest.MonkeyPatch) -> I
 
 def look_up(place: Place, domain: str, record_type: str = "A") -> Any:
     settings = Settings(dns_server=place.settings["DNS_SERVER"], egress_allow=f"{place.address}/32")
-    world = WorkerPorts(settings, ChildPool())
-    return run(Request(domain=domain, record_type=record_type), Context(payer="0x0", world=world))
+    ports = WorkerPorts(settings, ChildPool())
+    return run(Request(domain=domain, record_type=record_type), Context(payer="0x0", ports=ports))
 
 
 def test_what_is_told_of_it(served: Place) -> None:

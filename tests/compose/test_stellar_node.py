@@ -34,7 +34,7 @@ NOW = 1_900_000_000
 TESTNET = "Test SDF Network ; September 2015"
 
 
-class Ports:
+class World:
     """A network that stands still, with a sender, a payer with 100 units and a shop."""
 
     def __init__(self) -> None:
@@ -109,11 +109,11 @@ class Ports:
 
 
 @pytest.fixture
-def world() -> Ports:
-    return Ports()
+def world() -> World:
+    return World()
 
 
-def test_a_transfer_moves_the_money_once(world: Ports) -> None:
+def test_a_transfer_moves_the_money_once(world: World) -> None:
     """With its fee and its sequence number; the nonce is kept until it expires, and what is sent again does nothing."""
     envelope = world.transfer()
     before = world.ledger.state.accounts[world.sender.public_key].balance
@@ -132,36 +132,36 @@ def test_a_transfer_moves_the_money_once(world: Ports) -> None:
     assert not world.ledger.state.nonces
 
 
-def put(name: str, value: Any) -> Callable[[Ports, Any], None]:
+def put(name: str, value: Any) -> Callable[[World, Any], None]:
     return lambda _, envelope: setattr(envelope.transaction, name, value)
 
 
-def bounds(minimum: int, maximum: int) -> Callable[[Ports, Any], None]:
-    def edit(_: Ports, envelope: Any) -> None:
+def bounds(minimum: int, maximum: int) -> Callable[[World, Any], None]:
+    def edit(_: World, envelope: Any) -> None:
         found = envelope.transaction.preconditions.time_bounds
         found.min_time, found.max_time = minimum, maximum
 
     return edit
 
 
-def cheaper(_: Ports, envelope: Any) -> None:
+def cheaper(_: World, envelope: Any) -> None:
     envelope.transaction.soroban_data.resource_fee = xdr.Int64(envelope.transaction.soroban_data.resource_fee.int64 - 1)
 
 
-def poorer(world: Ports, _: Any) -> None:
+def poorer(world: World, _: Any) -> None:
     world.ledger.state.accounts[world.sender.public_key].balance = 10_000_000 + 1_000
 
 
-def twice(_: Ports, envelope: Any) -> None:
+def twice(_: World, envelope: Any) -> None:
     envelope.transaction.operations *= 2
 
 
-def nothing(_: Ports, envelope: Any) -> None:
+def nothing(_: World, envelope: Any) -> None:
     envelope.transaction.operations.clear()
     envelope.transaction.soroban_data = None
 
 
-NOT_TAKEN: list[tuple[str, Callable[[Ports, Any], None], Code]] = [
+NOT_TAKEN: list[tuple[str, Callable[[World, Any], None], Code]] = [
     ("a used sequence number", lambda w, e: setattr(e.transaction, "sequence", e.transaction.sequence - 1), Code.txBAD_SEQ),
     ("a gap", lambda w, e: setattr(e.transaction, "sequence", e.transaction.sequence + 1), Code.txBAD_SEQ),
     ("too early", bounds(NOW + 1, 0), Code.txTOO_EARLY),
@@ -177,7 +177,7 @@ NOT_TAKEN: list[tuple[str, Callable[[Ports, Any], None], Code]] = [
 
 
 @pytest.mark.parametrize(("edit", "code"), [row[1:] for row in NOT_TAKEN], ids=[row[0] for row in NOT_TAKEN])
-def test_what_is_invalid_is_not_taken(world: Ports, edit: Callable[[Ports, Any], None], code: Code) -> None:
+def test_what_is_invalid_is_not_taken(world: World, edit: Callable[[World, Any], None], code: Code) -> None:
     """With the code that the real network has for it, and at no cost."""
     envelope = world.transfer()
     edit(world, envelope)
@@ -191,7 +191,7 @@ def test_what_is_invalid_is_not_taken(world: Ports, edit: Callable[[Ports, Any],
     assert world.ledger.transaction(sent.hash) is None
 
 
-def test_whose_signature_it_is_matters(world: Ports) -> None:
+def test_whose_signature_it_is_matters(world: World) -> None:
     """None, another's, one too many, of another network; and an account that is not there."""
     assert world.ledger.send(world.transfer().to_xdr()).code == Code.txBAD_AUTH
     assert world.send(world.transfer(), world.payer).code == Code.txBAD_AUTH
@@ -203,7 +203,7 @@ def test_whose_signature_it_is_matters(world: Ports) -> None:
     assert world.send(world.transfer(key=stranger), stranger).code == Code.txNO_ACCOUNT
 
 
-def test_an_account_has_one_transaction_in_the_queue(world: Ports) -> None:
+def test_an_account_has_one_transaction_in_the_queue(world: World) -> None:
     """The next one is for the next ledger."""
     assert world.send(world.transfer()).status == "PENDING"
     assert world.send(world.transfer(step=1)).status == "TRY_AGAIN_LATER"
@@ -211,7 +211,7 @@ def test_an_account_has_one_transaction_in_the_queue(world: Ports) -> None:
     assert world.send(world.transfer(entries=[])).status == "PENDING"
 
 
-def test_what_is_late_by_its_ledger_leaves_no_trace(world: Ports) -> None:
+def test_what_is_late_by_its_ledger_leaves_no_trace(world: World) -> None:
     """It was taken, and nothing of it is ever heard again."""
     envelope = world.transfer()
     bounds(0, NOW + 5)(world, envelope)
@@ -224,7 +224,7 @@ def test_what_is_late_by_its_ledger_leaves_no_trace(world: Ports) -> None:
     assert world.units(world.shop) == 0
 
 
-FAILS: list[tuple[str, Callable[[Ports], Any]]] = [
+FAILS: list[tuple[str, Callable[[World], Any]]] = [
     ("no authorization", lambda w: w.transfer(entries=[])),
     ("another's signature", lambda w: w.transfer(entries=[w.entry(key=w.shop)])),
     ("a signature for another network", lambda w: w.transfer(entries=[w.entry(passphrase=TESTNET)])),
@@ -240,7 +240,7 @@ FAILS: list[tuple[str, Callable[[Ports], Any]]] = [
 
 
 @pytest.mark.parametrize("made", [row[1] for row in FAILS], ids=[row[0] for row in FAILS])
-def test_what_must_not_happen_fails_and_costs_its_fee(world: Ports, made: Callable[[Ports], Any]) -> None:
+def test_what_must_not_happen_fails_and_costs_its_fee(world: World, made: Callable[[World], Any]) -> None:
     """In its ledger, as on the real network; simulation says so before."""
     envelope = made(world)
     unsigned = envelope.to_xdr()
@@ -259,7 +259,7 @@ def test_what_must_not_happen_fails_and_costs_its_fee(world: Ports, made: Callab
     assert world.call("getTransaction", hash=sent.hash)["status"] == "FAILED"
 
 
-def test_a_nonce_is_used_once_while_it_lives(world: Ports) -> None:
+def test_a_nonce_is_used_once_while_it_lives(world: World) -> None:
     """Then its entry is gone, and with it the authorization's validity."""
     entry = world.entry(40)
     assert world.send(world.transfer(entries=[entry], amount=40)).status == "PENDING"
@@ -273,7 +273,7 @@ def test_a_nonce_is_used_once_while_it_lives(world: Ports) -> None:
     assert world.units(world.shop) == 40
 
 
-def test_limits_footprints_and_resources(world: Ports) -> None:
+def test_limits_footprints_and_resources(world: World) -> None:
     """A full trust line, an entry that was not named, and too few instructions."""
     narrow = world.transfer()
     narrow.transaction.soroban_data.resources.footprint.read_write.pop()
@@ -290,7 +290,7 @@ def test_limits_footprints_and_resources(world: Ports) -> None:
     assert "error" in world.call("simulateTransaction", transaction=world.builder(world.operation([])).build().to_xdr())
 
 
-def test_fee_bumps(world: Ports) -> None:
+def test_fee_bumps(world: World) -> None:
     """Another account pays; what it pays for is signed by its own, and both fees count."""
     payer_of_fees = Keypair.random()
     world.ledger.fund(payer_of_fees.public_key, lumens=10)
@@ -316,7 +316,7 @@ def test_fee_bumps(world: Ports) -> None:
     assert world.call("getTransaction", hash=sent.hash)["feeBump"] is True
 
 
-def test_new_accounts_are_all_made_or_none(world: Ports) -> None:
+def test_new_accounts_are_all_made_or_none(world: World) -> None:
     """With enough for the reserve, from somebody who has it."""
     first, second = Keypair.random().public_key, Keypair.random().public_key
     for lumens, works in (("0.9999999", False), ("99.9", False), ("1", True)):
@@ -329,7 +329,7 @@ def test_new_accounts_are_all_made_or_none(world: Ports) -> None:
         assert (first in world.ledger.state.accounts) is works
 
 
-def test_nonsense_is_an_error(world: Ports) -> None:
+def test_nonsense_is_an_error(world: World) -> None:
     """Of JSON-RPC, and never anything else."""
     other = world.builder(BumpSequence(5)).build().to_xdr()
     nonsense: list[tuple[str, dict[str, Any]]] = [
@@ -354,7 +354,7 @@ def test_nonsense_is_an_error(world: Ports) -> None:
     assert "error" in world.call("simulateTransaction", transaction=other)
 
 
-def test_history_is_bounded(world: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is older than the window is forgotten, entries and all."""
     monkeypatch.setattr("compose.sandbox.stellar_ledger.HISTORY_LEDGERS", 100)
     sent = world.send(world.transfer())

@@ -80,7 +80,7 @@ def build() -> Build:
 
 
 @pytest.fixture
-async def cashier(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def facilitator(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the running facilitator."""
     async with running(build(settings)) as client:
         yield client

@@ -60,21 +60,21 @@ def _watchful(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def cashier(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def facilitator(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     async with running(build(settings)) as client:
         yield client
 
 
-async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/settle", json=call)
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
     assert answer.status_code == 200
     return answer.json()
 
 
-async def health_becomes(cashier: httpx.AsyncClient, status: int, balance: str = "") -> Any:
+async def health_becomes(facilitator: httpx.AsyncClient, status: int, balance: str = "") -> Any:
     deadline = time.monotonic() + 10
     while True:
-        answer = await cashier.get("/healthz")
+        answer = await facilitator.get("/healthz")
         if answer.status_code == status and answer.json()["rails"][BASE]["balance"].startswith(balance):
             return answer.json()
         assert time.monotonic() < deadline, answer.text
@@ -82,7 +82,7 @@ async def health_becomes(cashier: httpx.AsyncClient, status: int, balance: str =
 
 
 async def test_an_empty_purse_settles_nothing_until_it_is_filled(
-    cashier: httpx.AsyncClient,
+    facilitator: httpx.AsyncClient,
     node: MoodyNode,
     still: StillChain,
     funds: Callable[[int], None],
@@ -92,15 +92,15 @@ async def test_an_empty_purse_settles_nothing_until_it_is_filled(
     """Refused at once and openly, with nothing sent; what was settled stays settled; topped up, it goes on by itself."""
     payer = still.payer()
     settled, refused = payer.call(pay_to), payer.call(pay_to)
-    first = await settle(cashier, settled)
+    first = await settle(facilitator, settled)
     before = still.confirmed
     funds(PENNILESS)
-    health = await health_becomes(cashier, 503)
+    health = await health_becomes(facilitator, 503)
     node.seen.clear()
 
-    answers = await asyncio.gather(*(settle(cashier, refused) for _ in range(3)))
-    again = await settle(cashier, settled)
-    supported = await cashier.get("/supported")
+    answers = await asyncio.gather(*(settle(facilitator, refused) for _ in range(3)))
+    again = await settle(facilitator, settled)
+    supported = await facilitator.get("/supported")
 
     assert {(one["success"], one["errorReason"], one["transaction"]) for one in answers} == {
         (False, "unexpected_settle_error", "")
@@ -114,8 +114,8 @@ async def test_an_empty_purse_settles_nothing_until_it_is_filled(
     assert supported.json()["kinds"] == []
 
     funds(5 * ETHER)
-    await health_becomes(cashier, 200, balance="5.0")
-    after = await settle(cashier, refused)
+    await health_becomes(facilitator, 200, balance="5.0")
+    after = await settle(facilitator, refused)
 
     assert (after["success"], still.number_of(after["transaction"])) == (True, before)
     levels = [one.levelno for one in caplog.records if one.name == "facilitator.rails.evm.balance"]
@@ -123,7 +123,7 @@ async def test_an_empty_purse_settles_nothing_until_it_is_filled(
 
 
 async def test_a_low_balance_is_told_once(
-    cashier: httpx.AsyncClient,
+    facilitator: httpx.AsyncClient,
     still: StillChain,
     funds: Callable[[int], None],
     pay_to: str,
@@ -133,15 +133,15 @@ async def test_a_low_balance_is_told_once(
     said: list[str] = []
     for wei in (ETHER, 3 * ETHER, ETHER):
         funds(wei)
-        await health_becomes(cashier, 200, balance=f"{wei // ETHER}.")
+        await health_becomes(facilitator, 200, balance=f"{wei // ETHER}.")
         await asyncio.sleep(0.2)  # some more readings
         last = [one.getMessage() for one in caplog.records if one.name == "facilitator.rails.evm.balance"][-1]
         said.append("low" if "down to" in last else "well")
 
     assert said == ["low", "well", "low"]
     assert len([one for one in caplog.records if one.name == "facilitator.rails.evm.balance"]) == 3
-    assert (await settle(cashier, still.payer().call(pay_to)))["success"]
-    assert (await cashier.get("/healthz")).status_code == 200
+    assert (await settle(facilitator, still.payer().call(pay_to)))["success"]
+    assert (await facilitator.get("/healthz")).status_code == 200
 
 
 async def test_what_waits_is_counted(
@@ -160,8 +160,8 @@ async def test_what_waits_is_counted(
     funds(150_000 * (2 * base_fee + 10**9))
     still.hold()
     try:
-        async with running(build(dataclasses.replace(settings, evm_low_balance_eth=0))) as cashier:
-            settlements = await asyncio.gather(*(settle(cashier, payer.call(pay_to)) for _ in range(2)))
+        async with running(build(dataclasses.replace(settings, evm_low_balance_eth=0))) as facilitator:
+            settlements = await asyncio.gather(*(settle(facilitator, payer.call(pay_to)) for _ in range(2)))
             sent = len(still.waiting)
     finally:
         still.flow()
@@ -177,10 +177,10 @@ async def test_a_normal_settlement_asks_the_node_three_times(
     for name in ("evm.WATCH_EVERY_S", "purse.READ_SOON_S", "prices.PRICE_AGE_S"):
         monkeypatch.setattr(f"facilitator.rails.{name}", 60.0)
     payer = still.payer()
-    async with running(build(settings)) as cashier:
+    async with running(build(settings)) as facilitator:
         node.seen.clear()
         for _ in range(3):
-            assert (await settle(cashier, payer.call(pay_to)))["success"]
+            assert (await settle(facilitator, payer.call(pay_to)))["success"]
 
     assert set(node.seen) == {"eth_estimateGas", "eth_sendRawTransaction", "eth_getTransactionReceipt"}
     assert node.seen.count("eth_estimateGas") == node.seen.count("eth_sendRawTransaction") == 3

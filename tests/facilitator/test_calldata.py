@@ -11,7 +11,7 @@ from web3 import Web3
 
 from compose.sandbox import artefact
 from facilitator.rails.evm import calldata
-from shared.x402.evm import Authorization
+from shared.x402.evm import EvmAuthorization
 
 # Built once: a contract object of web3 takes a while.
 USDC = Web3().eth.contract(abi=artefact.load("UsdcSandbox").abi)
@@ -24,13 +24,13 @@ HEAD = "address,address,uint256,uint256,uint256,bytes32"
 
 
 @st.composite
-def authorizations(draw: st.DrawFn, *, checked: bool) -> Authorization:
+def authorizations(draw: st.DrawFn, *, checked: bool) -> EvmAuthorization:
     """Any authorization, with an account's signature or a contract wallet's."""
     if checked:
         signature = draw(st.binary(min_size=64, max_size=64)) + bytes([draw(st.sampled_from([0, 1, 27, 28]))])
     else:
         signature = draw(st.binary(min_size=1, max_size=300))
-    return Authorization(
+    return EvmAuthorization(
         payment_id="",
         network="eip155:8453",
         asset="0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
@@ -50,7 +50,7 @@ def encoded(contract: Any, signature: str, *arguments: Any) -> bytes:
     return bytes.fromhex(contract.encode_abi(signature, args=arguments)[2:])
 
 
-def head(authorization: Authorization) -> tuple[Any, ...]:
+def head(authorization: EvmAuthorization) -> tuple[Any, ...]:
     """The arguments that both forms begin with."""
     return (
         to_checksum_address(authorization.payer),
@@ -63,7 +63,7 @@ def head(authorization: Authorization) -> tuple[Any, ...]:
 
 
 @given(authorizations(checked=True))
-def test_an_accounts_signature_goes_as_v_r_s(authorization: Authorization) -> None:
+def test_an_accounts_signature_goes_as_v_r_s(authorization: EvmAuthorization) -> None:
     """A recovery id of 0 or 1 becomes 27 or 28, which is all that the token knows."""
     raw = authorization.signature
     v = raw[64] if raw[64] >= 27 else raw[64] + 27
@@ -75,7 +75,7 @@ def test_an_accounts_signature_goes_as_v_r_s(authorization: Authorization) -> No
 
 
 @given(authorizations(checked=False))
-def test_a_wallets_signature_goes_as_bytes(authorization: Authorization) -> None:
+def test_a_wallets_signature_goes_as_bytes(authorization: EvmAuthorization) -> None:
     """Of any length, padded to whole words."""
     expected = encoded(USDC, f"transferWithAuthorization({HEAD},bytes)", *head(authorization), authorization.signature)
 

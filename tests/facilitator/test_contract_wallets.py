@@ -30,64 +30,69 @@ def wallet(bench: Bench) -> Payer:
     return owner
 
 
-async def test_a_contract_wallet_pays(cashier: httpx.AsyncClient, bench: Bench, wallet: Payer, pay_to: str) -> None:
+async def test_a_contract_wallet_pays(facilitator: httpx.AsyncClient, bench: Bench, wallet: Payer, pay_to: str) -> None:
     """Through /verify and /settle, and again with the same transaction."""
     call = wallet.call(pay_to, wrap=wrap)
 
-    assert (await cashier.post("/verify", json=call)).json() == {"isValid": True, "payer": wallet.address}
-    settlement = (await cashier.post("/settle", json=call)).json()
+    assert (await facilitator.post("/verify", json=call)).json() == {"isValid": True, "payer": wallet.address}
+    settlement = (await facilitator.post("/settle", json=call)).json()
 
     assert (settlement["success"], settlement["payer"], settlement["amount"]) == (True, wallet.address, "1000")
     assert bench.transfers(pay_to) == [settlement["transaction"]]
-    assert (await cashier.post("/settle", json=call)).json() == settlement
+    assert (await facilitator.post("/settle", json=call)).json() == settlement
 
 
-async def refusals(cashier: httpx.AsyncClient, call: Any) -> tuple[str, str]:
-    verified, settled = await cashier.post("/verify", json=call), await cashier.post("/settle", json=call)
+async def refusals(facilitator: httpx.AsyncClient, call: Any) -> tuple[str, str]:
+    verified, settled = await facilitator.post("/verify", json=call), await facilitator.post("/settle", json=call)
     assert (verified.json()["isValid"], settled.json()["success"]) == (False, False)
     return verified.json()["invalidReason"], settled.json()["errorReason"]
 
 
 async def test_a_stranger_cannot_sign_for_the_wallet(
-    cashier: httpx.AsyncClient, bench: Bench, wallet: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, bench: Bench, wallet: Payer, pay_to: str
 ) -> None:
     """Neither another key nor another owner index passes, nor anything that the wallet cannot read."""
     stranger = Payer(wallet.address)
 
-    assert await refusals(cashier, stranger.call(pay_to, wrap=wrap)) == (INVALID, INVALID)
-    assert await refusals(cashier, wallet.call(pay_to, wrap=lambda s: wrap(s, owner_index=1))) == (INVALID, INVALID)
-    assert await refusals(cashier, wallet.call(pay_to, wrap=lambda s: s + b"\0")) == (INVALID, INVALID)
+    assert await refusals(facilitator, stranger.call(pay_to, wrap=wrap)) == (INVALID, INVALID)
+    assert await refusals(facilitator, wallet.call(pay_to, wrap=lambda s: wrap(s, owner_index=1))) == (INVALID, INVALID)
+    assert await refusals(facilitator, wallet.call(pay_to, wrap=lambda s: s + b"\0")) == (INVALID, INVALID)
     assert bench.balance(pay_to) == 0
 
 
 async def test_the_owners_bare_signature_is_not_the_wallets(
-    cashier: httpx.AsyncClient, wallet: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, wallet: Payer, pay_to: str
 ) -> None:
     """The owner's 65 bytes recover to the owner, who is not the payer."""
-    assert await refusals(cashier, wallet.call(pay_to)) == (INVALID, INVALID)
+    assert await refusals(facilitator, wallet.call(pay_to)) == (INVALID, INVALID)
 
 
-async def test_a_contract_that_is_no_wallet_cannot_pay(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_a_contract_that_is_no_wallet_cannot_pay(
+    facilitator: httpx.AsyncClient, bench: Bench, pay_to: str
+) -> None:
     """The token itself has no isValidSignature; asked all the same, it refuses by reverting."""
     token = Payer(bench.sandbox.usdc.lower())
 
-    assert await refusals(cashier, token.call(pay_to, wrap=wrap)) == (INVALID, INVALID)
+    assert await refusals(facilitator, token.call(pay_to, wrap=wrap)) == (INVALID, INVALID)
 
 
-async def test_a_wallet_that_is_not_there_cannot_pay(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_a_wallet_that_is_not_there_cannot_pay(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """An account without code has no say, even when its owner signed: deploying it would cost the settler."""
     payer = bench.payer()
     reason = "invalid_exact_evm_payload_undeployed_smart_wallet"
 
-    assert await refusals(cashier, payer.call(pay_to, wrap=wrap)) == (reason, reason)
-    assert await refusals(cashier, payer.call(pay_to, wrap=lambda s: wrap(s) + b"\x64\x92" * 16)) == (reason, reason)
+    assert await refusals(facilitator, payer.call(pay_to, wrap=wrap)) == (reason, reason)
+    assert await refusals(facilitator, payer.call(pay_to, wrap=lambda s: wrap(s) + b"\x64\x92" * 16)) == (
+        reason,
+        reason,
+    )
 
 
 async def test_a_signature_for_one_payment_is_not_for_another(
-    cashier: httpx.AsyncClient, wallet: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, wallet: Payer, pay_to: str
 ) -> None:
     """The digest that the wallet is asked about covers the nonce."""
     signed, other = wallet.call(pay_to, wrap=wrap), wallet.call(pay_to, wrap=wrap)
     other["paymentPayload"]["payload"]["signature"] = signed["paymentPayload"]["payload"]["signature"]
 
-    assert await refusals(cashier, other) == (INVALID, INVALID)
+    assert await refusals(facilitator, other) == (INVALID, INVALID)

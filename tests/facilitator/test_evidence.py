@@ -12,14 +12,14 @@ from tests.facilitator.bench import Bench, MoodyNode, Payer, payment_id
 pytestmark = pytest.mark.anyio
 
 
-async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/settle", json=call)
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
     assert answer.status_code == 200
     return answer.json()
 
 
-async def evidence(cashier: httpx.AsyncClient, call: Any) -> tuple[int, Any]:
-    answer = await cashier.get(f"/settlements/{payment_id(call)}")
+async def evidence(facilitator: httpx.AsyncClient, call: Any) -> tuple[int, Any]:
+    answer = await facilitator.get(f"/settlements/{payment_id(call)}")
     return answer.status_code, answer.json()
 
 
@@ -28,12 +28,12 @@ def payer(bench: Bench) -> Payer:
     return bench.payer()
 
 
-async def test_a_settled_payment(cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str) -> None:
+async def test_a_settled_payment(facilitator: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str) -> None:
     """The transaction, the recipient and the amount, as the chain has them."""
     call = payer.call(pay_to)
-    settlement = await settle(cashier, call)
+    settlement = await settle(facilitator, call)
 
-    status, found = await evidence(cashier, call)
+    status, found = await evidence(facilitator, call)
 
     assert (status, found.pop("asOf", 0) >= 0) == (200, True)
     assert found == {
@@ -46,38 +46,38 @@ async def test_a_settled_payment(cashier: httpx.AsyncClient, bench: Bench, payer
     }
 
 
-async def test_each_payment_has_its_own(cashier: httpx.AsyncClient, payer: Payer, pay_to: str) -> None:
+async def test_each_payment_has_its_own(facilitator: httpx.AsyncClient, payer: Payer, pay_to: str) -> None:
     """Given two payments of one payer, then each one's evidence names its own transaction and amount."""
     calls = [payer.call(pay_to, price=price) for price in ("0.001", "0.002")]
-    settled = [await settle(cashier, call) for call in calls]
+    settled = [await settle(facilitator, call) for call in calls]
 
-    found = [(await evidence(cashier, call))[1] for call in calls]
+    found = [(await evidence(facilitator, call))[1] for call in calls]
 
     assert [one["transaction"] for one in found] == [one["transaction"] for one in settled]
     assert [one["amount"] for one in found] == ["1000", "2000"]
 
 
 async def test_a_payment_that_a_stranger_sent(
-    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
 ) -> None:
     """Who sent it does not matter to what it paid."""
     call = payer.call(pay_to)
     theirs = bench.broadcast(call)
 
-    _, found = await evidence(cashier, call)
+    _, found = await evidence(facilitator, call)
 
     assert (found["status"], found["transaction"]) == ("settled", theirs)
 
 
 async def test_a_payment_before_and_after_it_is_cancelled(
-    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
 ) -> None:
     """Unused as long as nothing happened, void once the payer has cancelled; neither names a transaction."""
     call = payer.call(pay_to)
 
-    before = await evidence(cashier, call)
+    before = await evidence(facilitator, call)
     bench.cancel(payer, call)
-    after = await evidence(cashier, call)
+    after = await evidence(facilitator, call)
 
     assert [(status, found["status"], found.get("transaction", "")) for status, found in (before, after)] == [
         (200, "unused", ""),
@@ -103,15 +103,15 @@ async def test_logs_that_do_not_show_it_are_no_evidence(
 
 
 async def test_a_payment_of_long_ago_is_unknown(
-    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    facilitator: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What lies further back than is searched was paid all the same: it is not called void."""
     call = payer.call(pay_to)
-    await settle(cashier, call)
+    await settle(facilitator, call)
     monkeypatch.setattr("facilitator.rails.evm.token.LOOKBACK_BLOCKS", 0)
     bench.mint(pay_to, 1)
 
-    status, found = await evidence(cashier, call)
+    status, found = await evidence(facilitator, call)
 
     assert (status, found["status"]) == (503, "unknown")
 

@@ -15,24 +15,24 @@ from tests.facilitator.bench import TRANSFER_TOPIC, Bench, MoodyNode
 pytestmark = pytest.mark.anyio
 
 
-async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/settle", json=call)
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
     assert answer.status_code == 200
     return answer.json()
 
 
-async def verify(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/verify", json=call)
+async def verify(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/verify", json=call)
     assert answer.status_code == 200
     return answer.json()
 
 
-async def test_the_authorized_amount_moves(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_the_authorized_amount_moves(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """From the payer to the recipient, to the unit, and the answer names the transaction that holds the Transfer."""
     payer = bench.payer(funds=5_000)
     call = payer.call(pay_to)
 
-    settlement = await settle(cashier, call)
+    settlement = await settle(facilitator, call)
 
     assert settlement == {
         "success": True,
@@ -49,44 +49,44 @@ async def test_the_authorized_amount_moves(cashier: httpx.AsyncClient, bench: Be
     assert receipt["from"].lower() == bench.sandbox.settler.lower()
 
 
-async def test_the_last_unit_can_be_paid(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_the_last_unit_can_be_paid(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """A payer with exactly the amount pays, and has nothing afterwards."""
     payer = bench.payer(funds=1_000)
 
-    assert (await settle(cashier, payer.call(pay_to)))["success"]
+    assert (await settle(facilitator, payer.call(pay_to)))["success"]
     assert (bench.balance(payer.address), bench.balance(pay_to)) == (0, 1_000)
 
 
-async def test_again_is_the_same_transaction(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_again_is_the_same_transaction(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """A repeated settle call is answered from the chain and moves nothing."""
     call = bench.payer().call(pay_to)
 
-    first = await settle(cashier, call)
+    first = await settle(facilitator, call)
 
-    assert await settle(cashier, call) == first
+    assert await settle(facilitator, call) == first
     assert bench.transfers(pay_to) == [first["transaction"]]
 
 
-async def test_another_spelling_is_the_same_payment(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_another_spelling_is_the_same_payment(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """Hex in capitals and a recovery id of 0 or 1 name the same authorization, which is not settled twice."""
     call = bench.payer().call(pay_to)
-    first = await settle(cashier, call)
+    first = await settle(facilitator, call)
     payload = call["paymentPayload"]["payload"]
     signature = bytes.fromhex(payload["signature"][2:])
     payload["signature"] = "0x" + (signature[:64] + bytes([signature[64] - 27])).hex().upper()
     for field in ("from", "to", "nonce"):
         payload["authorization"][field] = "0x" + payload["authorization"][field][2:].upper()
 
-    assert await settle(cashier, call) == first
+    assert await settle(facilitator, call) == first
     assert len(bench.transfers(pay_to)) == 1
 
 
-async def test_copies_in_parallel_are_one_transfer(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_copies_in_parallel_are_one_transfer(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """Twenty callers with one payment hear of one transaction, and only one was sent."""
     call = bench.payer().call(pay_to)
     sent_before = int(bench.rpc("eth_getTransactionCount", bench.sandbox.settler, "latest"), 16)
 
-    settlements = await asyncio.gather(*(settle(cashier, call) for _ in range(20)))
+    settlements = await asyncio.gather(*(settle(facilitator, call) for _ in range(20)))
 
     assert all(settlement == settlements[0] for settlement in settlements)
     assert settlements[0]["success"]
@@ -94,11 +94,11 @@ async def test_copies_in_parallel_are_one_transfer(cashier: httpx.AsyncClient, b
     assert int(bench.rpc("eth_getTransactionCount", bench.sandbox.settler, "latest"), 16) == sent_before + 1
 
 
-async def test_many_payments_in_parallel(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_many_payments_in_parallel(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """Thirty payments at once all settle, each in a transaction of its own, with consecutive account numbers."""
     payer = bench.payer()
 
-    settlements = await asyncio.gather(*(settle(cashier, payer.call(pay_to)) for _ in range(30)))
+    settlements = await asyncio.gather(*(settle(facilitator, payer.call(pay_to)) for _ in range(30)))
 
     transactions = [settlement["transaction"] for settlement in settlements]
     assert all(settlement["success"] for settlement in settlements)
@@ -108,50 +108,50 @@ async def test_many_payments_in_parallel(cashier: httpx.AsyncClient, bench: Benc
     assert numbers == list(range(numbers[0], numbers[0] + 30))
 
 
-async def test_bad_payments_do_not_hold_up_good_ones(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_bad_payments_do_not_hold_up_good_ones(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """Given good and bad payments at once, the good ones settle and the bad ones use up no account number."""
     payer, poor = bench.payer(), bench.payer(funds=999)
 
     settlements = await asyncio.gather(
-        *(settle(cashier, who.call(pay_to)) for _ in range(10) for who in (payer, poor)),
+        *(settle(facilitator, who.call(pay_to)) for _ in range(10) for who in (payer, poor)),
     )
 
     assert [settlement["success"] for settlement in settlements] == [True, False] * 10
     assert bench.balance(pay_to) == 10_000
 
 
-async def test_verify_changes_nothing(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_verify_changes_nothing(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """A good payment is valid as often as it is asked about: no money moves, no nonce is used, no transaction is sent."""
     payer = bench.payer()
     call = payer.call(pay_to)
     sent_before = bench.rpc("eth_getTransactionCount", bench.sandbox.settler, "pending")
 
-    answers = [await verify(cashier, call) for _ in range(3)]
+    answers = [await verify(facilitator, call) for _ in range(3)]
 
     assert answers == [{"isValid": True, "payer": payer.address}] * 3
     assert (bench.balance(pay_to), bench.is_used(call)) == (0, False)
     assert bench.rpc("eth_getTransactionCount", bench.sandbox.settler, "pending") == sent_before
-    assert (await settle(cashier, call))["success"]
+    assert (await settle(facilitator, call))["success"]
 
 
-async def test_a_settled_payment_is_no_longer_valid(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_a_settled_payment_is_no_longer_valid(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """Verify speaks of what could settle now, and a used nonce cannot."""
     call = bench.payer().call(pay_to)
-    await settle(cashier, call)
+    await settle(facilitator, call)
 
-    answer = await verify(cashier, call)
+    answer = await verify(facilitator, call)
 
     assert (answer["isValid"], answer["invalidReason"]) == (False, "invalid_exact_evm_nonce_already_used")
 
 
 async def test_a_payment_that_somebody_else_sent_is_settled(
-    cashier: httpx.AsyncClient, bench: Bench, pay_to: str
+    facilitator: httpx.AsyncClient, bench: Bench, pay_to: str
 ) -> None:
     """Given a stranger who broadcast the authorization first, when it is settled, then his transaction is the receipt."""
     call = bench.payer().call(pay_to)
     theirs = bench.broadcast(call)
 
-    settlement = await settle(cashier, call)
+    settlement = await settle(facilitator, call)
 
     assert (settlement["success"], settlement["transaction"], settlement["amount"]) == (True, theirs, "1000")
     assert bench.transfers(pay_to) == [theirs]
@@ -202,15 +202,15 @@ async def test_a_payer_who_empties_the_account_at_the_last_moment(
 
 @pytest.mark.parametrize("later_s", [55, 61, 86_400])
 async def test_an_expired_payment_that_settled_stays_settled(
-    cashier: httpx.AsyncClient, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch, later_s: int
+    facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch, later_s: int
 ) -> None:
     """The window is for settling: asked again after it closed, the answer is the transaction, not the expiry."""
     call = bench.payer().call(pay_to)
-    first = await settle(cashier, call)
+    first = await settle(facilitator, call)
     later = SimpleNamespace(time=lambda: time.time() + later_s, monotonic=time.monotonic)
     monkeypatch.setattr("facilitator.rails.evm.rail.time", later)
 
-    assert await settle(cashier, call) == first
+    assert await settle(facilitator, call) == first
 
 
 async def test_a_caller_who_hangs_up_does_not_undo_a_settlement(
@@ -228,13 +228,13 @@ async def test_a_caller_who_hangs_up_does_not_undo_a_settlement(
     assert node.seen.count("eth_sendRawTransaction") == 1
 
 
-async def test_the_facilitator_names_what_it_settles(cashier: httpx.AsyncClient, bench: Bench) -> None:
+async def test_the_facilitator_names_what_it_settles(facilitator: httpx.AsyncClient, bench: Bench) -> None:
     """/supported has the kind in the specification's form, and the account that sends."""
-    answer = await cashier.get("/supported")
+    answer = await facilitator.get("/supported")
 
     assert answer.json() == {
         "kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}],
         "extensions": [],
         "signers": {"eip155:*": [bench.sandbox.settler]},
     }
-    assert (await cashier.get("/healthz")).json()["ok"] is True
+    assert (await facilitator.get("/healthz")).json()["ok"] is True

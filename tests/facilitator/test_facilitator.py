@@ -11,7 +11,7 @@ import pytest
 from facilitator import facilitator as module
 from facilitator.facilitator import Facilitator
 from shared.settings import InvalidSetting
-from shared.x402.wire import Evidence, FacilitatorCall, Kind, Offer, Payment, Settlement, Verification
+from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, SupportedKind, Verification
 
 pytestmark = pytest.mark.anyio
 
@@ -22,14 +22,14 @@ class Network:
     def __init__(self, network: str, *, node: Exception | None = None) -> None:
         self.network = network
         self.node = node
-        self.complaint = ""
+        self.unavailable_reason = ""
         self.balance = "1 COIN"
         self.starts = 0
         self.is_stopped = False
 
     @property
-    def kinds(self) -> Sequence[Kind]:
-        return () if self.complaint else (Kind(x402_version=2, scheme="exact", network=self.network),)
+    def kinds(self) -> Sequence[SupportedKind]:
+        return () if self.unavailable_reason else (SupportedKind(x402_version=2, scheme="exact", network=self.network),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -66,12 +66,12 @@ async def opened() -> AsyncIterator[Callable[..., Awaitable[Facilitator]]]:
 
         @asynccontextmanager
         async def open_one(*rails: Network) -> AsyncIterator[Facilitator]:
-            cashier = Facilitator(rails)
+            facilitator = Facilitator(rails)
             try:
-                await cashier.start()
-                yield cashier
+                await facilitator.start()
+                yield facilitator
             finally:
-                await cashier.stop()
+                await facilitator.stop()
 
         yield lambda *rails: stack.enter_async_context(open_one(*rails))
 
@@ -83,30 +83,30 @@ def call(network: str) -> FacilitatorCall:
     )
 
 
-def networks(cashier: Facilitator) -> list[str]:
-    return [kind.network for kind in cashier.supported.kinds]
+def networks(facilitator: Facilitator) -> list[str]:
+    return [kind.network for kind in facilitator.supported.kinds]
 
 
 async def test_each_call_goes_to_its_network(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """By the network of the requirements, and of the payment id."""
-    cashier = await opened(Network("test:1"), Network("test:2"))
-    assert networks(cashier) == ["test:1", "test:2"]
-    assert cashier.supported.signers == {"test:*": ("shared", "test:1", "test:2")}
+    facilitator = await opened(Network("test:1"), Network("test:2"))
+    assert networks(facilitator) == ["test:1", "test:2"]
+    assert facilitator.supported.signers == {"test:*": ("shared", "test:1", "test:2")}
     for network in ("test:1", "test:2"):
-        assert (await cashier.settle(call(network))).network == network
-        assert (await cashier.verify(call(network))).payer == network
-        found = await cashier.evidence(f"{network}:abc:def")
+        assert (await facilitator.settle(call(network))).network == network
+        assert (await facilitator.verify(call(network))).payer == network
+        found = await facilitator.evidence(f"{network}:abc:def")
         assert found is not None
         assert found.network == network
 
 
 async def test_an_unknown_network_is_refused_for_good(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """Nothing of it can have been sent."""
-    cashier = await opened(Network("test:1"))
-    assert (await cashier.settle(call("test:3"))).error_reason == "invalid_network"
-    assert (await cashier.verify(call("test:3"))).invalid_reason == "invalid_network"
+    facilitator = await opened(Network("test:1"))
+    assert (await facilitator.settle(call("test:3"))).error_reason == "invalid_network"
+    assert (await facilitator.verify(call("test:3"))).invalid_reason == "invalid_network"
     for unknown in ("test:3:abc", "test", "", ":", "test:10:x"):
-        assert await cashier.evidence(unknown) is None
+        assert await facilitator.evidence(unknown) is None
 
 
 async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(
@@ -114,21 +114,21 @@ async def test_a_rail_whose_node_is_down_is_started_when_it_is_up(
 ) -> None:
     """Meanwhile the others settle, and its payments are in doubt, not refused."""
     down = Network("test:2", node=ConnectionError("nobody"))
-    cashier = await opened(Network("test:1"), down)
-    assert networks(cashier) == ["test:1"]
-    assert cashier.complaints == {"test:2": "its node does not answer: ConnectionError"}
-    assert (await cashier.settle(call("test:1"))).success
-    settled = await cashier.settle(call("test:2"))
+    facilitator = await opened(Network("test:1"), down)
+    assert networks(facilitator) == ["test:1"]
+    assert facilitator.unavailable_reasons == {"test:2": "its node does not answer: ConnectionError"}
+    assert (await facilitator.settle(call("test:1"))).success
+    settled = await facilitator.settle(call("test:2"))
     assert (settled.success, settled.transaction, settled.error_reason) == (False, "", "unexpected_settle_error")
-    assert (await cashier.verify(call("test:2"))).invalid_reason == "unexpected_verify_error"
-    assert await cashier.evidence("test:2:abc") == Evidence(status="unknown", network="test:2")
+    assert (await facilitator.verify(call("test:2"))).invalid_reason == "unexpected_verify_error"
+    assert await facilitator.evidence("test:2:abc") == Evidence(status="unknown", network="test:2")
 
     down.node = None
     await asyncio.sleep(0.1)
 
-    assert networks(cashier) == ["test:1", "test:2"]
-    assert cashier.complaints == {}
-    assert (await cashier.settle(call("test:2"))).success
+    assert networks(facilitator) == ["test:1", "test:2"]
+    assert facilitator.unavailable_reasons == {}
+    assert (await facilitator.settle(call("test:2"))).success
     starts = down.starts
     await asyncio.sleep(0.05)
     assert down.starts == starts
@@ -139,28 +139,28 @@ async def test_a_node_of_another_network_is_an_error(opened: Callable[..., Await
     with pytest.raises(InvalidSetting, match="serves another"):
         await opened(Network("test:1", node=InvalidSetting("it serves another")))
     late = Network("test:2", node=ConnectionError())
-    cashier = await opened(late)
+    facilitator = await opened(late)
     late.node = InvalidSetting("it serves another")
     await asyncio.sleep(0.05)
-    assert (networks(cashier), cashier.complaints) == ([], {"test:2": "it serves another"})
+    assert (networks(facilitator), facilitator.unavailable_reasons) == ([], {"test:2": "it serves another"})
 
 
 async def test_a_rail_that_cannot_settle_is_left_out_and_told(opened: Callable[..., Awaitable[Facilitator]]) -> None:
     """As long as it complains."""
     poor = Network("test:2")
-    cashier = await opened(Network("test:1"), poor)
-    poor.complaint = "its account is empty"
-    assert (networks(cashier), cashier.complaints) == (["test:1"], {"test:2": "its account is empty"})
-    poor.complaint = ""
-    assert (networks(cashier), cashier.complaints) == (["test:1", "test:2"], {})
+    facilitator = await opened(Network("test:1"), poor)
+    poor.unavailable_reason = "its account is empty"
+    assert (networks(facilitator), facilitator.unavailable_reasons) == (["test:1"], {"test:2": "its account is empty"})
+    poor.unavailable_reason = ""
+    assert (networks(facilitator), facilitator.unavailable_reasons) == (["test:1", "test:2"], {})
 
 
 async def test_all_are_stopped() -> None:
     """The one that was never up as well, and it is not started any more."""
     rails = [Network("test:1"), Network("test:2", node=ConnectionError())]
-    cashier = Facilitator(rails)
-    await cashier.start()
-    await cashier.stop()
+    facilitator = Facilitator(rails)
+    await facilitator.start()
+    await facilitator.stop()
     starts = rails[1].starts
     await asyncio.sleep(0.05)
     assert [rail.is_stopped for rail in rails] == [True, True]

@@ -8,13 +8,13 @@ import pytest
 
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
 from facilitator.rails.evm.token import proves_payment, transfer_at
-from shared.x402.evm import Authorization
+from shared.x402.evm import EvmAuthorization
 from tests.facilitator.bench import TOKEN
 
 PAYER, PAY_TO, OTHER = "0x" + "aa" * 20, "0x" + "bB" * 20, "0x" + "cc" * 20
 NONCE, OTHER_NONCE = b"\1" * 32, b"\2" * 32
 
-OURS = Authorization(
+OURS = EvmAuthorization(
     payment_id="",
     network=TOKEN.network,
     asset=TOKEN.address,

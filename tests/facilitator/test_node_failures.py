@@ -15,8 +15,8 @@ pytestmark = pytest.mark.anyio
 OPEN = {"settlement_pending", "unexpected_settle_error"}
 
 
-async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/settle", json=call)
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
     assert answer.status_code == 200
     return answer.json()
 
@@ -125,10 +125,10 @@ NULL = ["eth_getBlockByNumber", "eth_sendRawTransaction", "eth_getTransactionRec
 FAILURES = [(method, mood) for method in METHODS for mood in MOODS] + [(method, "null") for method in NULL]
 
 
-async def settle_in_the_end(cashier: httpx.AsyncClient, call: Any) -> Any:
+async def settle_in_the_end(facilitator: httpx.AsyncClient, call: Any) -> Any:
     """As the API does it: the same call again, for as long as its outcome is open."""
     for _ in range(10):
-        settlement = await settle(cashier, call)
+        settlement = await settle(facilitator, call)
         if settlement["success"]:
             return settlement
         assert settlement["errorReason"] in OPEN

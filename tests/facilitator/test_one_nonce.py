@@ -23,29 +23,29 @@ def nonce() -> str:
     return "0x" + secrets.token_hex(32)
 
 
-async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/settle", json=call)
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
     assert answer.status_code == 200
     return answer.json()
 
 
-async def test_another_recipient(cashier: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
+async def test_another_recipient(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
     """Given one nonce signed for two recipients, when one is paid, then the other is not, though the nonce is used."""
     payer = bench.payer()
-    await settle(cashier, payer.call(ELSEWHERE, nonce=nonce))
+    await settle(facilitator, payer.call(ELSEWHERE, nonce=nonce))
 
-    settlement = await settle(cashier, payer.call(pay_to, nonce=nonce))
+    settlement = await settle(facilitator, payer.call(pay_to, nonce=nonce))
 
     assert (settlement["success"], settlement["errorReason"]) == (False, USED)
     assert bench.balance(pay_to) == 0
 
 
-async def test_another_amount(cashier: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
+async def test_another_amount(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str) -> None:
     """Given one nonce signed for two amounts, when the small one is paid, then the large one is not settled."""
     payer = bench.payer()
-    await settle(cashier, payer.call(pay_to, nonce=nonce))
+    await settle(facilitator, payer.call(pay_to, nonce=nonce))
 
-    assert (await settle(cashier, payer.call(pay_to, price="0.08", nonce=nonce)))["success"] is False
+    assert (await settle(facilitator, payer.call(pay_to, price="0.08", nonce=nonce)))["success"] is False
     assert bench.balance(pay_to) == 1_000
 
 
@@ -87,12 +87,12 @@ async def test_after_one_that_is_pending(
 
 
 async def test_another_signature_that_is_wrong(
-    cashier: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str
+    facilitator: httpx.AsyncClient, bench: Bench, pay_to: str, nonce: str
 ) -> None:
     """Given a settled payment, then the same one with a wrong signature is still refused."""
     call = bench.payer().call(pay_to, nonce=nonce)
-    await settle(cashier, call)
+    await settle(facilitator, call)
 
-    settlement = await settle(cashier, changed(call, "paymentPayload.payload.signature", "0x" + "ab" * 65))
+    settlement = await settle(facilitator, changed(call, "paymentPayload.payload.signature", "0x" + "ab" * 65))
 
     assert (settlement["success"], settlement["errorReason"]) == (False, "invalid_exact_evm_payload_signature")

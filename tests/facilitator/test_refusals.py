@@ -145,10 +145,10 @@ def payer(bench: Bench) -> Payer:
     return bench.payer()
 
 
-async def refusals(cashier: httpx.AsyncClient, call: Any) -> tuple[str, str]:
+async def refusals(facilitator: httpx.AsyncClient, call: Any) -> tuple[str, str]:
     """What /verify and /settle say."""
-    verified = await cashier.post("/verify", json=call)
-    settled = await cashier.post("/settle", json=call)
+    verified = await facilitator.post("/verify", json=call)
+    settled = await facilitator.post("/settle", json=call)
     assert (verified.status_code, settled.status_code) == (200, 200)
     assert verified.json()["isValid"] is False
     assert settled.json()["success"] is False
@@ -158,66 +158,71 @@ async def refusals(cashier: httpx.AsyncClient, call: Any) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("made", "reason"), REFUSED.values(), ids=REFUSED)
 async def test_a_wrong_payment_is_refused(
-    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str, made: Callable[[Payer, str], Any], reason: str
+    facilitator: httpx.AsyncClient,
+    bench: Bench,
+    payer: Payer,
+    pay_to: str,
+    made: Callable[[Payer, str], Any],
+    reason: str,
 ) -> None:
     """With its reason, by /verify and /settle alike; no money moves."""
     held, sent = bench.balance(payer.address), bench.rpc("eth_getTransactionCount", bench.sandbox.settler, "pending")
 
-    assert await refusals(cashier, made(payer, pay_to)) == (reason, reason)
+    assert await refusals(facilitator, made(payer, pay_to)) == (reason, reason)
 
     assert bench.balance(payer.address) == held
     assert bench.rpc("eth_getTransactionCount", bench.sandbox.settler, "pending") == sent
 
 
-async def test_a_payer_without_money_is_refused(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_a_payer_without_money_is_refused(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """One unit too little is too little, and the nonce stays usable for when there is enough."""
     payer = bench.payer(funds=999)
     call = payer.call(pay_to)
 
-    assert await refusals(cashier, call) == ("insufficient_funds", "insufficient_funds")
+    assert await refusals(facilitator, call) == ("insufficient_funds", "insufficient_funds")
     assert not bench.is_used(call)
 
     bench.mint(payer.address, 1)
-    assert (await cashier.post("/settle", json=call)).json()["success"]
+    assert (await facilitator.post("/settle", json=call)).json()["success"]
 
 
 async def test_a_cancelled_payment_is_refused(
-    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
 ) -> None:
     """A nonce that cancelAuthorization used up has paid nothing, though it looks like a settled one."""
     call = payer.call(pay_to)
     bench.cancel(payer, call)
 
-    assert await refusals(cashier, call) == ("invalid_exact_evm_nonce_already_used",) * 2
+    assert await refusals(facilitator, call) == ("invalid_exact_evm_nonce_already_used",) * 2
     assert (bench.is_used(call), bench.balance(pay_to)) == (True, 0)
 
 
 async def test_an_expired_payment_that_was_cancelled_is_refused(
-    cashier: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, bench: Bench, payer: Payer, pay_to: str
 ) -> None:
     """The used nonce of an expired payment is looked into, and is no payment."""
     call = payer.call(pay_to, validBefore=now(-1))
     bench.cancel(payer, call)
 
-    assert await refusals(cashier, call) == (LATE, LATE)
+    assert await refusals(facilitator, call) == (LATE, LATE)
 
 
-async def test_the_zero_address_cannot_be_paid(cashier: httpx.AsyncClient, payer: Payer) -> None:
+async def test_the_zero_address_cannot_be_paid(facilitator: httpx.AsyncClient, payer: Payer) -> None:
     """What the token itself refuses is refused before a transaction is sent."""
     reason = "invalid_exact_evm_transaction_simulation_failed"
 
-    assert await refusals(cashier, payer.call("0x" + "00" * 20)) == (reason, reason)
+    assert await refusals(facilitator, payer.call("0x" + "00" * 20)) == (reason, reason)
 
 
 async def test_the_offer_decides_and_not_what_the_client_accepted(
-    cashier: httpx.AsyncClient, payer: Payer, pay_to: str
+    facilitator: httpx.AsyncClient, payer: Payer, pay_to: str
 ) -> None:
     """A client's copy of the offer with a lower amount and its own recipient changes nothing."""
     call = payer.call(pay_to, to=ELSEWHERE, value="1")
     for field, value in (("amount", "1"), ("payTo", ELSEWHERE)):
         call = changed(call, f"{ACCEPTED}.{field}", value)
 
-    assert await refusals(cashier, call) == (BAD_RECIPIENT, BAD_RECIPIENT)
+    assert await refusals(facilitator, call) == (BAD_RECIPIENT, BAD_RECIPIENT)
 
 
 def test_the_token_is_bases() -> None:

@@ -32,9 +32,9 @@ MALFORMED = {
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
-async def test_a_malformed_body_is_400(cashier: httpx.AsyncClient, path: str, body: bytes) -> None:
+async def test_a_malformed_body_is_400(facilitator: httpx.AsyncClient, path: str, body: bytes) -> None:
     """Whatever is wrong with the bytes."""
-    assert (await cashier.post(path, content=body, headers=JSON)).status_code == 400
+    assert (await facilitator.post(path, content=body, headers=JSON)).status_code == 400
 
 
 REQUIRED = [
@@ -53,9 +53,9 @@ REQUIRED = [
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("member", REQUIRED)
-async def test_a_missing_member_is_400(cashier: httpx.AsyncClient, path: str, member: str) -> None:
+async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str, member: str) -> None:
     """Every member that the specification requires, taken out alone; only the outer version has a default."""
-    answer = await cashier.post(path, json=changed(CALL, member, ABSENT))
+    answer = await facilitator.post(path, json=changed(CALL, member, ABSENT))
 
     assert answer.status_code == 400
 
@@ -78,12 +78,12 @@ async def test_a_missing_member_is_400(cashier: httpx.AsyncClient, path: str, me
     ],
     ids=repr,
 )
-async def test_a_wrong_type_is_400(cashier: httpx.AsyncClient, member: str, value: Any) -> None:
+async def test_a_wrong_type_is_400(facilitator: httpx.AsyncClient, member: str, value: Any) -> None:
     """A member of another type than the specification's is not guessed at."""
-    assert (await cashier.post("/settle", json=changed(CALL, member, value))).status_code == 400
+    assert (await facilitator.post("/settle", json=changed(CALL, member, value))).status_code == 400
 
 
-async def test_what_is_not_known_is_ignored(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_what_is_not_known_is_ignored(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """Extensions, an echoed resource and members of the future do not stop a good payment."""
     call = bench.payer().call(pay_to)
     for member, value in (
@@ -95,14 +95,14 @@ async def test_what_is_not_known_is_ignored(cashier: httpx.AsyncClient, bench: B
     ):
         call = changed(call, member, value)
 
-    assert (await cashier.post("/settle", json=call)).json()["success"]
+    assert (await facilitator.post("/settle", json=call)).json()["success"]
 
 
-async def test_t54s_client_leaves_out_the_version(cashier: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
+async def test_t54s_client_leaves_out_the_version(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
     """The outer x402Version defaults to 2."""
     call = changed(bench.payer().call(pay_to), "x402Version", ABSENT)
 
-    assert (await cashier.post("/settle", json=call)).json()["success"]
+    assert (await facilitator.post("/settle", json=call)).json()["success"]
 
 
 NESTED = {
@@ -122,29 +122,29 @@ NESTED = {
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", NESTED.values(), ids=NESTED)
-async def test_deep_nesting_is_400(cashier: httpx.AsyncClient, path: str, body: bytes) -> None:
+async def test_deep_nesting_is_400(facilitator: httpx.AsyncClient, path: str, body: bytes) -> None:
     """Wherever it is, also where the specification allows any value."""
     assert len(body) < 64 * 1024
-    assert (await cashier.post(path, content=body, headers=JSON)).status_code == 400
+    assert (await facilitator.post(path, content=body, headers=JSON)).status_code == 400
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_large_body_is_413(cashier: httpx.AsyncClient, path: str) -> None:
+async def test_a_large_body_is_413(facilitator: httpx.AsyncClient, path: str) -> None:
     """More than 64 KB, with its length announced or in chunks."""
 
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(70):
             yield b" " * 1_000
 
-    assert (await cashier.post(path, content=b" " * 70_000, headers=JSON)).status_code == 413
-    assert (await cashier.post(path, content=chunks(), headers=JSON)).status_code == 413
+    assert (await facilitator.post(path, content=b" " * 70_000, headers=JSON)).status_code == 413
+    assert (await facilitator.post(path, content=chunks(), headers=JSON)).status_code == 413
 
 
-async def test_other_methods_are_refused(cashier: httpx.AsyncClient) -> None:
+async def test_other_methods_are_refused(facilitator: httpx.AsyncClient) -> None:
     """A GET settles nothing."""
-    assert (await cashier.get("/settle")).status_code == 405
-    assert (await cashier.get("/verify")).status_code == 405
-    assert (await cashier.get("/nothing")).status_code == 404
+    assert (await facilitator.get("/settle")).status_code == 405
+    assert (await facilitator.get("/verify")).status_code == 405
+    assert (await facilitator.get("/nothing")).status_code == 404
 
 
 GOOD = payment_id(CALL)
@@ -170,13 +170,13 @@ GOOD = payment_id(CALL)
     ],
     ids=range(14),
 )
-async def test_a_malformed_payment_id_is_404(cashier: httpx.AsyncClient, named: str) -> None:
+async def test_a_malformed_payment_id_is_404(facilitator: httpx.AsyncClient, named: str) -> None:
     """Another form, network, token or rail is nobody's payment; the chain is not asked."""
-    assert (await cashier.get(f"/settlements/{named}")).status_code == 404
+    assert (await facilitator.get(f"/settlements/{named}")).status_code == 404
 
 
-async def test_an_unseen_payment_is_unused(cashier: httpx.AsyncClient) -> None:
+async def test_an_unseen_payment_is_unused(facilitator: httpx.AsyncClient) -> None:
     """A well-formed id that the chain has never seen can still be used."""
-    answer = await cashier.get(f"/settlements/{GOOD}")
+    answer = await facilitator.get(f"/settlements/{GOOD}")
 
     assert (answer.status_code, answer.json()["status"]) == (200, "unused")

@@ -15,7 +15,7 @@ from compose.sandbox.stellar_node import TOKEN
 from facilitator.rails.stellar.rail import StellarRail
 from shared.settings import InvalidSetting
 from shared.x402.networks import STELLAR_USDC
-from shared.x402.wire import Evidence, Kind, Settlement, Verification
+from shared.x402.wire import Evidence, Settlement, SupportedKind, Verification
 from tests import stellar_signing as signing
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.stellar_bench import LEDGER_S, StellarBench, changed
@@ -449,13 +449,13 @@ async def test_an_old_height_refuses_nothing_that_is_in_time(rail: StellarRail, 
 async def test_what_it_says_of_itself(rail: StellarRail, bench: StellarBench) -> None:
     """The newest ledger as of now, that fees are paid, and every account of ours."""
     [kind] = rail.kinds
-    assert kind == Kind(x402_version=2, scheme="exact", network="stellar:pubnet", extra=kind.extra)
+    assert kind == SupportedKind(x402_version=2, scheme="exact", network="stellar:pubnet", extra=kind.extra)
     assert kind.extra is not None
     assert kind.extra["areFeesSponsored"] is True
     assert 0 <= bench.ledger.sequence - kind.extra["ledger"] <= 5
     signers = rail.signers["stellar:*"]
     assert (signers[0], len(set(signers))) == (bench.settler.public_key, 17)
-    assert (rail.complaint, rail.balance.endswith(" XLM")) == ("", True)
+    assert (rail.unavailable_reason, rail.balance.endswith(" XLM")) == ("", True)
 
 
 async def test_a_ledger_that_is_held_back(
@@ -575,7 +575,7 @@ async def test_a_node_that_is_down_at_start(bench: StellarBench, node: MoodyNode
     node.moods["getNetwork"] = "reset"
     with pytest.raises(Exception, match="Server disconnected"):
         await rail.start()
-    assert (rail.kinds, rail.complaint) == ((), "its node does not answer")
+    assert (rail.kinds, rail.unavailable_reason) == ((), "its node does not answer")
     node.moods.clear()
 
     await rail.start()
@@ -593,18 +593,18 @@ async def test_an_empty_settler_account(bench: StellarBench, monkeypatch: pytest
     try:
         assert rail.kinds == ()
         assert (
-            rail.complaint
+            rail.unavailable_reason
             == f"the settler account {settler.public_key} has 0.0000000 XLM to spend: not enough for the fee of a settlement"
         )
         settlement = await rail.settle(bench.call(bench.payer(), bench.shop()))
         assert settlement.error_reason == "unexpected_settle_error"
         with bench.server.lock:
             bench.ledger.fund(settler.public_key, lumens=2)
-        await until_true(lambda: "needs 3.0000600 XLM for 3 channel accounts" in rail.complaint)
+        await until_true(lambda: "needs 3.0000600 XLM for 3 channel accounts" in rail.unavailable_reason)
         assert rail.kinds == ()
         with bench.server.lock:
             bench.ledger.fund(settler.public_key, lumens=2)
-        await until_true(lambda: not rail.complaint)
+        await until_true(lambda: not rail.unavailable_reason)
         assert (await rail.settle(bench.call(bench.payer(), bench.shop()))).success
     finally:
         await rail.stop()
@@ -625,14 +625,14 @@ async def test_a_node_that_falls_silent(
     evidence = await moody.evidence(bench.payment_id(call))
     assert evidence is not None
     assert evidence.status == "unknown"
-    await until_true(lambda: moody.complaint == "its node does not answer")
+    await until_true(lambda: moody.unavailable_reason == "its node does not answer")
     assert moody.kinds == ()
     broken = bench.call(bench.payer(), shop, nonce=3)
     static = changed(broken, amount="10001")
     assert (await moody.settle(static)).error_reason == P + "wrong_amount"
     node.moods.clear()
 
-    await until_true(lambda: not moody.complaint)
+    await until_true(lambda: not moody.unavailable_reason)
     assert (await settled(moody, call)).success
     assert len(bench.transfers(shop)) == 1
 

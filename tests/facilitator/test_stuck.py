@@ -59,13 +59,13 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def cashier(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def facilitator(build: Build, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     async with running(build(settings)) as client:
         yield client
 
 
-async def settle(cashier: httpx.AsyncClient, call: Any) -> Any:
-    answer = await cashier.post("/settle", json=call)
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
     assert answer.status_code == 200
     return answer.json()
 
@@ -87,12 +87,12 @@ def fees(transaction: Any) -> tuple[int, int]:
 
 
 async def test_stuck_transactions_are_replaced(
-    cashier: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
+    facilitator: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
 ) -> None:
     """Given three that the price has left behind, then each is replaced under its number by the same call for more."""
     payer, before = still.payer(), still.confirmed
     still.hold()
-    settling = [asyncio.create_task(settle(cashier, payer.call(pay_to))) for _ in range(3)]
+    settling = [asyncio.create_task(settle(facilitator, payer.call(pay_to))) for _ in range(3)]
     await until(lambda: len(still.waiting) == 3)
     old = still.waiting
 
@@ -115,12 +115,12 @@ async def test_stuck_transactions_are_replaced(
 
 
 async def test_the_first_form_may_win(
-    cashier: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
+    facilitator: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
 ) -> None:
     """Given a replacement that never reaches a block, then the receipt of what was sent first settles the payment."""
     call = still.payer().call(pay_to)
     still.hold()
-    settling = asyncio.create_task(settle(cashier, call))
+    settling = asyncio.create_task(settle(facilitator, call))
     await until(lambda: still.waiting)
     (sent,) = still.waiting.values()
     node.moods["eth_sendRawTransaction"] = "forget"
@@ -137,12 +137,12 @@ async def test_the_first_form_may_win(
 
 @pytest.mark.parametrize("mood", ["reset", "lost", "error", "http429"])
 async def test_a_replacement_that_fails_is_tried_again(
-    cashier: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str, mood: str
+    facilitator: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str, mood: str
 ) -> None:
     """However the node answers, the payment is not given up and is settled once."""
     call = still.payer().call(pay_to)
     still.hold()
-    settling = asyncio.create_task(settle(cashier, call))
+    settling = asyncio.create_task(settle(facilitator, call))
     await until(lambda: still.waiting)
     node.moods["eth_sendRawTransaction"] = mood
     node.seen.clear()
@@ -153,20 +153,20 @@ async def test_a_replacement_that_fails_is_tried_again(
     await until(lambda: all(fees(one)[0] >= DEAR for one in still.waiting.values()))
     await settling
     still.flow()
-    settlement = await settle(cashier, call)
+    settlement = await settle(facilitator, call)
 
     assert settlement["success"]
     assert still.transfers(pay_to) == [settlement["transaction"]]
 
 
 async def test_a_node_that_drops_what_offers_too_little(
-    cashier: httpx.AsyncClient, still: StillChain, pay_to: str
+    facilitator: httpx.AsyncClient, still: StillChain, pay_to: str
 ) -> None:
     """The price rises for real and the node forgets the transaction: its number is filled again, at the new price."""
     payer, before = still.payer(), still.confirmed
     call = payer.call(pay_to)
     still.hold()
-    settling = asyncio.create_task(settle(cashier, call))
+    settling = asyncio.create_task(settle(facilitator, call))
     await until(lambda: still.waiting)
     sent = still.waiting[before]["hash"]
 
@@ -180,13 +180,13 @@ async def test_a_node_that_drops_what_offers_too_little(
     assert settlement["transaction"] != sent
     assert still.number_of(settlement["transaction"]) == before
     assert still.transfers(pay_to) == [settlement["transaction"]]
-    assert (await settle(cashier, payer.call(pay_to)))["success"]
+    assert (await settle(facilitator, payer.call(pay_to)))["success"]
     still.rpc("anvil_setNextBlockBaseFeePerGas", hex(GWEI))
     still.mine()
 
 
 async def test_an_expired_one_is_cancelled(
-    cashier: httpx.AsyncClient,
+    facilitator: httpx.AsyncClient,
     node: MoodyNode,
     still: StillChain,
     pay_to: str,
@@ -196,7 +196,7 @@ async def test_an_expired_one_is_cancelled(
     payer, before = still.payer(), still.confirmed
     call, good = payer.call(pay_to), payer.call(pay_to, validBefore=str(int(time.time()) + 300))
     still.hold()
-    settling = asyncio.create_task(settle(cashier, call))
+    settling = asyncio.create_task(settle(facilitator, call))
     await until(lambda: still.waiting)
     pending = await settling
     later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
@@ -205,8 +205,8 @@ async def test_an_expired_one_is_cancelled(
 
     costs(node, DEAR)
     await until(lambda: [one["input"] for one in still.waiting.values()] == ["0x"])
-    meanwhile = await settle(cashier, call)
-    behind = asyncio.create_task(settle(cashier, good))
+    meanwhile = await settle(facilitator, call)
+    behind = asyncio.create_task(settle(facilitator, good))
     await until(lambda: len(still.waiting) == 2)
     (cancelled, _) = (still.waiting[number] for number in (before, before + 1))
     still.flow()
@@ -214,7 +214,7 @@ async def test_an_expired_one_is_cancelled(
     assert pending["errorReason"] == meanwhile["errorReason"] == "settlement_pending"
     assert (cancelled["to"].lower(), int(cancelled["value"], 16)) == (still.sandbox.settler.lower(), 0)
     assert (await behind)["success"]
-    ended = await settle(cashier, call)
+    ended = await settle(facilitator, call)
     assert (ended["success"], ended["errorReason"]) == (
         False,
         "invalid_exact_evm_payload_authorization_valid_before",
@@ -234,15 +234,15 @@ async def test_above_the_ceiling_nothing_is_sent(
     payer = still.payer()
     first, second = payer.call(pay_to), payer.call(pay_to)
     still.hold()
-    async with running(build(dataclasses.replace(settings, evm_max_fee_gwei=10))) as cashier:
-        settling = asyncio.create_task(settle(cashier, first))
+    async with running(build(dataclasses.replace(settings, evm_max_fee_gwei=10))) as facilitator:
+        settling = asyncio.create_task(settle(facilitator, first))
         await until(lambda: still.waiting)
         (sent,) = still.waiting.values()
         costs(node, DEAR)
         node.seen.clear()
 
-        pending, unsent = await settling, await settle(cashier, second)
-        health = await cashier.get("/healthz")
+        pending, unsent = await settling, await settle(facilitator, second)
+        health = await facilitator.get("/healthz")
 
         assert (pending["errorReason"], pending["transaction"]) == ("settlement_pending", sent["hash"])
         assert (unsent["errorReason"], unsent["transaction"]) == ("unexpected_settle_error", "")
@@ -255,9 +255,9 @@ async def test_above_the_ceiling_nothing_is_sent(
 
         node.edits.clear()
         still.flow()
-        assert (await settle(cashier, first))["transaction"] == sent["hash"]
-        assert (await settle(cashier, second))["success"]
-        assert (await cashier.get("/healthz")).status_code == 200
+        assert (await settle(facilitator, first))["transaction"] == sent["hash"]
+        assert (await settle(facilitator, second))["success"]
+        assert (await facilitator.get("/healthz")).status_code == 200
     assert len(still.transfers(pay_to)) == 2
 
 
@@ -274,11 +274,11 @@ async def test_what_an_earlier_run_left_stuck_is_cancelled(
     still.rpc("eth_sendRawTransaction", account.sign_transaction(transaction | limits).raw_transaction.to_0x_hex())
     costs(node, DEAR)
 
-    async with running(build(settings)) as cashier:
-        waiting = await settle(cashier, call)
+    async with running(build(settings)) as facilitator:
+        waiting = await settle(facilitator, call)
         await until(lambda: int(still.waiting[before]["value"], 16) == 0)
         still.flow()
-        settlement = await settle(cashier, call)
+        settlement = await settle(facilitator, call)
 
     assert waiting["errorReason"] == "unexpected_settle_error"
     assert still.number_of(settlement["transaction"]) == before + 1
@@ -286,7 +286,7 @@ async def test_what_an_earlier_run_left_stuck_is_cancelled(
 
 
 async def test_many_that_wait_are_a_bound(
-    cashier: httpx.AsyncClient, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    facilitator: httpx.AsyncClient, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a chain that stands still no more is sent than is kept in mind; afterwards all settle."""
     monkeypatch.setattr("facilitator.rails.evm.account.MOST_UNCONFIRMED", 2)
@@ -294,7 +294,7 @@ async def test_many_that_wait_are_a_bound(
     calls = [payer.call(pay_to) for _ in range(3)]
     still.hold()
 
-    settlements = await asyncio.gather(*(settle(cashier, call) for call in calls))
+    settlements = await asyncio.gather(*(settle(facilitator, call) for call in calls))
     sent = still.waiting
     still.flow()
 
@@ -304,5 +304,5 @@ async def test_many_that_wait_are_a_bound(
         "settlement_pending",
         "unexpected_settle_error",
     ]
-    assert all([(await settle(cashier, call))["success"] for call in calls])
+    assert all([(await settle(facilitator, call))["success"] for call in calls])
     assert len(still.transfers(pay_to)) == 3

@@ -87,7 +87,7 @@ async def test_a_payment_is_settled(stand: Stand, rail: XrplRail, token: Any) ->
     assert stand.balance(payer.address, token) == "9.999"
     assert stand.balance(stand.pay_to, token) == "0.001"
     assert rail.kinds[0].extra == {"areFeesSponsored": False, "ledger": rail._clock.index}
-    assert (rail.complaint, rail.balance, rail.signers) == ("", "", {})
+    assert (rail.unavailable_reason, rail.balance, rail.signers) == ("", "", {})
 
 
 async def test_both_dialects_settle(stand: Stand, rail: XrplRail) -> None:
@@ -436,11 +436,11 @@ async def test_a_node_that_shows_no_new_ledger_is_a_complaint(
     """Then nothing is offered, until there is one again."""
     monkeypatch.setattr("facilitator.rails.xrpl.rail.STALE_AFTER_S", 0.3)
     stand.server.is_held = True
-    await until(lambda: bool(rail.complaint))
+    await until(lambda: bool(rail.unavailable_reason))
     assert rail.kinds == ()
-    assert "no new ledger" in rail.complaint
+    assert "no new ledger" in rail.unavailable_reason
     stand.server.is_held = False
-    await until(lambda: not rail.complaint)
+    await until(lambda: not rail.unavailable_reason)
     assert len(rail.kinds) == 1
 
 
@@ -458,7 +458,7 @@ async def test_a_node_that_is_down_at_the_start(stand: Stand) -> None:
     stand.server.moods["*"] = "hang up"
     with pytest.raises(aiohttp.ClientError):
         await rail.start()
-    assert rail.complaint
+    assert rail.unavailable_reason
     assert rail.kinds == ()
     stand.server.moods = {"ledger": "garbage"}
     with pytest.raises(msgspec.DecodeError):

@@ -138,6 +138,6 @@ class Stand:
             return len(self.ledger.transactions_of(account))
 
 
-def payment_of(call: FacilitatorCall) -> xrpl.Authorization:
+def payment_of(call: FacilitatorCall) -> xrpl.XrplAuthorization:
     """What the static check finds in it."""
     return xrpl.check(call.payment_requirements, call.payment_payload.payload)

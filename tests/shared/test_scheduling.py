@@ -46,7 +46,7 @@ told["child"] = json.loads(os.read(reader, 100))
 print(json.dumps(told))
 """
 
-CROWD = """
+BUSY_CALLERS = """
 import json, os, sys, threading
 from shared.scheduling import Crowd
 
@@ -119,7 +119,7 @@ def test_a_session_of_others_is_left_alone() -> None:
 def test_a_crowd_is_there_from_many_until_few(started_as: int, in_a_crowd: int) -> None:
     """For all threads of the process; in between nothing changes. A policy that somebody chose for it is kept."""
     done = subprocess.run(
-        [sys.executable, "-c", CROWD, str(started_as)],
+        [sys.executable, "-c", BUSY_CALLERS, str(started_as)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

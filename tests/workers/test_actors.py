@@ -75,14 +75,14 @@ class Sent(Outbox):
 
 
 @pytest.fixture
-def kitchen(clean_redis: str) -> Iterator[WorkerServices]:
+def services(clean_redis: str) -> Iterator[WorkerServices]:
     """No children."""
     ledger = RedisConnection(clean_redis)
-    yield kitchen_with(ledger)
+    yield services_with(ledger)
     ledger.close()
 
 
-def kitchen_with(ledger: RedisConnection) -> WorkerServices:
+def services_with(ledger: RedisConnection) -> WorkerServices:
     sealer = Sealer(secrets.token_bytes(32))
     return WorkerServices(Sent(ledger, sealer), sealer, ChildPool(), NO_PORTS)
 
@@ -128,33 +128,33 @@ def message(
     return dramatiq.Message.decode(job.encoded)
 
 
-def run(endpoint: Endpoint, kitchen: WorkerServices, payment_id: str, **options: Any) -> str:
+def run(endpoint: Endpoint, services: WorkerServices, payment_id: str, **options: Any) -> str:
     """The job's id."""
-    made = message(endpoint, payment_id, kitchen.sealer, **options)
-    end(endpoint, kitchen, made)
+    made = message(endpoint, payment_id, services.sealer, **options)
+    end(endpoint, services, made)
     return made.message_id
 
 
-def end(endpoint: Endpoint, kitchen: WorkerServices, made: dramatiq.Message[Any]) -> None:
+def end(endpoint: Endpoint, services: WorkerServices, made: dramatiq.Message[Any]) -> None:
     """Run it, and end it as a consumer does."""
-    JobRunner(endpoint, kitchen)(**made.kwargs)
-    kitchen.outbox.take([made])
+    JobRunner(endpoint, services)(**made.kwargs)
+    services.outbox.take([made])
 
 
-def replies(kitchen: WorkerServices) -> list[tuple[str, Outcome]]:
+def replies(services: WorkerServices) -> list[tuple[str, Outcome]]:
     """What the waiting API process would read."""
-    assert isinstance(kitchen.outbox, Sent)
-    assert {address for address, _ in kitchen.outbox.sent} <= {REPLIES}
-    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in kitchen.outbox.sent]
-    payments = kitchen.outbox.payments
+    assert isinstance(services.outbox, Sent)
+    assert {address for address, _ in services.outbox.sent} <= {REPLIES}
+    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in services.outbox.sent]
+    payments = services.outbox.payments
     decoded = [one for one in decoded if one.outcome != UNREADABLE]
     return [(one.message_id, ANSWERS.open(one.outcome, ENDPOINT, payments[one.message_id], b"")) for one in decoded]
 
 
-def unreadable(kitchen: WorkerServices) -> list[str]:
+def unreadable(services: WorkerServices) -> list[str]:
     """The jobs of which the waiting API process is told that they could not be opened."""
-    assert isinstance(kitchen.outbox, Sent)
-    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in kitchen.outbox.sent]
+    assert isinstance(services.outbox, Sent)
+    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in services.outbox.sent]
     return [reply.message_id for reply in decoded if reply.outcome == UNREADABLE]
 
 
@@ -164,41 +164,41 @@ def stored(client: redis.Redis, payment_id: str) -> Outcome | None:
     return None if raw is None else ANSWERS.open(raw, ENDPOINT, payment_id, b"")
 
 
-def test_an_answer_is_stored_and_replied(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_an_answer_is_stored_and_replied(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """The ledger and the waiting API get the same outcome, and the payment is done."""
-    job_id = run(ENDPOINT, kitchen, payment)
+    job_id = run(ENDPOINT, services, payment)
 
-    assert replies(kitchen) == [(job_id, ECHOED)]
+    assert replies(services) == [(job_id, ECHOED)]
     assert stored(client, payment) == ECHOED
     assert client.hgetall(record_key(payment)) == {b"state": b"DONE", b"lease": b"0"}
 
 
-def test_answers_do_not_stay_for_ever(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_answers_do_not_stay_for_ever(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """An answer can be fetched for a day."""
-    run(ENDPOINT, kitchen, payment)
+    run(ENDPOINT, services, payment)
 
     assert ANSWER_TTL_S - 5 <= int(client.ttl(answer_key(payment))) <= ANSWER_TTL_S  # type: ignore[arg-type]
 
 
-def test_the_first_answer_wins(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_the_first_answer_wins(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """Given a job that is delivered twice, then both replies hold the first result, byte for byte."""
     endpoint = running(handler := Watched())
 
-    run(endpoint, kitchen, payment)
-    run(endpoint, kitchen, payment)
+    run(endpoint, services, payment)
+    run(endpoint, services, payment)
 
-    first, second = (answer for _, answer in replies(kitchen))
+    first, second = (answer for _, answer in replies(services))
     assert handler.runs == 2
     assert first == second == stored(client, payment)
     assert isinstance(first, Ok)
     assert b"run 1" in first.body
 
 
-def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitchen: WorkerServices) -> None:
+def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, services: WorkerServices) -> None:
     """A worker never writes more about a payment than its answer: no record, nothing stored, but a reply all the same."""
-    job_id = run(ENDPOINT, kitchen, "nobody's")
+    job_id = run(ENDPOINT, services, "nobody's")
 
-    assert replies(kitchen) == [(job_id, ECHOED)]
+    assert replies(services) == [(job_id, ECHOED)]
     assert client.keys("*nobody*") == []
 
 
@@ -214,12 +214,12 @@ def test_a_payment_without_a_record_gets_no_answer_key(client: redis.Redis, kitc
     ids=lambda value: type(value).__name__,
 )
 def test_only_what_is_final_is_stored(
-    client: redis.Redis, kitchen: WorkerServices, payment: str, failure: Exception, is_final: bool
+    client: redis.Redis, services: WorkerServices, payment: str, failure: Exception, is_final: bool
 ) -> None:
     """A failure that may be repeated frees the payment instead, so that the same request runs the job again."""
-    job_id = run(running(Watched(failure)), kitchen, payment)
+    job_id = run(running(Watched(failure)), services, payment)
 
-    ((replied_to, answer),) = replies(kitchen)
+    ((replied_to, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.retryable) == (job_id, not is_final)
     assert stored(client, payment) == (answer if is_final else None)
@@ -229,13 +229,13 @@ def test_only_what_is_final_is_stored(
     assert (b"failure" in record) is not is_final
 
 
-def test_a_late_message_is_not_run(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_a_late_message_is_not_run(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """Nobody waits for it any more; it is answered, and the payment is free for another try."""
     endpoint = running(handler := Watched())
 
-    job_id = run(endpoint, kitchen, payment, left_s=-0.001)
+    job_id = run(endpoint, services, payment, left_s=-0.001)
 
-    ((replied_to, answer),) = replies(kitchen)
+    ((replied_to, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (handler.runs, replied_to, answer.code, answer.retryable) == (0, job_id, "deadline_exceeded", True)
     assert stored(client, payment) is None
@@ -262,50 +262,50 @@ def empty(made: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("changed", [sealed_under_another_key, damaged, not_base64, empty])
 def test_what_cannot_be_opened_is_not_run(
-    client: redis.Redis, kitchen: WorkerServices, payment: str, changed: Any, caplog: pytest.LogCaptureFixture
+    client: redis.Redis, services: WorkerServices, payment: str, changed: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Another key, another job or damage: the API hears of it at once, and nothing is run or stored."""
     endpoint = running(handler := Watched())
-    made = message(endpoint, payment, kitchen.sealer, body=SECRET)
+    made = message(endpoint, payment, services.sealer, body=SECRET)
 
-    end(endpoint, kitchen, dataclasses.replace(made, kwargs=changed(made)))
+    end(endpoint, services, dataclasses.replace(made, kwargs=changed(made)))
 
-    assert (handler.runs, unreadable(kitchen)) == (0, [made.message_id])
+    assert (handler.runs, unreadable(services)) == (0, [made.message_id])
     assert stored(client, payment) is None
     assert CANARY not in caplog.text
 
 
-def of_another_endpoint(kitchen: WorkerServices, payment: str) -> tuple[Endpoint, dict[str, Any]]:
-    made = message(ENDPOINT, payment, kitchen.sealer)
+def of_another_endpoint(services: WorkerServices, payment: str) -> tuple[Endpoint, dict[str, Any]]:
+    made = message(ENDPOINT, payment, services.sealer)
     return dataclasses.replace(ENDPOINT, name="dear"), made.asdict()
 
 
-def of_another_job(kitchen: WorkerServices, payment: str) -> tuple[Endpoint, dict[str, Any]]:
-    made = message(ENDPOINT, payment, kitchen.sealer)
+def of_another_job(services: WorkerServices, payment: str) -> tuple[Endpoint, dict[str, Any]]:
+    made = message(ENDPOINT, payment, services.sealer)
     return ENDPOINT, {**made.asdict(), "kwargs": {**made.kwargs, "job_id": "0" * 32}}
 
 
 @pytest.mark.parametrize("mistaken", [of_another_endpoint, of_another_job])
 def test_what_is_for_another_is_not_run(
-    client: redis.Redis, kitchen: WorkerServices, payment: str, mistaken: Any
+    client: redis.Redis, services: WorkerServices, payment: str, mistaken: Any
 ) -> None:
     """Arguments are bound to their job and to the endpoint they were paid for: the cheap call's do not run the dear one."""
-    endpoint, content = mistaken(kitchen, payment)
+    endpoint, content = mistaken(services, payment)
 
-    end(dataclasses.replace(endpoint, run=(handler := Watched())), kitchen, dramatiq.Message(**content))
+    end(dataclasses.replace(endpoint, run=(handler := Watched())), services, dramatiq.Message(**content))
 
     assert handler.runs == 0
-    assert [answer.code for _, answer in replies(kitchen) if isinstance(answer, Failed)] == ["internal_error"]
+    assert [answer.code for _, answer in replies(services) if isinstance(answer, Failed)] == ["internal_error"]
     assert stored(client, payment) is None
 
 
-def test_a_ledger_that_is_down(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_a_ledger_that_is_down(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """An answer that is not stored is not given: a repeated request could get another one."""
-    kitchen = kitchen_with(RedisConnection(NOBODY))
+    services = services_with(RedisConnection(NOBODY))
 
-    job_id = run(ENDPOINT, kitchen, payment)
+    job_id = run(ENDPOINT, services, payment)
 
-    ((replied_to, answer),) = replies(kitchen)
+    ((replied_to, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.code, answer.retryable) == (job_id, "unavailable", True)
     assert stored(client, payment) is None
@@ -325,7 +325,7 @@ class FakeChildren:
         return self._result
 
 
-def isolated(kitchen: WorkerServices, result: bytes | Exception) -> tuple[Endpoint, WorkerServices, FakeChildren]:
+def isolated(services: WorkerServices, result: bytes | Exception) -> tuple[Endpoint, WorkerServices, FakeChildren]:
     """echo as hostile work, whose negative answer says so."""
     fake: Any = FakeChildren(result)
 
@@ -334,14 +334,14 @@ def isolated(kitchen: WorkerServices, result: bytes | Exception) -> tuple[Endpoi
 
     elsewhere = Watched(AssertionError("not in this process"))
     endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, exhausted=exhausted, run=elsewhere)
-    return endpoint, dataclasses.replace(kitchen, children=fake), fake
+    return endpoint, dataclasses.replace(services, children=fake), fake
 
 
-def test_hostile_work_runs_in_a_child(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_hostile_work_runs_in_a_child(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """With the endpoint's limit, and what is left until the deadline to wait for a child."""
-    endpoint, kitchen, fake = isolated(kitchen, outcome.encode(ECHOED))
+    endpoint, services, fake = isolated(services, outcome.encode(ECHOED))
 
-    run(endpoint, kitchen, payment)
+    run(endpoint, services, payment)
 
     ((work, limit_s, wait_s),) = fake.calls
     assert work == Work("echo", "0xpayer", b'{"message": "hi"}')
@@ -350,62 +350,62 @@ def test_hostile_work_runs_in_a_child(client: redis.Redis, kitchen: WorkerServic
     assert stored(client, payment) == ECHOED
 
 
-def test_a_child_never_has_longer_than_the_caller_waits(kitchen: WorkerServices, payment: str) -> None:
+def test_a_child_never_has_longer_than_the_caller_waits(services: WorkerServices, payment: str) -> None:
     """A deadline that comes first is the limit."""
-    endpoint, kitchen, fake = isolated(kitchen, outcome.encode(ECHOED))
+    endpoint, services, fake = isolated(services, outcome.encode(ECHOED))
 
-    run(endpoint, kitchen, payment, left_s=0.5)
+    run(endpoint, services, payment, left_s=0.5)
 
     ((_, limit_s, wait_s),) = fake.calls
     assert max(limit_s, wait_s) <= 0.5
 
 
-def test_exhausted_work_has_an_answer(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_exhausted_work_has_an_answer(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """A request that takes too much is answered with the endpoint's negative answer, for good."""
-    endpoint, kitchen, _ = isolated(kitchen, Exhausted("too much"))
+    endpoint, services, _ = isolated(services, Exhausted("too much"))
 
-    run(endpoint, kitchen, payment)
+    run(endpoint, services, payment)
 
     answer = Ok(b'{"ok":false,"service":"exhausted","youSent":"hi"}')
-    assert [one for _, one in replies(kitchen)] == [answer]
+    assert [one for _, one in replies(services)] == [answer]
     assert stored(client, payment) == answer
 
 
 @pytest.mark.parametrize(("message", "in_child"), [("hi", 0), ("hi" * 9, 1)])
 def test_only_what_is_long_runs_in_a_child(
-    client: redis.Redis, kitchen: WorkerServices, payment: str, message: str, in_child: int
+    client: redis.Redis, services: WorkerServices, payment: str, message: str, in_child: int
 ) -> None:
     """Where an endpoint says which of its requests are."""
     fake: Any = FakeChildren(outcome.encode(ECHOED))
     endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, is_long=lambda request: len(request.message) > 9)
 
-    run(endpoint, dataclasses.replace(kitchen, children=fake), payment, body=msgspec.json.encode({"message": message}))
+    run(endpoint, dataclasses.replace(services, children=fake), payment, body=msgspec.json.encode({"message": message}))
 
     assert len(fake.calls) == in_child
     assert isinstance(stored(client, payment), Ok)
 
 
-def test_long_work_that_is_killed(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_long_work_that_is_killed(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """There is no negative answer to give: its time was too short, and it may be repeated."""
     fake: Any = FakeChildren(Exhausted("too late"))
     endpoint = dataclasses.replace(ENDPOINT, pool=Pool.FAST, is_long=lambda request: True)
-    kitchen = dataclasses.replace(kitchen, children=fake)
+    services = dataclasses.replace(services, children=fake)
 
-    run(endpoint, kitchen, payment)
+    run(endpoint, services, payment)
 
-    ((_, answer),) = replies(kitchen)
+    ((_, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (answer.code, answer.retryable) == ("deadline_exceeded", True)
     assert stored(client, payment) is None
 
 
-def test_no_free_child_in_time(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_no_free_child_in_time(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """Waiting for a child until the deadline is not the caller's fault: it may be repeated."""
-    endpoint, kitchen, _ = isolated(kitchen, TimeoutError("no free child"))
+    endpoint, services, _ = isolated(services, TimeoutError("no free child"))
 
-    run(endpoint, kitchen, payment)
+    run(endpoint, services, payment)
 
-    ((_, answer),) = replies(kitchen)
+    ((_, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (answer.code, answer.retryable) == ("deadline_exceeded", True)
     assert stored(client, payment) is None
@@ -418,17 +418,17 @@ def test_no_free_child_in_time(client: redis.Redis, kitchen: WorkerServices, pay
 )
 def test_a_child_that_fails(
     client: redis.Redis,
-    kitchen: WorkerServices,
+    services: WorkerServices,
     payment: str,
     result: bytes | Exception,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Not the caller's fault: an internal error at once, which may be repeated, and nothing is stored."""
-    endpoint, kitchen, _ = isolated(kitchen, result)
+    endpoint, services, _ = isolated(services, result)
 
-    job_id = run(endpoint, kitchen, payment)
+    job_id = run(endpoint, services, payment)
 
-    ((replied_to, answer),) = replies(kitchen)
+    ((replied_to, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.code, answer.retryable) == (job_id, "internal_error", True)
     assert stored(client, payment) is None
@@ -437,30 +437,30 @@ def test_a_child_that_fails(
 
 @pytest.mark.parametrize("error", [MemoryError(CANARY), RecursionError(CANARY), ZeroDivisionError(CANARY)], ids=repr)
 def test_whatever_is_raised_there_is_a_reply(
-    client: redis.Redis, kitchen: WorkerServices, payment: str, error: Exception, caplog: pytest.LogCaptureFixture
+    client: redis.Redis, services: WorkerServices, payment: str, error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     """By a handler, or by what answers for a handler that was too much: the caller never waits in vain."""
 
     def fail(request: Any) -> Any:
         raise error
 
-    exhausting, kitchen, _ = isolated(kitchen, Exhausted("too much"))
+    exhausting, services, _ = isolated(services, Exhausted("too much"))
 
-    run(running(Watched(error)), kitchen, payment)
-    run(dataclasses.replace(exhausting, exhausted=fail), kitchen, payment)
+    run(running(Watched(error)), services, payment)
+    run(dataclasses.replace(exhausting, exhausted=fail), services, payment)
 
-    assert [answer.code for _, answer in replies(kitchen) if isinstance(answer, Failed)] == ["internal_error"] * 2
+    assert [answer.code for _, answer in replies(services) if isinstance(answer, Failed)] == ["internal_error"] * 2
     assert CANARY not in caplog.text
 
 
-def test_hostile_work_in_a_real_child(client: redis.Redis, kitchen: WorkerServices, payment: str) -> None:
+def test_hostile_work_in_a_real_child(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """The child finds the endpoint by its name and answers as a thread would."""
-    endpoint, _, _ = isolated(kitchen, b"")
-    kitchen.children.start(1)
+    endpoint, _, _ = isolated(services, b"")
+    services.children.start(1)
     try:
-        run(endpoint, kitchen, payment, left_s=20)
+        run(endpoint, services, payment, left_s=20)
     finally:
-        kitchen.children.close()
+        services.children.close()
 
     assert stored(client, payment) == ECHOED
 
@@ -519,7 +519,7 @@ def upstream(request: Any, context: Any) -> Any:
 def test_nothing_of_the_request_can_be_read(
     client: redis.Redis,
     clean_redis: str,
-    kitchen: WorkerServices,
+    services: WorkerServices,
     payment: str,
     handler: Any,
     caplog: pytest.LogCaptureFixture,
@@ -528,10 +528,10 @@ def test_nothing_of_the_request_can_be_read(
     caplog.set_level(logging.DEBUG)
     broker = StreamBroker(clean_redis, middleware=[])
     broker.declare_queue("micro")
-    made = broker.enqueue(message(running(handler), payment, kitchen.sealer, body=SECRET))
+    made = broker.enqueue(message(running(handler), payment, services.sealer, body=SECRET))
     waiting = everything(client)
 
-    end(running(handler), kitchen, made)
+    end(running(handler), services, made)
     done = everything(client)
     broker.close()
 
@@ -541,26 +541,26 @@ def test_nothing_of_the_request_can_be_read(
         assert disguise not in done
     assert CANARY not in caplog.text
     assert CANARY not in str(made)
-    assert CANARY not in repr(replies(kitchen))
+    assert CANARY not in repr(replies(services))
 
 
 def test_what_dramatiq_logs_is_sealed(
-    client: redis.Redis, clean_redis: str, kitchen: WorkerServices, payment: str, caplog: pytest.LogCaptureFixture
+    client: redis.Redis, clean_redis: str, services: WorkerServices, payment: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A stock worker at its most talkative: the job is run and answered over the queue, and the log has no body."""
     caplog.set_level(logging.DEBUG)
-    broker = StreamBroker(clean_redis, middleware=[], outbox=kitchen.outbox)
-    declare_actors(broker, (running(value_error),), kitchen)
+    broker = StreamBroker(clean_redis, middleware=[], outbox=services.outbox)
+    declare_actors(broker, (running(value_error),), services)
     worker = dramatiq.Worker(broker, queues={"micro"}, worker_threads=1, worker_timeout=100)
     worker.start()
     try:
-        made = broker.enqueue(message(ENDPOINT, payment, kitchen.sealer, body=SECRET))
+        made = broker.enqueue(message(ENDPOINT, payment, services.sealer, body=SECRET))
         broker.join("micro", timeout=10_000)
     finally:
         worker.stop()
         broker.close()
 
-    ((replied_to, answer),) = replies(kitchen)
+    ((replied_to, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (replied_to, answer.code) == (made.message_id, "internal_error")
     assert "echo" in caplog.text
@@ -568,10 +568,10 @@ def test_what_dramatiq_logs_is_sealed(
     assert not any(disguise in everything(client) for disguise in disguises(CANARY))
 
 
-def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: WorkerServices) -> None:
+def test_every_endpoint_has_an_actor(clean_redis: str, services: WorkerServices) -> None:
     """Named like the endpoint, on its pool's queue, and run inline in the micro pool alone."""
     broker = StreamBroker(clean_redis, middleware=[])
-    declare_actors(broker, CATALOGUE, kitchen)
+    declare_actors(broker, CATALOGUE, services)
     broker.close()
 
     assert broker.get_declared_actors() == {endpoint.name for endpoint in CATALOGUE}
@@ -580,7 +580,7 @@ def test_every_endpoint_has_an_actor(clean_redis: str, kitchen: WorkerServices) 
         assert broker.get_actor(endpoint.name).options["inline"] is (endpoint.pool is Pool.MICRO)
 
 
-def secret_call(kitchen: WorkerServices, payment: str, signature: bytes) -> dramatiq.Message[Any]:
+def secret_call(services: WorkerServices, payment: str, signature: bytes) -> dramatiq.Message[Any]:
     """As the API makes one of jwt-verify."""
     secret = ANSWERS.secret(JWT_VERIFY, signature)
     job = new_job(
@@ -588,21 +588,21 @@ def secret_call(kitchen: WorkerServices, payment: str, signature: bytes) -> dram
         Arguments(payment, "0xpayer", msgspec.json.encode(JWT_VERIFY.example.request), secret),
         reply_to=REPLIES,
         deadline_ms=int((time.time() + 5) * 1000),
-        sealer=kitchen.sealer,
+        sealer=services.sealer,
     )
     return dramatiq.Message.decode(job.encoded)
 
 
 def test_a_secret_answer_opens_with_the_signature_alone(
-    client: redis.Redis, kitchen: WorkerServices, payment: str
+    client: redis.Redis, services: WorkerServices, payment: str
 ) -> None:
     """What is stored and replied is the same, opens for who sends the payment's signature, for nobody who has only our key,
     and is gone after a quarter of an hour."""
-    made = secret_call(kitchen, payment, b"a signature")
-    end(JWT_VERIFY, kitchen, made)
+    made = secret_call(services, payment, b"a signature")
+    end(JWT_VERIFY, services, made)
 
-    assert isinstance(kitchen.outbox, Sent)
-    ((_, raw),) = kitchen.outbox.sent
+    assert isinstance(services.outbox, Sent)
+    ((_, raw),) = services.outbox.sent
     kept: Any = client.get(answer_key(payment))
     assert msgspec.msgpack.decode(raw, type=Reply).outcome == kept
     opened = ANSWERS.open(kept, JWT_VERIFY, payment, ANSWERS.secret(JWT_VERIFY, b"a signature"))
@@ -616,25 +616,25 @@ def test_a_secret_answer_opens_with_the_signature_alone(
 
 
 def test_a_secret_job_without_the_signature_is_not_run(
-    client: redis.Redis, kitchen: WorkerServices, payment: str
+    client: redis.Redis, services: WorkerServices, payment: str
 ) -> None:
     """Its answer could only be stored under a key that we keep."""
     endpoint = dataclasses.replace(ENDPOINT, holds_secret=True, run=(handler := Watched()))
-    sent = kitchen.outbox
+    sent = services.outbox
     assert isinstance(sent, Sent)
     sent._endpoints = {endpoint.name: endpoint}
 
-    end(endpoint, kitchen, made := message(endpoint, payment, kitchen.sealer))
+    end(endpoint, services, made := message(endpoint, payment, services.sealer))
 
-    assert (handler.runs, unreadable(kitchen)) == (0, [made.message_id])
+    assert (handler.runs, unreadable(services)) == (0, [made.message_id])
     assert stored(client, payment) is None
 
 
-def test_a_strangers_message_is_told_of_to_whom_it_names(kitchen: WorkerServices) -> None:
+def test_a_strangers_message_is_told_of_to_whom_it_names(services: WorkerServices) -> None:
     """Whatever it holds: nothing is raised, and who can be told is told."""
-    made = message(ENDPOINT, "nobody's", kitchen.sealer)
+    made = message(ENDPOINT, "nobody's", services.sealer)
     for kwargs in ({}, [], {"reply_to": 5}, {"reply_to": REPLIES, "sealed": 5}, {"reply_to": REPLIES}):
-        kitchen.outbox.take([dataclasses.replace(made, kwargs=kwargs)])
-    kitchen.outbox.take([dataclasses.replace(made, actor_name="nothing")])
+        services.outbox.take([dataclasses.replace(made, kwargs=kwargs)])
+    services.outbox.take([dataclasses.replace(made, actor_name="nothing")])
 
-    assert unreadable(kitchen) == [made.message_id] * 3
+    assert unreadable(services) == [made.message_id] * 3

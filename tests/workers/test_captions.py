@@ -195,9 +195,9 @@ def failure(captions: YouTubeCaptions, **more: Any) -> UpstreamFailed:
     return caught.value
 
 
-def call(world: WorkerPorts, video_id: str, lang: str | None = None) -> dict[str, Any]:
+def call(ports: WorkerPorts, video_id: str, lang: str | None = None) -> dict[str, Any]:
     request = Request(url=f"https://youtu.be/{video_id}", lang=lang)
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", world))))
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
     return answer
 
 
@@ -670,13 +670,13 @@ def test_nobody_there(children: ChildPool, rogue: Rogue) -> None:
 def test_hostile_documents(rogue: Rogue, children: ChildPool, document: bytes, reason: str | None) -> None:
     """Read in a child, in time."""
     rogue.document = rogue.says(body=document)
-    world = real(rogue.url, children)
+    ports = real(rogue.url, children)
     began = time.monotonic()
     if reason is None:
-        assert len(call(world, ID)["text"]) == 2_000_000
+        assert len(call(ports, ID)["text"]) == 2_000_000
     else:
         with pytest.raises(UpstreamFailed) as caught:
-            call(world, ID)
+            call(ports, ID)
         assert caught.value.reason == reason
     assert time.monotonic() - began < PATIENCE_S
 

@@ -21,7 +21,7 @@ import pytest
 from shared import outcome
 from shared.outcome import Failed, Ok
 from workers import children
-from workers import fork_server as nursery
+from workers import fork_server as fork_server
 from workers.child import MEMORY_BYTES, NICENESS, OPEN_FILES, Work
 from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
 from workers.fork_server import ForkServer
@@ -119,7 +119,7 @@ nursery.main()
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine takes long to start Python."""
-    monkeypatch.setattr(nursery, "START_LIMIT_S", 60.0)
+    monkeypatch.setattr(fork_server, "START_LIMIT_S", 60.0)
     monkeypatch.setattr(children, "START_LIMIT_S", 60.0)
 
 
@@ -131,7 +131,7 @@ def stunts(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
         assert command == [sys.executable, "-m", "workers.fork_server"]
         return subprocess.Popen([sys.executable, "-c", STUNTS, "without-v8"], cwd=ROOT, **options)
 
-    monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+    monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
 
 
 @pytest.fixture
@@ -645,8 +645,8 @@ def test_a_nursery_that_hangs_is_replaced(pool: ChildPool) -> None:
     pool.start(1)
     parent = int(call(pool, "parent"))
     os.kill(parent, signal.SIGSTOP)
-    assert pool._nursery._running is not None
-    pool._nursery._running[1].settimeout(0.2)
+    assert pool._fork_server._running is not None
+    pool._fork_server._running[1].settimeout(0.2)
 
     with pytest.raises(Exhausted):
         pool.call(work("burn"), limit_s=0.1, wait_s=PATIENCE_S)
@@ -662,7 +662,7 @@ def test_without_a_nursery_calls_are_lost(monkeypatch: pytest.MonkeyPatch, progr
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL, **options)
 
-    monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+    monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
     pool = ChildPool()
     pool.start(1)
     for _ in range(2):
@@ -678,7 +678,7 @@ def test_a_nursery_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
         raise BlockingIOError("no more processes")
 
     before = descriptors()
-    monkeypatch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+    monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
     pool = ChildPool()
     pool.start(1)
     with pytest.raises(Lost):

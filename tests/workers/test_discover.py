@@ -145,14 +145,14 @@ def pool() -> Iterator[ChildPool]:
 
 
 @pytest.fixture
-def world(pool: ChildPool) -> WorkerPorts:
+def ports(pool: ChildPool) -> WorkerPorts:
     """The shop is where it says, and rebinding.example.com is at home."""
     names = f"shop.example.com={ADDRESS},api.example.com={ADDRESS},rebinding.example.com=127.0.0.1"
     return WorkerPorts(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), pool)
 
 
-def report(world: WorkerPorts, url: str = SITE + "/", **more: Any) -> dict[str, Any]:
-    result = run(Request(url=url, **more), Context(payer="0x1", world=world))
+def report(ports: WorkerPorts, url: str = SITE + "/", **more: Any) -> dict[str, Any]:
+    result = run(Request(url=url, **more), Context(payer="0x1", ports=ports))
     decoded: dict[str, Any] = json.loads(msgspec.json.encode(result))
     return decoded
 
@@ -214,15 +214,15 @@ def test_every_transport_of_a_challenge(
     assert (call["method"], call["priceUsdc"], call["evidence"]) == (method, price, "challenge")
 
 
-def test_redirects(world: WorkerPorts, server: Server) -> None:
+def test_redirects(ports: WorkerPorts, server: Server) -> None:
     """Five hops, and the report is about the last."""
     server.answers = {f"GET /{n}": response(b"", 302, Location=f"/{n + 1}") for n in range(5)} | {"GET /5": challenge()}
-    answer = report(world, f"{SITE}/0")
+    answer = report(ports, f"{SITE}/0")
     assert (answer["finalUrl"], answer["endpoints"][0]["url"]) == (f"{SITE}/5", f"{SITE}/5")
     assert len(server.asked) == fetching.MAX_REQUESTS
 
 
-def test_nothing_leads_to_this_machine(world: WorkerPorts, server: Server, canary: tuple[list[Any], int]) -> None:
+def test_nothing_leads_to_this_machine(ports: WorkerPorts, server: Server, canary: tuple[list[Any], int]) -> None:
     """Links, catalogs, redirects and names that lead to loopback: the canary sees nobody."""
     met, port = canary
     home = f"http://127.0.0.1:{port}"
@@ -237,7 +237,7 @@ def test_nothing_leads_to_this_machine(world: WorkerPorts, server: Server, canar
             {"openapi": "3.1.0", "servers": [{"url": home}], "paths": {"/a": {"get": {"x-price": "$1"}}}}
         ),
     }
-    answer = report(world)
+    answer = report(ports)
     assert errors(answer)["/.well-known/x402"] == "blocked_address"
     assert errors(answer)["/.well-known/x402.json"] == "blocked_address"
     assert errors(answer)[f"http://rebinding.example.com:{port}/bazaar.json"] == "blocked_address"
@@ -248,60 +248,60 @@ def test_nothing_leads_to_this_machine(world: WorkerPorts, server: Server, canar
     for location in (f"{home}/", f"http://rebinding.example.com:{port}/", f"//127.0.0.1:{port}/"):
         server.answers["GET /moved"] = response(b"", 302, Location=location)
         with pytest.raises(BlockedAddress):
-            report(world, f"{SITE}/moved")
+            report(ports, f"{SITE}/moved")
     with pytest.raises(BlockedAddress):
-        report(world, f"http://rebinding.example.com:{port}/")
+        report(ports, f"http://rebinding.example.com:{port}/")
     assert met == []
 
 
-def test_nothing_is_ever_paid(world: WorkerPorts, server: Server) -> None:
+def test_nothing_is_ever_paid(ports: WorkerPorts, server: Server) -> None:
     """No request carries anything like a payment, and only a call that takes no GET is posted to."""
     server.answers = {"GET /x": response(b"", 405, Allow="POST"), "POST /x": challenge()}
-    report(world, f"{SITE}/x")
+    report(ports, f"{SITE}/x")
     assert [asked for asked in server.asked if not asked.startswith("GET")] == ["POST /x"]
     assert b"payment" not in server.received.lower()
 
 
-def test_slow_catalogs(world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_catalogs(ports: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has its time, all together have theirs, and what answered is reported."""
     monkeypatch.setattr(survey, "CATALOG_LIMIT_S", 0.4)
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": hang, "GET /bazaar.json": trickle}
     server.answers["GET /openapi.json"] = response({"openapi": "3.1.0", "paths": {"/a": {"get": {"x-price": "$1"}}}})
     started = time.monotonic()
-    answer = report(world)
+    answer = report(ports)
     assert time.monotonic() - started < 5
     assert [call["source"] for call in answer["endpoints"]] == ["challenge", "openapi"]
     assert (errors(answer)["/.well-known/x402"], errors(answer)["/bazaar.json"]) == ("timeout", "timeout")
 
 
-def test_the_deadline_of_a_report(world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_deadline_of_a_report(ports: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over, no place is asked for any more."""
     monkeypatch.setattr(fetching, "LIMIT_S", 0.6)
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": trickle}
     started = time.monotonic()
-    answer = report(world)
+    answer = report(ports)
     assert time.monotonic() - started < 5
     assert len(answer["endpoints"]) == 1
     assert server.asked == ["GET /", "GET /.well-known/x402"]
     assert any("few requests" in text for text in answer["warnings"])
 
 
-def test_a_target_that_hangs(world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_hangs(ports: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure with its reason, unless a catalog says something."""
     monkeypatch.setattr(survey, "TARGET_LIMIT_S", 0.4)
     server.answers = {"GET /": hang}
     with pytest.raises(UpstreamFailed) as caught:
-        report(world)
+        report(ports)
     assert caught.value.reason == "timeout"
     server.answers["GET /.well-known/x402"] = response({"version": 1, "resources": ["/a"]})
-    answer = report(world)
+    answer = report(ports)
     assert (answer["status"], len(answer["endpoints"])) == (None, 1)
 
 
-def test_nobody_there(world: WorkerPorts) -> None:
+def test_nobody_there(ports: WorkerPorts) -> None:
     """Nothing listens."""
     with pytest.raises(UpstreamFailed) as caught:
-        report(world)
+        report(ports)
     assert caught.value.reason == "connection_refused"
 
 
@@ -321,24 +321,24 @@ def test_nobody_there(world: WorkerPorts) -> None:
     ],
     ids=["large", "bomb", "spaces", "brotli", "no-http", "deep", "angles", "bytes", "500", "cut off"],
 )
-def test_broken_catalogs(world: WorkerPorts, server: Server, answer: Answer | bytes, error: str) -> None:
+def test_broken_catalogs(ports: WorkerPorts, server: Server, answer: Answer | bytes, error: str) -> None:
     """They are told, and the rest of the report stands."""
     server.answers = {"GET /": challenge(), "GET /.well-known/x402": answer}
-    result = report(world)
+    result = report(ports)
     assert len(result["endpoints"]) == 1
     assert errors(result)["/.well-known/x402"] == error
     assert any(f"{SITE}/.well-known/x402" in text for text in result["warnings"])
 
 
-def test_a_catalog_of_ten_thousand(world: WorkerPorts, server: Server) -> None:
+def test_a_catalog_of_ten_thousand(ports: WorkerPorts, server: Server) -> None:
     """Through a real child: all counted, five hundred shown."""
     items = [{"resource": f"/{number}", "accepts": [{"amount": "1", "payTo": "p"}]} for number in range(10_000)]
     server.answers = {"GET /bazaar.json": response({"x402Version": 2, "items": items})}
-    answer = report(world, limit=500)
+    answer = report(ports, limit=500)
     assert (answer["endpointCount"], len(answer["endpoints"]), answer["truncated"]) == (10_000, 500, True)
 
 
-def test_documents_are_read_in_the_child(world: WorkerPorts, server: Server) -> None:
+def test_documents_are_read_in_the_child(ports: WorkerPorts, server: Server) -> None:
     """As large as they may be, deep, wide or compressed: the worker that fetches them stays small."""
     bombs = {
         "GET /.well-known/x402": response(gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
@@ -348,28 +348,28 @@ def test_documents_are_read_in_the_child(world: WorkerPorts, server: Server) -> 
     server.answers = {"GET /": challenge(), **bombs}
     with growth_below(100):
         for _ in range(3):
-            answer = report(world)
+            answer = report(ports)
     assert len(answer["endpoints"]) == 1
     assert set(bombs) <= set(server.asked)
 
 
 def test_a_document_that_keeps_its_child_too_long(
-    world: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch
+    ports: WorkerPorts, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child is killed, the report says so, and the next one is read."""
     server.answers = {"GET /": challenge(), "GET /bazaar.json": response(b"[" + b"{}," * 250_000 + b"{}]")}
     with monkeypatch.context() as patched:
         patched.setattr(survey, "READING_LIMIT_S", 0.05)
-        assert errors(report(world))["/bazaar.json"] == "bad_content"
-    answer = report(world)
+        assert errors(report(ports))["/bazaar.json"] == "bad_content"
+    answer = report(ports)
     assert (len(answer["endpoints"]), errors(answer)["/bazaar.json"]) == (1, None)
 
 
-def test_a_call_on_another_host_of_the_site(world: WorkerPorts, server: Server) -> None:
+def test_a_call_on_another_host_of_the_site(ports: WorkerPorts, server: Server) -> None:
     """A link to the same registrable domain is followed."""
     link = f"<link rel=x402 href='http://api.example.com:{PORT}/catalog'>".encode()
     server.answers = {"GET /": response(link), "GET /catalog": response({"version": 1, "resources": ["/x"]})}
-    answer = report(world)
+    answer = report(ports)
     assert [(call["url"], call["crossOrigin"]) for call in answer["endpoints"]] == [
         (f"http://api.example.com:{PORT}/x", True)
     ]

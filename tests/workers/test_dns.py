@@ -83,7 +83,7 @@ def failure(server: NameServer, **body: Any) -> Failed:
 
 def context(server: NameServer) -> Context:
     settings = Settings(dns_server=f"{server.address}:{server.port}")
-    return Context(payer="0x0", world=WorkerPorts(settings, ChildPool()))
+    return Context(payer="0x0", ports=WorkerPorts(settings, ChildPool()))
 
 
 RECORDS = {
@@ -374,12 +374,12 @@ def test_failures_and_refusals_are_not_kept(server: NameServer, names: CachedDns
 
 def test_connections_ask_anew(server: NameServer) -> None:
     """What dns keeps is not what an address is taken from."""
-    world: Any = context(server).world
+    ports: Any = context(server).ports
     server.addresses(NAME, "93.184.215.14", ttl=3600)
-    assert world.dns.lookup(NAME, "A", deadline=soon()).records
+    assert ports.dns.lookup(NAME, "A", deadline=soon()).records
     server.addresses(NAME, "1.1.1.1", ttl=0)
-    assert world.dns.lookup(NAME, "A", deadline=soon()).records[0].fields == ("93.184.215.14",)
-    assert world.resolver.addresses(NAME, deadline=soon()) == ["1.1.1.1"]
+    assert ports.dns.lookup(NAME, "A", deadline=soon()).records[0].fields == ("93.184.215.14",)
+    assert ports.resolver.addresses(NAME, deadline=soon()) == ["1.1.1.1"]
     assert server.asked(NAME) == ["A", "A", "AAAA"]
 
 

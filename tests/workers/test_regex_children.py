@@ -18,7 +18,7 @@ import pytest
 from jobs.regex_test import endpoint as regex_test
 from shared import outcome
 from shared.outcome import Ok
-from workers import fork_server as nursery
+from workers import fork_server as fork_server
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
 
@@ -50,7 +50,7 @@ def pool() -> Iterator[ChildPool]:
         return subprocess.Popen([sys.executable, "-c", SOLD], cwd=ROOT, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nursery, "subprocess", SimpleNamespace(Popen=popen))
+        patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
         pool = ChildPool()
         pool.start(2)
         yield pool
@@ -81,7 +81,7 @@ def test_a_first_pattern_is_answered(pool: ChildPool) -> None:
 def test_the_nursery_has_one_thread(pool: ChildPool) -> None:
     """V8 starts none of its own there: what a fork would leave behind, a child could wait for."""
     ask(pool, "a", "a")
-    assert pool._nursery._running is not None
+    assert pool._fork_server._running is not None
     assert len(os.listdir(f"/proc/{pool._nursery._running[0].pid}/task")) == 1
 
 

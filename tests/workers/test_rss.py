@@ -42,7 +42,7 @@ def authority() -> Authority:
 
 
 @pytest.fixture(scope="module")
-def world(children: ChildPool, authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> WorkerPorts:
+def ports(children: ChildPool, authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> WorkerPorts:
     settings = Settings(
         hosts=f"{HOST}={ADDRESS},inside.example.com=127.0.0.1",
         egress_allow=f"{ADDRESS}/32",
@@ -65,15 +65,15 @@ def local_ports() -> Iterator[None]:
     configure(Local())
 
 
-def outcome(world: WorkerPorts, url: str, *servers: Server, **more: Any) -> Outcome:
+def outcome(ports: WorkerPorts, url: str, *servers: Server, **more: Any) -> Outcome:
     configure(Local(ports=[server.port for server in servers]))
     body = msgspec.json.encode({"url": url} | more)
-    return execute(rss.ENDPOINT, body, Context(payer="0x0", world=world))
+    return execute(rss.ENDPOINT, body, Context(payer="0x0", ports=ports))
 
 
-def called(world: WorkerPorts, *answers: Any, canary: Server | None = None) -> Outcome:
+def called(ports: WorkerPorts, *answers: Any, canary: Server | None = None) -> Outcome:
     with serving(*answers) as server:
-        return outcome(world, f"http://{HOST}:{server.port}/f/feed.xml", server, *([canary] if canary else []))
+        return outcome(ports, f"http://{HOST}:{server.port}/f/feed.xml", server, *([canary] if canary else []))
 
 
 def answer(result: Outcome) -> dict[str, Any]:
@@ -87,21 +87,21 @@ def failure(result: Outcome) -> tuple[str, str | None]:
     return result.code, result.reason
 
 
-def test_a_feed(world: WorkerPorts) -> None:
+def test_a_feed(ports: WorkerPorts) -> None:
     """Fetched, and read in a child."""
     with serving(response(FEED, "Content-Type: text/plain")) as server:
-        told = answer(outcome(world, f"http://{HOST}:{server.port}/f/feed.xml", server))
+        told = answer(outcome(ports, f"http://{HOST}:{server.port}/f/feed.xml", server))
     assert (told["feed"]["title"], told["items"][0]["link"]) == ("t", f"http://{HOST}:{server.port}/x")
 
 
-def test_a_feed_over_tls_that_has_moved(world: WorkerPorts, authority: Authority) -> None:
+def test_a_feed_over_tls_that_has_moved(ports: WorkerPorts, authority: Authority) -> None:
     """Links are relative to where it is now."""
     with serving(
         response(b"", "Location: /new/feed", status="301 x"),
         response(gzip.compress(FEED), "Content-Encoding: gzip"),
         trust=authority.identity(HOST).server_context(),
     ) as server:
-        told = answer(outcome(world, f"https://{HOST}:{server.port}/", server))
+        told = answer(outcome(ports, f"https://{HOST}:{server.port}/", server))
     assert told["finalUrl"] == f"https://{HOST}:{server.port}/new/feed"
     assert told["url"] == f"https://{HOST}:{server.port}/"
 
@@ -141,38 +141,38 @@ def test_a_feed_over_tls_that_has_moved(world: WorkerPorts, authority: Authority
         ),
     ],
 )
-def test_failures_have_documented_reasons(world: WorkerPorts, raw: bytes, expected: str) -> None:
+def test_failures_have_documented_reasons(ports: WorkerPorts, raw: bytes, expected: str) -> None:
     """502, and the same payment may try again."""
-    assert failure(called(world, raw)) == ("upstream_failed", expected)
+    assert failure(called(ports, raw)) == ("upstream_failed", expected)
     assert expected in rss.ENDPOINT.failures
 
 
-def test_exactly_2_mb_are_read(world: WorkerPorts) -> None:
+def test_exactly_2_mb_are_read(ports: WorkerPorts) -> None:
     """The bound is what it says."""
     body = FEED + b" " * (2_000_000 - len(FEED))
-    assert answer(called(world, response(body)))["totalItems"] == 1
+    assert answer(called(ports, response(body)))["totalItems"] == 1
 
 
-def test_tls_that_is_refused(world: WorkerPorts, authority: Authority) -> None:
+def test_tls_that_is_refused(ports: WorkerPorts, authority: Authority) -> None:
     """A certificate for another name, and one that nobody vouches for."""
     for identity in (authority.identity("other.example.com"), Authority().identity(HOST)):
         with serving(response(FEED), trust=identity.server_context()) as server:
-            result = outcome(world, f"https://{HOST}:{server.port}/", server)
+            result = outcome(ports, f"https://{HOST}:{server.port}/", server)
         assert failure(result) == ("upstream_failed", "tls_failure")
 
 
-def test_a_slow_body_ends_the_call(world: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_body_ends_the_call(ports: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of the time for fetching, whatever still comes."""
     monkeypatch.setattr(rss, "FETCH_S", 0.5)
     start = time.monotonic()
-    assert failure(called(world, _trickle)) == ("upstream_failed", "timeout")
+    assert failure(called(ports, _trickle)) == ("upstream_failed", "timeout")
     assert time.monotonic() - start < 2
 
 
-def test_ten_seconds_are_ten_seconds(world: WorkerPorts) -> None:
+def test_ten_seconds_are_ten_seconds(ports: WorkerPorts) -> None:
     """The documented time, as it is."""
     start = time.monotonic()
-    assert failure(called(world, _trickle)) == ("upstream_failed", "timeout")
+    assert failure(called(ports, _trickle)) == ("upstream_failed", "timeout")
     assert 9.5 < time.monotonic() - start < 11
 
 
@@ -185,15 +185,15 @@ def _trickle(connected: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("location", ["http://127.0.0.1:{}/", "http://[::1]:{}/", "http://inside.example.com:{}/"])
-def test_a_redirect_to_the_inside(world: WorkerPorts, canary: Server, location: str) -> None:
+def test_a_redirect_to_the_inside(ports: WorkerPorts, canary: Server, location: str) -> None:
     """400, charged: the caller named a host that leads there."""
     moved = response(b"", "Location: " + location.format(canary.port), status="302 x")
-    assert failure(called(world, moved, canary=canary)) == ("blocked_address", None)
+    assert failure(called(ports, moved, canary=canary)) == ("blocked_address", None)
 
 
-def test_a_name_that_leads_to_the_inside(world: WorkerPorts, canary: Server) -> None:
+def test_a_name_that_leads_to_the_inside(ports: WorkerPorts, canary: Server) -> None:
     """At once."""
-    assert failure(outcome(world, f"http://inside.example.com:{canary.port}/", canary)) == ("blocked_address", None)
+    assert failure(outcome(ports, f"http://inside.example.com:{canary.port}/", canary)) == ("blocked_address", None)
 
 
 @pytest.mark.parametrize(
@@ -209,24 +209,24 @@ def test_a_name_that_leads_to_the_inside(world: WorkerPorts, canary: Server) -> 
     ],
     ids=["entities", "doctype", "xinclude", "links"],
 )
-def test_a_feed_makes_nobody_connect(world: WorkerPorts, canary: Server, body: str) -> None:
+def test_a_feed_makes_nobody_connect(ports: WorkerPorts, canary: Server, body: str) -> None:
     """What it names is not looked at."""
     feed = body.replace("{0}", f"http://127.0.0.1:{canary.port}/")
-    assert answer(called(world, response(feed.encode())))["feed"]["title"] == "ab"
+    assert answer(called(ports, response(feed.encode())))["feed"]["title"] == "ab"
 
 
-def test_what_takes_too_long_to_read_is_ended(world: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_to_read_is_ended(ports: WorkerPorts, monkeypatch: pytest.MonkeyPatch) -> None:
     """The child is killed, and the next call has another."""
     monkeypatch.setattr(rss, "READ_S", 0.001)
     heavy = b"<rss><channel><item><title>" + b"<i/>" * 490_000
-    assert failure(called(world, response(heavy))) == ("upstream_failed", "bad_content")
+    assert failure(called(ports, response(heavy))) == ("upstream_failed", "bad_content")
     monkeypatch.undo()
-    assert answer(called(world, response(FEED)))["ok"] is True
+    assert answer(called(ports, response(FEED)))["ok"] is True
 
 
-def test_the_worker_stays_small(world: WorkerPorts) -> None:
+def test_the_worker_stays_small(ports: WorkerPorts) -> None:
     """The worst that 2 MB can be, one after the other: what they take is taken in the child."""
-    answer(called(world, response(FEED)))
+    answer(called(ports, response(FEED)))
     bombs: list[Callable[[], bytes]] = [
         lambda: response(gzip.compress(bytes(100_000_000)), "Content-Encoding: gzip"),
         lambda: response(b"<rss><channel><title>" + b"&" * 1_999_000),
@@ -236,12 +236,12 @@ def test_the_worker_stays_small(world: WorkerPorts) -> None:
     answers = [bomb() for bomb in bombs]
     with growth_below(100):
         for raw in answers:
-            called(world, raw)
+            called(ports, raw)
 
 
-def test_nothing_is_left_open(world: WorkerPorts) -> None:
+def test_nothing_is_left_open(ports: WorkerPorts) -> None:
     """Neither connections nor pipes."""
     descriptors = len(os.listdir("/proc/self/fd"))
     for _ in range(20):
-        assert answer(called(world, response(FEED)))["ok"] is True
+        assert answer(called(ports, response(FEED)))["ok"] is True
     assert len(os.listdir("/proc/self/fd")) <= descriptors + 3

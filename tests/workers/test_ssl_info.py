@@ -58,9 +58,9 @@ def ask(upstreams: Upstreams, children: ChildPool) -> Iterator[Ask]:
     """Ask for a host of the sandbox; settings may be other ones."""
 
     def asked(name: str, port: int = PORT, **settings: str) -> dict[str, Any]:
-        world = world_of(upstreams, children, **settings)
+        ports = world_of(upstreams, children, **settings)
         request = Request(hostname=f"{name}.example.com", port=port)
-        found: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", world))))
+        found: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
         return found
 
     yield asked

@@ -37,29 +37,29 @@ ALERT, HANDSHAKE, DATA = 21, 22, 23
 
 
 @pytest.fixture(scope="module")
-def world() -> WorkerPorts:
+def ports() -> WorkerPorts:
     """With two names: one leads to the servers, the other to what is not public."""
     return WorkerPorts(
         Settings(hosts=f"{HOST}={ADDRESS},inside.example.com=127.0.0.1", egress_allow=f"{ADDRESS}/32"), ChildPool()
     )
 
 
-def shaken(world: WorkerPorts, port: int, *, limit_s: float = 5.0, host: str = HOST) -> Handshake:
-    return world.tls.handshake(host, port, deadline=time.monotonic() + limit_s)
+def shaken(ports: WorkerPorts, port: int, *, limit_s: float = 5.0, host: str = HOST) -> Handshake:
+    return ports.tls.handshake(host, port, deadline=time.monotonic() + limit_s)
 
 
-def failed(world: WorkerPorts, behaviour: Behaviour, *, limit_s: float = 5.0) -> UpstreamFailed:
+def failed(ports: WorkerPorts, behaviour: Behaviour, *, limit_s: float = 5.0) -> UpstreamFailed:
     with server(behaviour) as port, pytest.raises(UpstreamFailed) as caught:
-        shaken(world, port, limit_s=limit_s)
+        shaken(ports, port, limit_s=limit_s)
     assert HOST in caught.value.detail
     return caught.value
 
 
 @pytest.mark.parametrize(("version", "name"), VERSIONS.items(), ids=VERSIONS.values())
-def test_every_version_that_a_server_may_speak(world: WorkerPorts, version: ssl.TLSVersion, name: str) -> None:
+def test_every_version_that_a_server_may_speak(ports: WorkerPorts, version: ssl.TLSVersion, name: str) -> None:
     """TLS 1.0 and newer."""
     with server(servers.shows(IDENTITY, version)) as port:
-        found = shaken(world, port)
+        found = shaken(ports, port)
     assert (found.address, found.protocol) == (ADDRESS, name)
     assert (found.cipher != "", found.cipher_bits) == (True, 256)
     assert list(found.chain) == made.chain(IDENTITY)
@@ -74,67 +74,67 @@ KEYS = {
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_every_kind_of_key(world: WorkerPorts, kind: str) -> None:
+def test_every_kind_of_key(ports: WorkerPorts, kind: str) -> None:
     """Weak ones too."""
     identity = self_signed(HOST, key=KEYS[kind])
     with server(servers.shows(identity)) as port:
-        assert list(shaken(world, port).chain) == made.chain(identity)
+        assert list(shaken(ports, port).chain) == made.chain(identity)
 
 
 @pytest.mark.parametrize(("ciphers", "bits"), [("AES128-SHA", 128), ("AES256-SHA256", 256), ("CAMELLIA128-SHA", 128)])
-def test_ciphers_that_nobody_should_use(world: WorkerPorts, ciphers: str, bits: int) -> None:
+def test_ciphers_that_nobody_should_use(ports: WorkerPorts, ciphers: str, bits: int) -> None:
     """They are what is asked about."""
     identity = self_signed(HOST, key=KEYS["RSA-2048"])
     with server(servers.shows(identity, ssl.TLSVersion.TLSv1_2, ciphers=ciphers + ":@SECLEVEL=0")) as port:
-        found = shaken(world, port)
+        found = shaken(ports, port)
     assert (found.cipher, found.cipher_bits) == (ciphers, bits)
 
 
-def test_the_chain_is_as_it_was_sent(world: WorkerPorts) -> None:
+def test_the_chain_is_as_it_was_sent(ports: WorkerPorts) -> None:
     """In its order, with what does not belong to it."""
     identity = IDENTITY.showing(self_signed("a.example.com").certificate, self_signed("b.example.com").certificate)
     with server(servers.shows(identity)) as port:
-        assert list(shaken(world, port).chain) == made.chain(identity)
+        assert list(shaken(ports, port).chain) == made.chain(identity)
 
 
-def test_the_name_that_was_checked_is_asked_for(world: WorkerPorts) -> None:
+def test_the_name_that_was_checked_is_asked_for(ports: WorkerPorts) -> None:
     """SNI."""
     asked = []
     context = servers.context(IDENTITY)
     context.sni_callback = lambda connection, name, _: asked.append(name)
     with server(servers.shakes(context)) as port:
-        shaken(world, port)
+        shaken(ports, port)
     assert asked == [HOST]
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_server_that_wants_our_certificate(world: WorkerPorts, version: ssl.TLSVersion) -> None:
+def test_a_server_that_wants_our_certificate(ports: WorkerPorts, version: ssl.TLSVersion) -> None:
     """It refuses the connection, but it has shown its own."""
     context = servers.context(IDENTITY, version)
     context.verify_mode = ssl.CERT_REQUIRED
     with server(servers.shakes(context)) as port:
-        found = shaken(world, port)
+        found = shaken(ports, port)
     assert list(found.chain) == made.chain(IDENTITY)
     assert found.protocol == VERSIONS[version]
 
 
-def test_a_server_that_shows_all_and_says_no_more(world: WorkerPorts) -> None:
+def test_a_server_that_shows_all_and_says_no_more(ports: WorkerPorts) -> None:
     """Its certificate, at the deadline."""
     with (
         server(servers.shows(IDENTITY, ssl.TLSVersion.TLSv1_2)) as behind,
         server(servers.relays(behind)) as port,
     ):
-        assert list(shaken(world, port, limit_s=1).chain) == made.chain(IDENTITY)
+        assert list(shaken(ports, port, limit_s=1).chain) == made.chain(IDENTITY)
 
 
-def test_a_server_without_the_key_of_what_it_shows(world: WorkerPorts) -> None:
+def test_a_server_without_the_key_of_what_it_shows(ports: WorkerPorts) -> None:
     """No handshake: its signature is not right."""
 
     def forged(flight: bytes) -> bytes:
         return flight[:-25] + bytes([flight[-25] ^ 1]) + flight[-24:]
 
     with server(servers.shows(IDENTITY, ssl.TLSVersion.TLSv1_2)) as behind:
-        failure = failed(world, servers.relays(behind, change=forged))
+        failure = failed(ports, servers.relays(behind, change=forged))
     assert failure.reason == "tls_failure"
 
 
@@ -150,34 +150,34 @@ def _many(count: int) -> Identity:
         (ssl.TLSVersion.TLSv1, "TLSv1", "ECDHE-ECDSA-AES256-SHA"),
     ],
 )
-def test_ten_thousand_names(world: WorkerPorts, version: ssl.TLSVersion | None, protocol: str, cipher: str) -> None:
+def test_ten_thousand_names(ports: WorkerPorts, version: ssl.TLSVersion | None, protocol: str, cipher: str) -> None:
     """More than OpenSSL reads: the certificate is taken out of a handshake of TLS 1.2, and what was agreed on first is told."""
     identity = _many(10_000)
     with server(servers.shows(identity, version)) as port:
-        found = shaken(world, port)
+        found = shaken(ports, port)
     assert list(found.chain) == made.chain(identity)
     assert (found.protocol, found.cipher, found.cipher_bits) == (protocol, cipher, 256)
 
 
-def test_ten_thousand_names_of_a_server_of_tls_1_3_alone(world: WorkerPorts) -> None:
+def test_ten_thousand_names_of_a_server_of_tls_1_3_alone(ports: WorkerPorts) -> None:
     """Encrypted, and more than OpenSSL reads: there is no handshake."""
-    assert failed(world, servers.shows(_many(10_000), ssl.TLSVersion.TLSv1_3)).reason == "tls_failure"
+    assert failed(ports, servers.shows(_many(10_000), ssl.TLSVersion.TLSv1_3)).reason == "tls_failure"
 
 
-def test_a_whole_bundle_of_authorities(world: WorkerPorts) -> None:
+def test_a_whole_bundle_of_authorities(ports: WorkerPorts) -> None:
     """Some servers send all that they know."""
     identity = IDENTITY.showing(*[self_signed(f"{number}.example.com").certificate for number in range(400)])
     with server(servers.shows(identity)) as port:
-        assert len(shaken(world, port).chain) == 401
+        assert len(shaken(ports, port).chain) == 401
 
 
-def test_more_than_anybody_needs(world: WorkerPorts) -> None:
+def test_more_than_anybody_needs(ports: WorkerPorts) -> None:
     """A limit on bytes, and one on certificates."""
     identity = _many(45_000)
     assert len(made.der(identity)) > MAX_BYTES
-    assert f"more than {MAX_BYTES} bytes" in failed(world, servers.shows(identity)).detail
+    assert f"more than {MAX_BYTES} bytes" in failed(ports, servers.shows(identity)).detail
     tiny = IDENTITY.showing(*[self_signed("a.b.c").certificate] * 1500)
-    assert "more than 1000 certificates" in failed(world, servers.shows(tiny)).detail
+    assert "more than 1000 certificates" in failed(ports, servers.shows(tiny)).detail
 
 
 HELLO = record(HANDSHAKE, b"\x02" + (38).to_bytes(3) + b"\3\3" + b"r" * 32 + b"\0" + b"\xc0\x2f" + b"\0")
@@ -216,40 +216,40 @@ ENDLESS: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_servers_that_do_not_shake_hands(world: WorkerPorts, name: str) -> None:
+def test_servers_that_do_not_shake_hands(ports: WorkerPorts, name: str) -> None:
     """502, with what OpenSSL says of it, and at once."""
     begin = time.monotonic()
-    failure = failed(world, WRONG[name])
+    failure = failed(ports, WRONG[name])
     assert failure.reason == "tls_failure"
     assert time.monotonic() - begin < SLACK_S
 
 
-def test_what_an_alert_says_is_told(world: WorkerPorts) -> None:
+def test_what_an_alert_says_is_told(ports: WorkerPorts) -> None:
     """The server's own reason."""
-    assert "unrecognized name" in failed(world, WRONG["unrecognized_name"]).detail
-    assert "handshake failure" in failed(world, WRONG["handshake_failure"]).detail
+    assert "unrecognized name" in failed(ports, WRONG["unrecognized_name"]).detail
+    assert "handshake failure" in failed(ports, WRONG["handshake_failure"]).detail
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_servers_that_never_end(world: WorkerPorts, name: str) -> None:
+def test_servers_that_never_end(ports: WorkerPorts, name: str) -> None:
     """No more than the limit is read of them."""
     begin = time.monotonic()
-    failure = failed(world, ENDLESS[name])
+    failure = failed(ports, ENDLESS[name])
     assert failure.reason == "tls_failure"
     assert time.monotonic() - begin < SLACK_S
 
 
-def test_a_server_that_resets_the_connection(world: WorkerPorts) -> None:
+def test_a_server_that_resets_the_connection(ports: WorkerPorts) -> None:
     """There was a connection, and no handshake."""
 
     def behaviour(connection: socket.socket) -> None:
         connection.recv(10)  # what is left unread makes the kernel reset
         connection.close()
 
-    assert failed(world, behaviour).reason == "tls_failure"
+    assert failed(ports, behaviour).reason == "tls_failure"
 
 
-def test_a_warning_about_the_name_is_no_reason_to_stop(world: WorkerPorts) -> None:
+def test_a_warning_about_the_name_is_no_reason_to_stop(ports: WorkerPorts) -> None:
     """Old servers warn that they do not know the name, and go on."""
     context = servers.context(IDENTITY, ssl.TLSVersion.TLSv1_2)
 
@@ -258,7 +258,7 @@ def test_a_warning_about_the_name_is_no_reason_to_stop(world: WorkerPorts) -> No
         servers.shakes(context)(connection)
 
     with server(behaviour) as port:
-        assert list(shaken(world, port).chain) == made.chain(IDENTITY)
+        assert list(shaken(ports, port).chain) == made.chain(IDENTITY)
 
 
 def _drips(flight: bytes) -> Behaviour:
@@ -294,33 +294,33 @@ def _waits(*first: bytes, hello: bool = True) -> Behaviour:
     ],
     ids=["silent", "after the hello", "in a header", "after its hello", "in a certificate", "a byte now and then"],
 )
-def test_servers_that_stall(world: WorkerPorts, behaviour: Behaviour) -> None:
+def test_servers_that_stall(ports: WorkerPorts, behaviour: Behaviour) -> None:
     """Nothing outlives the deadline, however much comes."""
     begin = time.monotonic()
-    assert failed(world, behaviour, limit_s=0.5).reason == "timeout"
+    assert failed(ports, behaviour, limit_s=0.5).reason == "timeout"
     assert 0.4 < time.monotonic() - begin < 0.5 + SLACK_S
 
 
-def test_nobody_listens(world: WorkerPorts) -> None:
+def test_nobody_listens(ports: WorkerPorts) -> None:
     """The connection is refused."""
     with server(servers.says()) as port:
         pass
     with pytest.raises(UpstreamFailed) as caught:
-        shaken(world, port)
+        shaken(ports, port)
     assert caught.value.reason == "connection_refused"
 
 
-def test_a_name_that_leads_inside_is_not_connected_to(world: WorkerPorts) -> None:
+def test_a_name_that_leads_inside_is_not_connected_to(ports: WorkerPorts) -> None:
     """Not one packet to the address that is not public."""
     calls = []
     with server(lambda connection: calls.append(connection), address="127.0.0.1") as port:
         with pytest.raises(BlockedAddress):
-            shaken(world, port, host="inside.example.com")
+            shaken(ports, port, host="inside.example.com")
         time.sleep(0.1)
     assert calls == []
 
 
-def test_many_at_a_time(world: WorkerPorts) -> None:
+def test_many_at_a_time(ports: WorkerPorts) -> None:
     """Handshakes of one process do not disturb each other."""
     with (
         server(servers.shows(IDENTITY, ssl.TLSVersion.TLSv1_2)) as good,
@@ -330,7 +330,7 @@ def test_many_at_a_time(world: WorkerPorts) -> None:
 
         def attempt(number: int) -> bool:
             try:
-                return list(shaken(world, bad if number % 2 else good).chain) == made.chain(IDENTITY)
+                return list(shaken(ports, bad if number % 2 else good).chain) == made.chain(IDENTITY)
             except UpstreamFailed:
                 return False
 
@@ -344,12 +344,12 @@ def no_thread_left() -> Callable[[], int]:
     return lambda: threading.active_count() - before
 
 
-def test_connections_are_closed(world: WorkerPorts, no_thread_left: Callable[[], int]) -> None:
+def test_connections_are_closed(ports: WorkerPorts, no_thread_left: Callable[[], int]) -> None:
     """After an answer and after a failure: the server sees the end, and its threads are done."""
     for behaviour in (servers.shows(IDENTITY), WRONG["a hello and the end"], _waits(HELLO[:3])):
         with server(behaviour) as port:
             with contextlib.suppress(UpstreamFailed):
-                shaken(world, port, limit_s=0.3)
+                shaken(ports, port, limit_s=0.3)
             patience = time.monotonic() + 5
             while no_thread_left() > 1 and time.monotonic() < patience:
                 time.sleep(0.01)

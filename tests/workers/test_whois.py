@@ -98,9 +98,9 @@ def start() -> Iterator[Start]:
             whois_port=other.port,
             now="2026-11-21T15:00:00Z",
         )
-        world = WorkerPorts(settings, ChildPool())
-        hosts.configure(hosts.Local(names=world.settings.hosts))
-        return world, root, other
+        ports = WorkerPorts(settings, ChildPool())
+        hosts.configure(hosts.Local(names=ports.settings.hosts))
+        return ports, root, other
 
     yield begin
     hosts.configure(hosts.Local())
@@ -108,21 +108,21 @@ def start() -> Iterator[Start]:
         server.close()
 
 
-def call(world: WorkerPorts, domain: str) -> dict[str, Any] | Failed:
-    outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", world))
+def call(ports: WorkerPorts, domain: str) -> dict[str, Any] | Failed:
+    outcome = execute(ENDPOINT, json.dumps({"domain": domain}).encode(), Context("0x0", ports))
     return json.loads(outcome.body) if isinstance(outcome, Ok) else outcome
 
 
-def reason(world: WorkerPorts, domain: str) -> str | None:
-    outcome = call(world, domain)
+def reason(ports: WorkerPorts, domain: str) -> str | None:
+    outcome = call(ports, domain)
     assert isinstance(outcome, Failed), outcome
     return outcome.reason
 
 
 def test_a_call(start: Start) -> None:
     """IANA for the top-level domain, the registry for the domain; each query is one line."""
-    world, root, registry = start(saying(lambda query: RECORD.format(query.split()[-1])))
-    given = call(world, "www.a.com")
+    ports, root, registry = start(saying(lambda query: RECORD.format(query.split()[-1])))
+    given = call(ports, "www.a.com")
     assert isinstance(given, dict)
     assert (given["domain"], given["registrar"], given["daysUntilExpiry"]) == ("a.com", "R", 40)
     assert (root.queries, registry.queries) == (["com\r\n"], ["domain a.com\r\n"])
@@ -132,18 +132,18 @@ def test_a_call(start: Start) -> None:
 
 def test_what_was_asked_a_moment_ago_is_not_asked_again(start: Start) -> None:
     """Not of the registry, and not of IANA for another domain either."""
-    world, root, registry = start(saying(lambda query: RECORD.format(query.split()[-1])))
-    assert call(world, "a.com") == call(world, "www.a.com")
-    call(world, "b.com")
+    ports, root, registry = start(saying(lambda query: RECORD.format(query.split()[-1])))
+    assert call(ports, "a.com") == call(ports, "www.a.com")
+    call(ports, "b.com")
     assert (len(root.queries), len(registry.queries)) == (1, 2)
 
 
 def test_the_age_of_an_answer(start: Start) -> None:
     """Is told, has a limit, and so has what is kept."""
-    world, _, registry = start(saying(RECORD.format("a.com")))
+    ports, _, registry = start(saying(RECORD.format("a.com")))
     now = [100.0]
     client = WhoisClient(
-        world.connector, root=world.settings.whois_iana, port=world.settings.whois_port, clock=lambda: now[0]
+        ports.connector, root=ports.settings.whois_iana, port=ports.settings.whois_port, clock=lambda: now[0]
     )
     deadline = time.monotonic() + 60
     assert client.ask(REGISTRY, "a.com", deadline=deadline).age_s == 0
@@ -179,12 +179,12 @@ def _drip_lines(connected: socket.socket, query: str) -> None:
 def test_a_connection_has_its_time(start: Start, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour) -> None:
     """For everything together: bytes that drip do not lengthen it."""
     monkeypatch.setattr(adapter, "CONNECTION_S", 0.4)
-    world, _, _ = start(behaviour)
+    ports, _, _ = start(behaviour)
     began = time.monotonic()
-    assert reason(world, "a.com") == "timeout"
+    assert reason(ports, "a.com") == "timeout"
     assert 0.3 < time.monotonic() - began < SLACK_S
-    world, _, _ = start(saying(""), iana=behaviour)
-    assert reason(world, "a.com") == "timeout"
+    ports, _, _ = start(saying(""), iana=behaviour)
+    assert reason(ports, "a.com") == "timeout"
 
 
 def test_five_seconds_are_the_limit() -> None:
@@ -202,8 +202,8 @@ def test_an_answer_of_ten_megabytes(start: Start) -> None:
             connected.sendall(b"% " + b"x" * 65_533 + b"\n")
             sent[0] += 65_536
 
-    world, _, _ = start(flood)
-    given = call(world, "a.com")
+    ports, _, _ = start(flood)
+    given = call(ports, "a.com")
     assert isinstance(given, dict)
     assert (given["registered"], given["registrar"], given["rawTruncated"]) == (True, "R", True)
     assert len(given["raw"].encode()) <= 65_536
@@ -212,18 +212,18 @@ def test_an_answer_of_ten_megabytes(start: Start) -> None:
 
 def test_nothing_at_all(start: Start) -> None:
     """An empty answer is none."""
-    world, _, _ = start(saying("\r\n"))
-    assert reason(world, "a.com") == "bad_content"
+    ports, _, _ = start(saying("\r\n"))
+    assert reason(ports, "a.com") == "bad_content"
 
 
 def test_nobody_listens(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused connection, and a name for which no name server answers."""
     monkeypatch.setattr(adapter, "CONNECTION_S", 0.5)
-    world, _, registry = start(saying(""))
+    ports, _, registry = start(saying(""))
     registry.close()
-    assert reason(world, "a.com") == "connection_refused"
-    world, _, _ = start(saying(""), iana=saying("refer: whois.nowhere.example.org\n"))
-    assert reason(world, "a.com") in ("dns_failure", "timeout")
+    assert reason(ports, "a.com") == "connection_refused"
+    ports, _, _ = start(saying(""), iana=saying("refer: whois.nowhere.example.org\n"))
+    assert reason(ports, "a.com") in ("dns_failure", "timeout")
 
 
 def test_a_server_that_resets(start: Start) -> None:
@@ -235,27 +235,27 @@ def test_a_server_that_resets(start: Start) -> None:
             time.sleep(0.1)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
 
-    world, _, _ = start(reset)
-    assert reason(world, "a.com") == "connection_refused"
-    given = call(world, "b.com")
+    ports, _, _ = start(reset)
+    assert reason(ports, "a.com") == "connection_refused"
+    given = call(ports, "b.com")
     assert isinstance(given, dict)
     assert given["registered"] is True
 
 
 def test_a_throttled_registry_is_left_alone(start: Start) -> None:
     """After three refusals nothing is sent any more, and the caller learns why."""
-    world, _, registry = start(saying("Query rate limit exceeded. Try again later.\n"))
+    ports, _, registry = start(saying("Query rate limit exceeded. Try again later.\n"))
     for name in ("a.com", "b.com", "c.com", "d.com", "e.com"):
-        assert reason(world, name) == "rate_limited"
+        assert reason(ports, name) == "rate_limited"
     assert len(registry.queries) == 3
 
 
 def test_a_refusal_is_not_kept(start: Start) -> None:
     """The next call asks again."""
     answers = iter(["Quota exceeded\n", RECORD.format("a.com")])
-    world, _, registry = start(saying(lambda query: next(answers)))
-    assert reason(world, "a.com") == "rate_limited"
-    assert isinstance(call(world, "a.com"), dict)
+    ports, _, registry = start(saying(lambda query: next(answers)))
+    assert reason(ports, "a.com") == "rate_limited"
+    assert isinstance(call(ports, "a.com"), dict)
     assert len(registry.queries) == 2
 
 
@@ -263,17 +263,17 @@ def test_a_refusal_is_not_kept(start: Start) -> None:
 def test_a_referral_inside(start: Start, refer: str) -> None:
     """From IANA or from a registry: the canary that listens there sees nobody."""
     inside = ",inside.example.org=127.0.0.1"
-    world, _, registry = start(saying("x\n"), iana=saying(f"refer: {refer}\n"), more_hosts=inside)
+    ports, _, registry = start(saying("x\n"), iana=saying(f"refer: {refer}\n"), more_hosts=inside)
     canary = Server(saying(RECORD.format("a.com")), "127.0.0.1")
-    client = WhoisClient(world.connector, root=world.settings.whois_iana, port=canary.port)
-    world.__dict__["whois"] = client
-    outcome = call(world, "a.com")
+    client = WhoisClient(ports.connector, root=ports.settings.whois_iana, port=canary.port)
+    ports.__dict__["whois"] = client
+    outcome = call(ports, "a.com")
     assert isinstance(outcome, Failed)
     assert outcome.code == "blocked_address" or outcome.reason == "no_whois_server"
 
     thin = f"Domain Name: A.COM\nRegistrar WHOIS Server: {refer}\nName Server: ns1.a.com\n"
-    world, _, registry = start(saying(thin), more_hosts=inside)
-    given = call(world, "a.com")
+    ports, _, registry = start(saying(thin), more_hosts=inside)
+    given = call(ports, "a.com")
     assert isinstance(given, dict)
     assert given["serversQueried"] == [IANA, REGISTRY]
     assert len(registry.queries) == 1
@@ -289,8 +289,8 @@ def test_a_registrar_on_the_way(start: Start) -> None:
             return f"Domain Name: A.COM\nRegistrar WHOIS Server: {REGISTRAR}\nName Server: ns1.a.com\n"
         return RECORD.format("a.com") + f"Registrar WHOIS Server: {REGISTRY}\n"
 
-    world, _, registry = start(saying(both))
-    given = call(world, "a.com")
+    ports, _, registry = start(saying(both))
+    given = call(ports, "a.com")
     assert isinstance(given, dict)
     assert registry.queries == ["domain a.com\r\n", "a.com\r\n"]
     assert (given["registrar"], given["serversQueried"]) == ("R", [IANA, REGISTRY, REGISTRAR])
@@ -298,18 +298,18 @@ def test_a_registrar_on_the_way(start: Start) -> None:
 
 def test_a_query_of_two_lines_is_never_sent(start: Start) -> None:
     """The handler's domains have none; the adapter does not rely on it."""
-    world, _, registry = start(saying("x"))
+    ports, _, registry = start(saying("x"))
     for query in ("a.com\r\nb.com", "a.com\n", "a.com\x00", "ä.com", "", "a" * 400):
         with pytest.raises(ValueError, match="one line"):
-            world.whois.ask(REGISTRY, query, deadline=time.monotonic() + 5)
+            ports.whois.ask(REGISTRY, query, deadline=time.monotonic() + 5)
     assert registry.connections == 0
 
 
 def test_the_policy_holds_for_the_adapter_too(start: Start) -> None:
     """Whatever a name leads to."""
-    world, _, registry = start(saying("x"), more_hosts=",inside.example.org=10.0.0.1")
+    ports, _, registry = start(saying("x"), more_hosts=",inside.example.org=10.0.0.1")
     with pytest.raises(BlockedAddress):
-        world.whois.ask("inside.example.org", "a.com", deadline=time.monotonic() + 5)
+        ports.whois.ask("inside.example.org", "a.com", deadline=time.monotonic() + 5)
     with pytest.raises(UpstreamFailed):
-        world.whois.ask(REGISTRY, "a.com", deadline=time.monotonic() - 1)
+        ports.whois.ask(REGISTRY, "a.com", deadline=time.monotonic() - 1)
     assert registry.connections == 0

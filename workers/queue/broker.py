@@ -64,7 +64,7 @@ class StreamBroker(Broker):
         *,
         middleware: list[Middleware],
         outbox: Outbox | None = None,
-        unhurried: Collection[str] = (),
+        batched: Collection[str] = (),
     ) -> None:
         self._heard: set[str] = set()
         super().__init__(middleware=middleware)
@@ -72,7 +72,7 @@ class StreamBroker(Broker):
         self.client = connect(url)
         self.outbox = outbox
         self._url = url
-        self._unhurried = unhurried
+        self._batched = batched
         self._consumers: list[StreamConsumer] = []
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class StreamBroker(Broker):
             prefetch=prefetch,
             timeout_ms=timeout,
             is_inline=is_inline,
-            is_unhurried=queue_name in self._unhurried,
+            is_unhurried=queue_name in self._batched,
             outbox=self.outbox,
         )
         self._consumers.append(consumer)

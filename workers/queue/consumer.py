@@ -183,7 +183,7 @@ class StreamConsumer(Consumer):
     def _renew(self) -> None:
         """Keep the lease on what runs here."""
         if self._inline is not None:
-            self._batches.look_for_a_crowd()
+            self._batches.adjust_scheduling()
         with self._room:
             held = list(self._held)
         if held:

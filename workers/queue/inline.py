@@ -56,7 +56,7 @@ class Batches:
         self.size = BATCH
         self._full = 0
         self._largest = 0
-        self._crowd = BatchScheduling(many=BATCH // 2, few=BATCH // 4)
+        self._batch_scheduling = BatchScheduling(many=BATCH // 2, few=BATCH // 4)
 
     def size_after(self, read: int) -> int:
         """The size of the next, when so many were read."""
@@ -65,7 +65,7 @@ class Batches:
         self.size = LARGEST_BATCH if self._full >= BACKLOG_AFTER else BATCH
         return self.size
 
-    def look_for_a_crowd(self) -> None:
+    def adjust_scheduling(self) -> None:
         """Judge by the largest since this was last done."""
-        self._crowd.look(self._largest)
+        self._batch_scheduling.look(self._largest)
         self._largest = 0

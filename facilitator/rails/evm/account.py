@@ -49,13 +49,19 @@ class SettlerAccount:
     """
 
     def __init__(
-        self, web3: AsyncWeb3[Any], account: LocalAccount, chain_id: int, *, prices: Prices, purse: BalanceMonitor
+        self,
+        web3: AsyncWeb3[Any],
+        account: LocalAccount,
+        chain_id: int,
+        *,
+        prices: Prices,
+        balance_monitor: BalanceMonitor,
     ) -> None:
         self._web3 = web3
         self._account = account
         self._chain_id = chain_id
         self._prices = prices
-        self._purse = purse
+        self._balance_monitor = balance_monitor
         self._lock = asyncio.Lock()
         self._next: int | None = None
         self._unconfirmed: dict[int, Sent] = {}
@@ -121,7 +127,7 @@ class SettlerAccount:
         try:
             if len(self._unconfirmed) >= MOST_UNCONFIRMED:
                 raise CannotSend(f"{MOST_UNCONFIRMED} transactions are not in a block yet")
-            self._purse.require(gas * bid.max_fee + sum(sent.cost for sent in self._unconfirmed.values()))
+            self._balance_monitor.require(gas * bid.max_fee + sum(sent.cost for sent in self._unconfirmed.values()))
             if self._next is None:
                 await self._mend()
             assert self._next is not None
@@ -133,7 +139,7 @@ class SettlerAccount:
                 # Ours may have been out of step, so the node is asked for the number the next time.
                 self._next = None
                 if isinstance(error, Web3RPCError) and not isinstance(error, RequestTimedOut):
-                    self._purse.has_changed()
+                    self._balance_monitor.has_changed()
                     log.warning("the node refused transaction %d: %s", sent.number, error)
                     raise
                 self._unconfirmed[sent.number] = sent
@@ -168,7 +174,7 @@ class SettlerAccount:
     def confirm(self, sent: Sent) -> None:
         """A form of it is in a block."""
         self._unconfirmed.pop(sent.number, None)
-        self._purse.has_changed()
+        self._balance_monitor.has_changed()
 
     async def _mend(self) -> None:
         confirmed, pending = await self._count("latest"), await self._count("pending")

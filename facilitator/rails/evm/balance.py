@@ -42,7 +42,7 @@ class BalanceMonitor:
         return f"{self._balance // _ETHER}.{self._balance % _ETHER:018d}"
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why no settlement can be paid for; empty when one can."""
         price = self._prices.last.bid().max_fee
         if self._balance >= SETTLEMENT_GAS * price:
@@ -60,7 +60,7 @@ class BalanceMonitor:
         await self._prices.now()
         self._balance = int(await self._web3.eth.get_balance(self._web3.to_checksum_address(self._address)))
         self._tell()
-        is_well = not self.complaint and not self._prices.complaint
+        is_well = not self.unavailable_reason and not self._prices.unavailable_reason
         self._read_again_at = time.monotonic() + (READ_EVERY_S if is_well else READ_SOON_S)
 
     def has_changed(self) -> None:
@@ -72,15 +72,16 @@ class BalanceMonitor:
         if self._balance < wei:
             self.has_changed()
             raise CannotSend(
-                self.complaint or f"the settler account {self._address} has no ETH left for another transaction"
+                self.unavailable_reason
+                or f"the settler account {self._address} has no ETH left for another transaction"
             )
 
     def _tell(self) -> None:
         """Once each time the balance crosses a mark."""
-        level = 0 if self.complaint else 1 if self._balance < self._low else 2
+        level = 0 if self.unavailable_reason else 1 if self._balance < self._low else 2
         if level < self._level:
             if level == 0:
-                log.error("nothing is settled: %s", self.complaint)
+                log.error("nothing is settled: %s", self.unavailable_reason)
             else:
                 log.warning("the settler account %s is down to %s ETH", self._address, self.balance_eth)
         elif level > self._level:

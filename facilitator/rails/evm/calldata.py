@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.x402.evm import Authorization, keccak256
+from shared.x402.evm import EvmAuthorization, keccak256
 
 AUTHORIZATION_USED = keccak256(b"AuthorizationUsed(address,bytes32)")
 AUTHORIZATION_CANCELED = keccak256(b"AuthorizationCanceled(address,bytes32)")
@@ -15,7 +15,7 @@ _BALANCE_OF = bytes.fromhex("70a08231")
 _IS_VALID_SIGNATURE = bytes.fromhex("1626ba7e")
 
 
-def transfer_with_authorization(authorization: Authorization) -> bytes:
+def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
     """The (v, r, s) form for an account's signature, the (bytes) form for a contract wallet's."""
     head = (
         _address(authorization.payer)

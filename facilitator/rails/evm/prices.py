@@ -45,7 +45,7 @@ class Prices:
         return self._quote
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why nothing is sent at this price; empty when it is."""
         price = self._quote.bid().max_fee
         if price <= self._ceiling:
@@ -65,7 +65,7 @@ class Prices:
     def allow(self, bid: Bid) -> None:
         """Raises CannotSend for an offer above the ceiling."""
         if bid.max_fee > self._ceiling:
-            raise CannotSend(self.complaint or "a higher fee would be above COINSLOT_EVM_MAX_FEE_GWEI")
+            raise CannotSend(self.unavailable_reason or "a higher fee would be above COINSLOT_EVM_MAX_FEE_GWEI")
 
     async def _ask(self) -> None:
         asked_at = time.monotonic()
@@ -84,9 +84,9 @@ class Prices:
 
     def _tell(self) -> None:
         """Once each time the price crosses the ceiling."""
-        complaint = self.complaint
-        if complaint and not self._was_too_high:
-            log.error("nothing is settled: %s", complaint)
-        elif self._was_too_high and not complaint:
+        unavailable_reason = self.unavailable_reason
+        if unavailable_reason and not self._was_too_high:
+            log.error("nothing is settled: %s", unavailable_reason)
+        elif self._was_too_high and not unavailable_reason:
             log.warning("settling goes on: gas is below COINSLOT_EVM_MAX_FEE_GWEI again")
-        self._was_too_high = bool(complaint)
+        self._was_too_high = bool(unavailable_reason)

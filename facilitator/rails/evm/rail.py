@@ -22,10 +22,10 @@ from facilitator.rails.evm.transaction import Sent
 from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import evm
-from shared.x402.evm import Authorization
+from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
-from shared.x402.refusal import Refused
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Settlement, Verification
+from shared.x402.refusal import PaymentRefused
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +65,10 @@ class EvmRail:
         self._chain = TokenOnChain(self._web3, token)
         settler = Account.from_key(settler_key)
         self._prices = Prices(self._web3, most_for_gas)
-        self._purse = BalanceMonitor(self._web3, settler.address, self._prices, low_balance)
-        self._account = SettlerAccount(self._web3, settler, token.chain_id, prices=self._prices, purse=self._purse)
+        self._balance_monitor = BalanceMonitor(self._web3, settler.address, self._prices, low_balance)
+        self._account = SettlerAccount(
+            self._web3, settler, token.chain_id, prices=self._prices, balance_monitor=self._balance_monitor
+        )
         self._settling = Settling[_Key]()
         self._sent: dict[_Key, Sent] = {}
         self._watching: asyncio.Task[None] | None = None
@@ -78,9 +80,13 @@ class EvmRail:
         return self.token.network
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[SupportedKind]:
         """What /supported says of it: nothing while no settlement can be paid for."""
-        return () if self.complaint else (Kind(x402_version=X402_VERSION, scheme=evm.SCHEME, network=self.network),)
+        return (
+            ()
+            if self.unavailable_reason
+            else (SupportedKind(x402_version=X402_VERSION, scheme=evm.SCHEME, network=self.network),)
+        )
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -88,14 +94,14 @@ class EvmRail:
         return {"eip155:*": (self._account.address,)}
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why nothing can be settled now; empty when it can."""
-        return self._purse.complaint or self._prices.complaint
+        return self._balance_monitor.unavailable_reason or self._prices.unavailable_reason
 
     @property
     def balance(self) -> str:
         """What the settler account has for gas, as it was read last."""
-        return f"{self._purse.balance_eth} ETH"
+        return f"{self._balance_monitor.balance_eth} ETH"
 
     async def start(self) -> None:
         """Raises InvalidSetting when the node serves another chain: settling there would be settling nothing."""
@@ -103,7 +109,7 @@ class EvmRail:
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
         await self._account.start()
-        await self._purse.read()
+        await self._balance_monitor.read()
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
@@ -120,7 +126,7 @@ class EvmRail:
         try:
             authorization = self._check(call)
             await self._simulate(call, authorization)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return Verification(is_valid=False, invalid_reason=refused.reason, payer=_payer(call))
         except NODE_ERRORS as error:
             return Verification(
@@ -132,7 +138,7 @@ class EvmRail:
         """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
         try:
             authorization = self._check(call)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return self._failed(refused.reason, _payer(call))
         key = _key(authorization)
         return await self._settling.once(key, lambda: self._settle(call, authorization))
@@ -144,27 +150,27 @@ class EvmRail:
             return None
         return await self._chain.evidence(named.payer, named.nonce)
 
-    def _check(self, call: FacilitatorCall) -> Authorization:
+    def _check(self, call: FacilitatorCall) -> EvmAuthorization:
         require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset.lower() != self.token.address.lower():
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         if (offer.extra.get("name"), offer.extra.get("version")) != (self.token.name, self.token.version):
-            raise Refused("missing_eip712_domain")
+            raise PaymentRefused("missing_eip712_domain")
         if not evm.is_payable(offer):
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         return evm.check(offer, call.payment_payload.payload)
 
-    async def _simulate(self, call: FacilitatorCall, authorization: Authorization) -> int:
+    async def _simulate(self, call: FacilitatorCall, authorization: EvmAuthorization) -> int:
         """Gas of the transfer, after every check. Raises Refused and NODE_ERRORS."""
         if reason := authorization.window_refusal(int(time.time())):
-            raise Refused(reason)
+            raise PaymentRefused(reason)
         if not authorization.signature_checked:
             digest = evm.authorization_digest(call.payment_requirements, authorization)
             await self._chain.check_wallet(authorization.payer, digest, authorization.signature)
         return await self._chain.simulate(authorization, sender=self._account.address)
 
-    async def _settle(self, call: FacilitatorCall, authorization: Authorization) -> Settlement:
+    async def _settle(self, call: FacilitatorCall, authorization: EvmAuthorization) -> Settlement:
         """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         key = _key(authorization)
@@ -198,13 +204,15 @@ class EvmRail:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
             return self._open(authorization)
 
-    async def _send(self, call: FacilitatorCall, authorization: Authorization, give_up_at: float) -> Sent | Settlement:
+    async def _send(
+        self, call: FacilitatorCall, authorization: EvmAuthorization, give_up_at: float
+    ) -> Sent | Settlement:
         """Send the transfer; or how it ended without that: settled before, or refused."""
         if not await self._account.caught_up(give_up_at=give_up_at):
             raise TimeoutError("what an earlier run sent is not in a block yet")
         try:
             gas = await self._simulate(call, authorization)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return await self._settled_before(authorization) or self._failed(refused.reason, authorization.payer)
         try:
             return await self._account.send(
@@ -235,15 +243,15 @@ class EvmRail:
             try:
                 if self._account.is_overdue:
                     await self._account.mend()
-                if self._purse.is_due:
-                    await self._purse.read()
+                if self._balance_monitor.is_due:
+                    await self._balance_monitor.read()
                 was_silent = False
             except NODE_ERRORS as error:
                 if not was_silent:
                     log.warning("the node cannot be asked: %s", type(error).__name__)
                 was_silent = True
 
-    async def _settled_before(self, authorization: Authorization) -> Settlement | None:
+    async def _settled_before(self, authorization: EvmAuthorization) -> Settlement | None:
         """The earlier settlement of this very payment, or None when the chain shows that there is none.
 
         Raises:
@@ -259,7 +267,7 @@ class EvmRail:
         )
         return self._succeeded(authorization, evidence.transaction) if is_ours else None
 
-    def _succeeded(self, authorization: Authorization, transaction: str) -> Settlement:
+    def _succeeded(self, authorization: EvmAuthorization, transaction: str) -> Settlement:
         return Settlement(
             success=True,
             transaction=transaction,
@@ -271,7 +279,7 @@ class EvmRail:
     def _failed(self, reason: str, payer: str | None) -> Settlement:
         return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
 
-    def _open(self, authorization: Authorization) -> Settlement:
+    def _open(self, authorization: EvmAuthorization) -> Settlement:
         sent = self._sent.get(_key(authorization))
         return Settlement(
             success=False,
@@ -282,7 +290,7 @@ class EvmRail:
         )
 
 
-def _key(authorization: Authorization) -> _Key:
+def _key(authorization: EvmAuthorization) -> _Key:
     return authorization.payment_id, authorization.pay_to.lower(), authorization.value, authorization.signature
 
 

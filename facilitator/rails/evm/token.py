@@ -30,9 +30,9 @@ from facilitator.rails.evm.calldata import (
     transfer_with_authorization,
 )
 from facilitator.rails.evm.transaction import Sent
-from shared.x402.evm import Authorization
+from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Evidence
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class TokenOnChain:
         self._token = token
         self._address = web3.to_checksum_address(token.address)
 
-    async def simulate(self, authorization: Authorization, *, sender: str) -> int:
+    async def simulate(self, authorization: EvmAuthorization, *, sender: str) -> int:
         """Gas that the transfer takes when `sender` sends it. Raises Refused, with the reason that the chain's state shows."""
         call: TxParams = {
             "from": self._web3.to_checksum_address(sender),
@@ -72,13 +72,13 @@ class TokenOnChain:
         else:
             if gas > MAX_GAS:
                 # A contract wallet checks its own signature, with as much of our gas as it likes.
-                raise Refused("invalid_exact_evm_transaction_simulation_failed")
+                raise PaymentRefused("invalid_exact_evm_transaction_simulation_failed")
             return gas
         # The revert's text differs between nodes, or is missing: the state says why.
         if await self._is_used(authorization.payer, authorization.nonce):
-            raise Refused("invalid_exact_evm_nonce_already_used")
+            raise PaymentRefused("invalid_exact_evm_nonce_already_used")
         balance = int.from_bytes(await self._read(balance_of(authorization.payer)), "big")
-        raise Refused(
+        raise PaymentRefused(
             "insufficient_funds" if balance < authorization.value else "invalid_exact_evm_transaction_simulation_failed"
         )
 
@@ -86,7 +86,7 @@ class TokenOnChain:
         """ERC-1271, as the token itself asks it. Raises Refused."""
         address = self._web3.to_checksum_address(payer)
         if not await self._web3.eth.get_code(address):
-            raise Refused("invalid_exact_evm_payload_undeployed_smart_wallet")
+            raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
         try:
             answer = await self._web3.eth.call(
                 {"to": address, "data": HexBytes(is_valid_signature(digest, signature)), "gas": MAX_GAS}
@@ -94,7 +94,7 @@ class TokenOnChain:
         except ContractLogicError:
             answer = HexBytes(b"")
         if bytes(answer[:4]) != _ERC1271_MAGIC:
-            raise Refused("invalid_exact_evm_payload_signature")
+            raise PaymentRefused("invalid_exact_evm_payload_signature")
 
     async def receipt(self, sent: Sent, *, give_up_at: float) -> TxReceipt | None:
         """The receipt, or None when it is not there by `give_up_at` (monotonic seconds)."""
@@ -152,7 +152,7 @@ class TokenOnChain:
         return bytes(await self._web3.eth.call({"to": self._address, "data": HexBytes(data)}))
 
 
-def proves_payment(logs: Sequence[LogReceipt], authorization: Authorization) -> bool:
+def proves_payment(logs: Sequence[LogReceipt], authorization: EvmAuthorization) -> bool:
     """Whether a transaction's logs show the transfer of this very authorization."""
     for entry in logs:
         topics = [bytes(topic) for topic in entry["topics"]]

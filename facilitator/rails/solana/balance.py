@@ -42,7 +42,7 @@ class SolanaPurse:
         return f"{self._lamports // _LAMPORTS}.{self._lamports % _LAMPORTS:09d}"
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why no settlement can be paid for, or sent; empty when one can."""
         if self._lamports < RENT_EXEMPT_LAMPORTS + SETTLEMENT_LAMPORTS:
             return f"the fee payer {self._address} has {self.balance_sol} SOL: not enough for the fee of a settlement"
@@ -60,7 +60,7 @@ class SolanaPurse:
         self._read_again_at = time.monotonic() + READ_SOON_S  # should it fail
         self._lamports = await self._node.balance(self._address)
         self._tell()
-        self._read_again_at = time.monotonic() + (READ_SOON_S if self.complaint else READ_EVERY_S)
+        self._read_again_at = time.monotonic() + (READ_SOON_S if self.unavailable_reason else READ_EVERY_S)
 
     def is_doubtful(self) -> None:
         """The chain would not take the fee from it: read it again at once."""
@@ -68,10 +68,10 @@ class SolanaPurse:
 
     def _tell(self) -> None:
         """Once each time that it falls below a line, or is above it again."""
-        level = 0 if self.complaint else 1 if self._lamports < self._low else 2
+        level = 0 if self.unavailable_reason else 1 if self._lamports < self._low else 2
         if level < self._level:
             if level == 0:
-                log.error("nothing is settled: %s", self.complaint)
+                log.error("nothing is settled: %s", self.unavailable_reason)
             else:
                 log.warning("the fee payer %s is down to %s SOL", self._address, self.balance_sol)
         elif level > self._level:

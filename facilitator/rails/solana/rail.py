@@ -24,9 +24,9 @@ from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import solana
 from shared.x402.networks import SolanaToken
-from shared.x402.refusal import Refused
-from shared.x402.solana import Authorization
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Settlement, Verification
+from shared.x402.refusal import PaymentRefused
+from shared.x402.solana import SolanaAuthorization
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class SolanaRail:
         self._settler = Keypair.from_seed(settler_key)
         self._fee_payer = str(self._settler.pubkey())
         self._node = SolanaNode(rpc_url)
-        self._purse = SolanaPurse(self._node, self._fee_payer, low_balance)
+        self._balance_monitor = SolanaPurse(self._node, self._fee_payer, low_balance)
         self._history = History(self._node, token)
         self._confirmations = Confirmations(self._node)
         self._settling = Settling[str]()
@@ -71,12 +71,12 @@ class SolanaRail:
         return self.token.network
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[SupportedKind]:
         """What /supported says of it: nothing while no settlement can be paid for."""
-        if self.complaint:
+        if self.unavailable_reason:
             return ()
         extra = {"feePayer": self._fee_payer}
-        return (Kind(x402_version=X402_VERSION, scheme=solana.SCHEME, network=self.network, extra=extra),)
+        return (SupportedKind(x402_version=X402_VERSION, scheme=solana.SCHEME, network=self.network, extra=extra),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -84,14 +84,14 @@ class SolanaRail:
         return {"solana:*": (self._fee_payer,)}
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why nothing can be settled now; empty when it can."""
-        return self._purse.complaint
+        return self._balance_monitor.unavailable_reason
 
     @property
     def balance(self) -> str:
         """What the fee payer has, as it was read last."""
-        return f"{self._purse.balance_sol} SOL"
+        return f"{self._balance_monitor.balance_sol} SOL"
 
     async def start(self) -> None:
         """Raises InvalidSetting when the node serves another network: settling there would be settling nothing."""
@@ -99,7 +99,7 @@ class SolanaRail:
         served = f"solana:{genesis[:32]}"
         if served != self.network:
             raise InvalidSetting(f"the node serves {served}, not {self.network}")
-        await self._purse.read()
+        await self._balance_monitor.read()
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
@@ -117,8 +117,8 @@ class SolanaRail:
             authorization = self._check(call)
             async with asyncio.timeout(SETTLE_TIMEOUT_S):
                 if await self._find(authorization, *self._sign(authorization)) is not None:
-                    raise Refused("invalid_exact_svm_payload_already_processed")
-        except Refused as refused:
+                    raise PaymentRefused("invalid_exact_svm_payload_already_processed")
+        except PaymentRefused as refused:
             return Verification(is_valid=False, invalid_reason=refused.reason)
         except (CannotSettle, *NODE_ERRORS) as error:
             return Verification(
@@ -130,7 +130,7 @@ class SolanaRail:
         """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
         try:
             authorization = self._check(call)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return self._failed(refused.reason, None)
         return await self._settling.once(authorization.payment_id, lambda: self._settle(authorization))
 
@@ -141,25 +141,25 @@ class SolanaRail:
             return None
         return await self._history.evidence(named)
 
-    def _check(self, call: FacilitatorCall) -> Authorization:
+    def _check(self, call: FacilitatorCall) -> SolanaAuthorization:
         require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset != self.token.mint:
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         if "feePayer" not in offer.extra:
-            raise Refused("invalid_exact_svm_payload_missing_fee_payer")
+            raise PaymentRefused("invalid_exact_svm_payload_missing_fee_payer")
         if offer.extra["feePayer"] != self._fee_payer:
-            raise Refused("fee_payer_not_managed_by_facilitator")
+            raise PaymentRefused("fee_payer_not_managed_by_facilitator")
         if not solana.is_payable(offer):
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         return solana.check(offer, call.payment_payload.payload)
 
-    def _sign(self, authorization: Authorization) -> tuple[bytes, str]:
+    def _sign(self, authorization: SolanaAuthorization) -> tuple[bytes, str]:
         """The transaction on the wire, and its signature, by which it is known."""
         signature = self._settler.sign_message(authorization.message)
         return b"\2" + bytes(signature) + authorization.signature + authorization.message, str(signature)
 
-    async def _settle(self, authorization: Authorization) -> Settlement:
+    async def _settle(self, authorization: SolanaAuthorization) -> Settlement:
         """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
         raw, signature = self._sign(authorization)
         try:
@@ -173,7 +173,7 @@ class SolanaRail:
                         with contextlib.suppress(NotSent, *NODE_ERRORS):
                             await self._resend(authorization, raw, signature)
                 return self._ended(authorization, signature, status)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return self._failed(refused.reason, authorization.payer)
         except (NotSent, CannotSettle) as why:
             return msgspec.structs.replace(self._open(authorization, signature), error_message=str(why))
@@ -181,7 +181,7 @@ class SolanaRail:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
             return self._open(authorization, signature)
 
-    async def _send(self, authorization: Authorization, raw: bytes, signature: str) -> Status | None:
+    async def _send(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> Status | None:
         """Send what the chain takes; or what became of it before. Raises Refused when neither."""
         status = await self._find(authorization, raw, signature)
         self._remember(authorization)
@@ -198,7 +198,7 @@ class SolanaRail:
             )  # it may have left all the same
         return None
 
-    async def _find(self, authorization: Authorization, raw: bytes, signature: str) -> Status | None:
+    async def _find(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> Status | None:
         """What became of it before; None when nothing did and the chain would take it.
 
         Raises:
@@ -212,7 +212,7 @@ class SolanaRail:
             if outlook is Outlook.GOOD:
                 return None
             if outlook is Outlook.OURS:
-                self._purse.is_doubtful()
+                self._balance_monitor.is_doubtful()
                 raise CannotSettle(f"the network would not take a transaction of the fee payer now: {err}")
             (status,) = await self._node.statuses([signature], search=True)
             if status is not None:
@@ -220,12 +220,12 @@ class SolanaRail:
             if outlook is Outlook.PROCESSED:
                 return PROCESSED  # nobody else can have signed it
             if outlook is Outlook.BAD:
-                raise Refused(await reason_of(self._node, authorization))
+                raise PaymentRefused(await reason_of(self._node, authorization))
             if time.monotonic() >= impatient_at:
-                raise Refused("invalid_exact_svm_payload_blockhash_not_found")
+                raise PaymentRefused("invalid_exact_svm_payload_blockhash_not_found")
             await asyncio.sleep(BLOCKHASH_PAUSE_S)
 
-    async def _resend(self, authorization: Authorization, raw: bytes, signature: str) -> None:
+    async def _resend(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> None:
         """Once more into the network, if it has still not seen it. Raises Refused when it never will."""
         outlook = outlook_of(await self._node.simulate(raw))
         if outlook is Outlook.UNKNOWN_BLOCKHASH:
@@ -233,11 +233,11 @@ class SolanaRail:
             (status,) = await self._node.statuses([signature], search=True)
             if status is None and time.monotonic() - self._sent[authorization.payment_id] > DEAD_AFTER_S:
                 del self._sent[authorization.payment_id]
-                raise Refused("invalid_exact_svm_payload_blockhash_not_found")
+                raise PaymentRefused("invalid_exact_svm_payload_blockhash_not_found")
         elif outlook is not Outlook.PROCESSED:
             await self._node.send(raw)
 
-    def _remember(self, authorization: Authorization) -> None:
+    def _remember(self, authorization: SolanaAuthorization) -> None:
         """From now on it may be on its way."""
         now = time.monotonic()
         self._sent[authorization.payment_id] = now
@@ -246,7 +246,7 @@ class SolanaRail:
                 break  # they are in the order of time
             del self._sent[payment_id]
 
-    def _ended(self, authorization: Authorization, signature: str, status: Status) -> Settlement:
+    def _ended(self, authorization: SolanaAuthorization, signature: str, status: Status) -> Settlement:
         """What a confirmed status means. The message is all that its execution can do: without an error it moved the amount."""
         self._sent.pop(authorization.payment_id, None)
         self._history.learn(authorization.message, signature)
@@ -263,7 +263,7 @@ class SolanaRail:
     def _failed(self, reason: str, payer: str | None) -> Settlement:
         return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
 
-    def _open(self, authorization: Authorization, signature: str) -> Settlement:
+    def _open(self, authorization: SolanaAuthorization, signature: str) -> Settlement:
         is_sent = authorization.payment_id in self._sent
         failed = self._failed("settlement_pending" if is_sent else "unexpected_settle_error", authorization.payer)
         return msgspec.structs.replace(failed, transaction=signature if is_sent else "")
@@ -272,6 +272,6 @@ class SolanaRail:
         """The fee payer's balance, which is also how a silent node is noticed."""
         while True:
             await asyncio.sleep(WATCH_EVERY_S)
-            if self._purse.is_due:
+            if self._balance_monitor.is_due:
                 with contextlib.suppress(*NODE_ERRORS):
-                    await self._purse.read()
+                    await self._balance_monitor.read()

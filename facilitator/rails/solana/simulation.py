@@ -6,7 +6,7 @@ import enum
 from typing import Any
 
 from facilitator.rails.solana.node import Account, SolanaNode
-from shared.x402.solana import Authorization
+from shared.x402.solana import SolanaAuthorization
 from shared.x402.solana_address import TOKEN_PROGRAM, encode_base58
 
 
@@ -57,7 +57,7 @@ def outlook_of(err: Any) -> Outlook:
     return _OUTLOOKS.get(err, Outlook.BAD) if isinstance(err, str) else Outlook.BAD
 
 
-async def reason_of(node: SolanaNode, authorization: Authorization) -> str:
+async def reason_of(node: SolanaNode, authorization: SolanaAuthorization) -> str:
     """Why a transfer is not executed, by the state of its accounts: the program's own words differ. Raises NODE_ERRORS."""
     addresses = [encode_base58(authorization.source), encode_base58(authorization.destination)]
     source, destination = await node.accounts(addresses)

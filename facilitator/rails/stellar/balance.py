@@ -38,7 +38,7 @@ class StellarPurse:
         return f"{max(0, self._stroops) // STROOPS}.{max(0, self._stroops) % STROOPS:07d} XLM"
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why no settlement can be paid for; empty when one can."""
         if self._stroops >= self._most_for_fee:
             return ""
@@ -61,7 +61,7 @@ class StellarPurse:
         if is_low and not self._was_low:
             log.warning("the settler account %s is down to %s", self._account, self.balance)
         self._was_low = is_low
-        self._read_again_at = time.monotonic() + (READ_SOON_S if self.complaint else READ_EVERY_S)
+        self._read_again_at = time.monotonic() + (READ_SOON_S if self.unavailable_reason else READ_EVERY_S)
 
     def inclusion_fee(self, resource_fee: int) -> int:
         """Stroops for each of the two that a fee bump counts, within what a settlement may cost.

@@ -67,7 +67,7 @@ class Channels:
         self._free: asyncio.Queue[Channel] = asyncio.Queue()
         self._underway: set[asyncio.Task[GetTransactionResponse | None]] = set()
         self.is_open = False
-        self.complaint = "there are no channel accounts yet"
+        self.unavailable_reason = "there are no channel accounts yet"
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Channels:
             found = held.get(channel.key.public_key)
             channel.sequence = found.sequence if found else None
             self._free.put_nowait(channel)
-        self.is_open, self.complaint = True, ""
+        self.is_open, self.unavailable_reason = True, ""
 
     async def close(self) -> None:
         """Follow nothing any more."""
@@ -120,7 +120,7 @@ class Channels:
             What is in NODE_ERRORS, and nothing was sent.
         """
         if not self.is_open:
-            raise CannotSend(self.complaint)
+            raise CannotSend(self.unavailable_reason)
         last = "every channel account has a transaction on its way"
         while True:
             try:
@@ -218,7 +218,9 @@ class Channels:
         needed = len(missing) * (_CHANNEL_STROOPS + 2 * BASE_FEE)
         if settler is None or settler.stroops < needed:
             named, lumens = self._settler.public_key, _lumens(needed)
-            self.complaint = f"the settler account {named} needs {lumens} XLM for {len(missing)} channel accounts"
+            self.unavailable_reason = (
+                f"the settler account {named} needs {lumens} XLM for {len(missing)} channel accounts"
+            )
             return False
         operations = [CreateAccount(name, _lumens(_CHANNEL_STROOPS)) for name in missing]
         source = Account(self._settler.public_key, settler.sequence)

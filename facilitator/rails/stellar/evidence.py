@@ -21,7 +21,7 @@ from stellar_sdk.soroban_rpc import EventFilter, EventFilterType, GetTransaction
 
 from facilitator.rails.stellar.node import NODE_ERRORS, StellarNode
 from shared.x402 import stellar_envelope
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import parse
 from shared.x402.stellar_xdr import ADDRESS, I128, Malformed
 from shared.x402.wire import Evidence
@@ -208,7 +208,7 @@ class Transfers:
             envelope = envelope.transaction.inner_transaction_envelope
         try:
             read = stellar_envelope.read(base64.b64decode(envelope.to_xdr()))
-        except (Malformed, Refused):
+        except (Malformed, PaymentRefused):
             return None
         call, entries = read.call, read.entries
         if len(entries) != 1 or (entries[0].address.text, entries[0].nonce) != (payer, nonce):

@@ -21,9 +21,9 @@ from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import stellar
 from shared.x402.networks import StellarToken
-from shared.x402.refusal import Refused
-from shared.x402.stellar import Authorization
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Settlement, Verification
+from shared.x402.refusal import PaymentRefused
+from shared.x402.stellar import StellarAuthorization
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class StellarRail:
         except (SdkError, ValueError):
             raise InvalidSetting("the settler's key is no secret key of Stellar's (S…)") from None
         self._node = StellarNode(token, rpc_url)
-        self._purse = StellarPurse(self._node, settler.public_key, low=low_balance, most_for_fee=most_for_fee)
+        self._balance_monitor = StellarPurse(self._node, settler.public_key, low=low_balance, most_for_fee=most_for_fee)
         self._simulator = Simulator(self._node, settler.public_key, most_for_fee)
         self._channels = Channels(self._node, settler, channels)
         self._transfers = Transfers(self._node)
@@ -85,13 +85,13 @@ class StellarRail:
         return self.token.network
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[SupportedKind]:
         """What /supported says of it, with the newest ledger: nothing while nothing can be settled."""
         height = self._node.height
-        if self.complaint or height is None:
+        if self.unavailable_reason or height is None:
             return ()
         extra = {"areFeesSponsored": True, "ledger": height.ledger}
-        return (Kind(x402_version=X402_VERSION, scheme=stellar.SCHEME, network=self.network, extra=extra),)
+        return (SupportedKind(x402_version=X402_VERSION, scheme=stellar.SCHEME, network=self.network, extra=extra),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -99,16 +99,16 @@ class StellarRail:
         return {"stellar:*": self._channels.addresses}
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why nothing can be settled now; empty when it can."""
         if self._node.height is None or time.monotonic() - self._node.heard_at > SILENT_S:
             return "its node does not answer"
-        return self._purse.complaint or self._channels.complaint
+        return self._balance_monitor.unavailable_reason or self._channels.unavailable_reason
 
     @property
     def balance(self) -> str:
         """What the settler account has for fees beyond what an account must hold, as it was read last."""
-        return self._purse.balance
+        return self._balance_monitor.balance
 
     async def start(self) -> None:
         """Raises InvalidSetting when the node serves another network: settling there would be settling nothing."""
@@ -136,7 +136,7 @@ class StellarRail:
             authorization = self._check(call)
             payer = authorization.payer
             await self._simulator.check(call, authorization)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return Verification(is_valid=False, invalid_reason=refused.reason, payer=payer)
         except NODE_ERRORS as error:
             return Verification(
@@ -148,7 +148,7 @@ class StellarRail:
         """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
         try:
             authorization = self._check(call)
-        except Refused as refused:
+        except PaymentRefused as refused:
             return self._failed(refused.reason, None)
         key = _key(authorization)
         return await self._settling.once(key, lambda: self._settle(call, authorization))
@@ -160,21 +160,21 @@ class StellarRail:
             return None
         return await self._transfers.evidence(named.payer, named.nonce, hint=self._seen.get(payment_id, ""))
 
-    def _check(self, call: FacilitatorCall) -> Authorization:
+    def _check(self, call: FacilitatorCall) -> StellarAuthorization:
         require_ours(call, self.network)
         offer = call.payment_requirements
         if offer.asset != self.token.contract or not stellar.is_payable(offer):
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         authorization = stellar.check(offer, call.payment_payload.payload)
         ours = self._channels.addresses
         if authorization.source in ours:
-            raise Refused(_PREFIX + "unsafe_tx_or_op_source")
+            raise PaymentRefused(_PREFIX + "unsafe_tx_or_op_source")
         if authorization.payer in ours:
             # The payer's own entry is the only one there is, so none of ours is in one either.
-            raise Refused(_PREFIX + "facilitator_is_payer")
+            raise PaymentRefused(_PREFIX + "facilitator_is_payer")
         return authorization
 
-    async def _settle(self, call: FacilitatorCall, authorization: Authorization) -> Settlement:
+    async def _settle(self, call: FacilitatorCall, authorization: StellarAuthorization) -> Settlement:
         """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         try:
@@ -194,14 +194,16 @@ class StellarRail:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
             return self._open(authorization)
 
-    async def _send(self, call: FacilitatorCall, authorization: Authorization, give_up_at: float) -> Sent | Settlement:
+    async def _send(
+        self, call: FacilitatorCall, authorization: StellarAuthorization, give_up_at: float
+    ) -> Sent | Settlement:
         """Send the transfer; or how it ended without that: settled before, or refused."""
         try:
             made = await self._simulator.check(call, authorization)
-        except Refused as refused:
+        except PaymentRefused as refused:
             before = await self._settled_before(authorization)
             return before or self._failed(refused.reason, authorization.payer)
-        inclusion_fee = self._purse.inclusion_fee(made.data.resource_fee.int64)
+        inclusion_fee = self._balance_monitor.inclusion_fee(made.data.resource_fee.int64)
         sent = await self._channels.send(made.operation, made.data, inclusion_fee, give_up_at=give_up_at)
         key = _key(authorization)
         self._sent[key] = sent
@@ -211,7 +213,7 @@ class StellarRail:
         sent.fate.add_done_callback(lambda _: self._sent.pop(key, None))
         return sent
 
-    async def _ended(self, authorization: Authorization, found: GetTransactionResponse | None) -> Settlement:
+    async def _ended(self, authorization: StellarAuthorization, found: GetTransactionResponse | None) -> Settlement:
         if found is None:
             return self._open(authorization)
         if found.status == GetTransactionStatus.SUCCESS:
@@ -223,7 +225,7 @@ class StellarRail:
             "settle_exact_stellar_transaction_failed", authorization.payer
         )
 
-    async def _settled_before(self, authorization: Authorization) -> Settlement | None:
+    async def _settled_before(self, authorization: StellarAuthorization) -> Settlement | None:
         """The earlier settlement of this very payment, or None when the chain shows that there is none.
 
         Raises:
@@ -249,7 +251,7 @@ class StellarRail:
             await asyncio.sleep(POLL_S if self._channels.is_busy or self._settling else IDLE_POLL_S)
             try:
                 await self._node.look()
-                if self._purse.is_due or not self._channels.is_open:
+                if self._balance_monitor.is_due or not self._channels.is_open:
                     await self._read()
                 was_silent = False
             except NODE_ERRORS as error:
@@ -261,9 +263,9 @@ class StellarRail:
         """Raises what is in NODE_ERRORS."""
         if not self._channels.is_open:
             await self._channels.open()
-        await self._purse.read()
+        await self._balance_monitor.read()
 
-    def _succeeded(self, authorization: Authorization, transaction: str) -> Settlement:
+    def _succeeded(self, authorization: StellarAuthorization, transaction: str) -> Settlement:
         return Settlement(
             success=True,
             transaction=transaction,
@@ -275,7 +277,7 @@ class StellarRail:
     def _failed(self, reason: str, payer: str | None) -> Settlement:
         return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
 
-    def _open(self, authorization: Authorization, sent: Sent | None = None) -> Settlement:
+    def _open(self, authorization: StellarAuthorization, sent: Sent | None = None) -> Settlement:
         return Settlement(
             success=False,
             transaction=sent.hash if sent else "",
@@ -285,5 +287,5 @@ class StellarRail:
         )
 
 
-def _key(authorization: Authorization) -> _Key:
+def _key(authorization: StellarAuthorization) -> _Key:
     return authorization.payment_id, authorization.pay_to, authorization.value, authorization.signature

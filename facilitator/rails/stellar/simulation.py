@@ -9,8 +9,8 @@ from stellar_sdk.soroban_rpc import SimulateTransactionResponse
 
 from facilitator.rails.stellar.evidence import Transfer, events_refusal, simulated
 from facilitator.rails.stellar.node import StellarNode
-from shared.x402.refusal import Refused
-from shared.x402.stellar import EXPIRED, Authorization
+from shared.x402.refusal import PaymentRefused
+from shared.x402.stellar import EXPIRED, StellarAuthorization
 from shared.x402.stellar_address import parse
 from shared.x402.wire import FacilitatorCall
 
@@ -38,11 +38,11 @@ class Simulator:
         self._source = source
         self._most_for_fee = most_for_fee
 
-    async def check(self, call: FacilitatorCall, authorization: Authorization) -> Ready:
+    async def check(self, call: FacilitatorCall, authorization: StellarAuthorization) -> Ready:
         """What to send, after every check. Raises Refused, and what is in NODE_ERRORS."""
         height = self._node.height or await self._node.look()
         if authorization.expiration_ledger <= height.ledger:
-            raise Refused(EXPIRED)
+            raise PaymentRefused(EXPIRED)
         envelope = TransactionEnvelope.from_xdr(
             call.payment_payload.payload["transaction"], self._node.token.passphrase
         )
@@ -51,23 +51,23 @@ class Simulator:
         result = await self._node.simulate(operation, self._source)
         fee = result.min_resource_fee or 0
         if result.error or result.restore_preamble or not result.transaction_data:
-            raise Refused(await self._diagnosis(authorization, result))
+            raise PaymentRefused(await self._diagnosis(authorization, result))
         # The ledger that was heard of last may be some ledgers old; this one is as new as the simulation.
         if reason := authorization.ledger_refusal(result.latest_ledger, height.ledger_s):
-            raise Refused(reason)
+            raise PaymentRefused(reason)
         events = simulated(result.events or ())
         if reason := events_refusal(events, self._node.token.contract, expected_of(authorization)):
-            raise Refused(reason)
+            raise PaymentRefused(reason)
         if authorization.fee < fee:
-            raise Refused(_PREFIX + "fee_below_minimum")
+            raise PaymentRefused(_PREFIX + "fee_below_minimum")
         if max(authorization.fee, fee) > self._most_for_fee:
-            raise Refused(_PREFIX + "fee_exceeds_maximum")
+            raise PaymentRefused(_PREFIX + "fee_exceeds_maximum")
         # What this node has just measured, and not what the client says that it takes: too little fails at our expense.
         data = xdr.SorobanTransactionData.from_xdr(result.transaction_data)
         data.resource_fee = xdr.Int64(fee)
         return Ready(operation, data)
 
-    async def _diagnosis(self, authorization: Authorization, result: SimulateTransactionResponse) -> str:
+    async def _diagnosis(self, authorization: StellarAuthorization, result: SimulateTransactionResponse) -> str:
         """The simulation's text differs between versions: the state says why."""
         if authorization.expiration_ledger <= result.latest_ledger:
             return EXPIRED
@@ -78,7 +78,7 @@ class Simulator:
         return _PREFIX + "simulation_failed"
 
 
-def expected_of(authorization: Authorization) -> Transfer:
+def expected_of(authorization: StellarAuthorization) -> Transfer:
     """The one transfer that a payment is."""
     payee = parse(authorization.pay_to)
     assert payee is not None

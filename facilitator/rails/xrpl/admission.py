@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from facilitator.rails.xrpl.clock import LedgerClock
 from facilitator.rails.xrpl.evidence import Fate, XrplLedger
-from shared.x402.refusal import Refused
-from shared.x402.xrpl import Authorization
+from shared.x402.refusal import PaymentRefused
+from shared.x402.xrpl import XrplAuthorization
 from shared.x402.xrpl_payment import refused
 
 NODES_APART = 2
@@ -40,7 +40,7 @@ class Admission:
         self._base_fee = 0
         self._base_fee_at = 0.0
 
-    async def check(self, payment: Authorization) -> None:
+    async def check(self, payment: XrplAuthorization) -> None:
         """Whether the ledger would take it now.
 
         Raises:
@@ -51,13 +51,13 @@ class Admission:
         if payment.ledger_refusal(self._clock.index, slack=NODES_APART):
             await self._clock.look()
         if reason := payment.ledger_refusal(self._clock.index, slack=NODES_APART):
-            raise Refused(reason)
+            raise PaymentRefused(reason)
         if payment.fee < await self._least_fee():
             raise refused("fee_too_low")
         _, spent = await asyncio.gather(self._check_payer(payment), self._check_recipient(payment))
         await self._check_funds(payment, spent)
 
-    async def _check_payer(self, payment: Authorization) -> None:
+    async def _check_payer(self, payment: XrplAuthorization) -> None:
         root, _ = await self._ledger.account(payment.payer)
         if root is None:
             raise refused("account_not_found")
@@ -68,7 +68,7 @@ class Admission:
         if root.balance < payment.fee:
             raise refused("fee_unfunded")
 
-    async def _check_turn(self, payment: Authorization, next_sequence: int) -> None:
+    async def _check_turn(self, payment: XrplAuthorization, next_sequence: int) -> None:
         if payment.ticket:
             if payment.ticket < next_sequence and not await self._ledger.has_ticket(payment.payer, payment.ticket):
                 await self._check_passed(payment, "ticket_not_available")
@@ -79,7 +79,7 @@ class Admission:
         elif payment.sequence > next_sequence:
             raise refused("sequence_not_current")
 
-    async def _check_passed(self, payment: Authorization, reason: str) -> None:
+    async def _check_passed(self, payment: XrplAuthorization, reason: str) -> None:
         """Its turn is over in the open ledger: final only when it is in a validated one, and not by this payment."""
         is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
         if not is_over:
@@ -89,7 +89,7 @@ class Admission:
             raise InTheOpen
         raise refused(reason)
 
-    async def _check_recipient(self, payment: Authorization) -> Decimal:
+    async def _check_recipient(self, payment: XrplAuthorization) -> Decimal:
         """What the payer spends for one token that arrives there."""
         key = payment.pay_to, payment.asset, payment.issuer
         known = self._receivers.get(key)
@@ -111,7 +111,7 @@ class Admission:
         self._receivers[key] = time.monotonic() + RECIPIENT_KNOWN_S, issuer.transfer_rate
         return issuer.transfer_rate
 
-    async def _check_funds(self, payment: Authorization, rate: Decimal) -> None:
+    async def _check_funds(self, payment: XrplAuthorization, rate: Decimal) -> None:
         line = await self._ledger.trust_line(payment.payer, payment.asset, payment.issuer)
         if line is None:
             raise refused("trust_line_missing")
@@ -121,7 +121,7 @@ class Admission:
         if spent > payment.send_max:
             raise refused("sendmax_too_low")
         if spent > line.balance:
-            raise Refused("insufficient_funds")
+            raise PaymentRefused("insufficient_funds")
 
     async def _least_fee(self) -> int:
         if self._base_fee_at < time.monotonic() - FEE_KNOWN_S or not self._base_fee:

@@ -16,9 +16,9 @@ from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import xrpl
 from shared.x402.networks import XrplToken
-from shared.x402.refusal import Refused
-from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Kind, Settlement, Verification
-from shared.x402.xrpl import Authorization
+from shared.x402.refusal import PaymentRefused
+from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
+from shared.x402.xrpl import XrplAuthorization
 from shared.x402.xrpl_payment import refused
 
 log = logging.getLogger(__name__)
@@ -59,12 +59,12 @@ class XrplRail:
         return self._network
 
     @property
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[SupportedKind]:
         """What /supported says of it, the ledger included: nothing while the node shows no new ones."""
-        if self.complaint:
+        if self.unavailable_reason:
             return ()
         extra = {"areFeesSponsored": False, "ledger": self._clock.index}
-        return (Kind(x402_version=X402_VERSION, scheme=xrpl.SCHEME, network=self.network, extra=extra),)
+        return (SupportedKind(x402_version=X402_VERSION, scheme=xrpl.SCHEME, network=self.network, extra=extra),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -72,7 +72,7 @@ class XrplRail:
         return {}
 
     @property
-    def complaint(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why nothing can be settled now; empty when it can."""
         silent = self._clock.silent_for_s
         return f"the node has shown no new ledger for {silent:.0f} s" if silent > STALE_AFTER_S else ""
@@ -103,7 +103,7 @@ class XrplRail:
             payment = self._check(call)
             payer = payment.payer
             await self._admission.check(payment)
-        except Refused as refusal:
+        except PaymentRefused as refusal:
             return Verification(is_valid=False, invalid_reason=refusal.reason, payer=payer)
         except InTheOpen:
             reason = refused("ticket_not_available" if payment.ticket else "sequence_not_current").reason
@@ -117,7 +117,7 @@ class XrplRail:
         """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
         try:
             payment = self._check(call)
-        except Refused as refusal:
+        except PaymentRefused as refusal:
             return self._failed(refusal.reason, None)
         return await self._settling.once(payment.transaction, lambda: self._settle(payment))
 
@@ -150,21 +150,21 @@ class XrplRail:
         is_open = outcome.fate is Fate.OPEN or not is_over
         return msgspec.structs.replace(unknown, status="unused") if is_open else unknown
 
-    def _check(self, call: FacilitatorCall) -> Authorization:
+    def _check(self, call: FacilitatorCall) -> XrplAuthorization:
         require_ours(call, self.network)
         offer, accepted = call.payment_requirements, call.payment_payload.accepted
         token = self._tokens.get(offer.asset)
         if token is None or offer.extra.get("issuer") != token.issuer or not xrpl.is_payable(offer):
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         if not xrpl.matches(offer, accepted):
-            raise Refused("invalid_payment_requirements")
+            raise PaymentRefused("invalid_payment_requirements")
         payment = xrpl.check(offer, call.payment_payload.payload)
         method = accepted.extra.get("assetTransferMethod", "ticketSequence" if payment.ticket else "sequence")
         if method != ("ticketSequence" if payment.ticket else "sequence"):
-            raise Refused("invalid_exact_xrpl_asset_transfer_method_mismatch")
+            raise PaymentRefused("invalid_exact_xrpl_asset_transfer_method_mismatch")
         return payment
 
-    async def _settle(self, payment: Authorization) -> Settlement:
+    async def _settle(self, payment: XrplAuthorization) -> Settlement:
         """Never raises. `settlement_pending`: it may be on its way. `unexpected_settle_error`: nothing of ours is."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         is_seen = False
@@ -178,7 +178,7 @@ class XrplRail:
                     is_seen = True
                 else:
                     await self._push(payment, outcome.fate, searched=ledger, is_seen=is_seen)
-            except Refused as refusal:
+            except PaymentRefused as refusal:
                 self._sent.pop(payment.transaction, None)
                 return self._failed(refusal.reason, payment.payer)
             except InTheOpen:
@@ -191,7 +191,7 @@ class XrplRail:
                 return self._open(payment, is_seen=is_seen)
             await self._clock.wait(after=ledger, at_most_s=min(left, pause))
 
-    async def _push(self, payment: Authorization, fate: Fate, *, searched: int, is_seen: bool) -> None:
+    async def _push(self, payment: XrplAuthorization, fate: Fate, *, searched: int, is_seen: bool) -> None:
         """Send it, or send it again, unless it can never be validated.
 
         Args:
@@ -215,15 +215,15 @@ class XrplRail:
             if is_over and (await self._ledger.outcome(payment.transaction, through=index)).fate is Fate.ABSENT:
                 raise refused("ticket_not_available" if payment.ticket else "sequence_not_current")
 
-    async def _admit(self, payment: Authorization) -> None:
+    async def _admit(self, payment: XrplAuthorization) -> None:
         try:
             await self._admission.check(payment)
-        except Refused:
+        except PaymentRefused:
             if payment.last_ledger <= self._clock.index:
                 raise InTheOpen from None  # it has just expired: whether unused, the next search says
             raise
 
-    def _remember(self, payment: Authorization) -> None:
+    def _remember(self, payment: XrplAuthorization) -> None:
         self._sent[payment.transaction] = payment.last_ledger
         if len(self._sent) > MOST_REMEMBERED:
             for transaction, last in tuple(self._sent.items()):
@@ -235,7 +235,7 @@ class XrplRail:
         token = self._tokens.get(outcome.token[0])
         return token is not None and outcome.token[1] == token.issuer
 
-    def _ended(self, payment: Authorization, outcome: Outcome) -> Settlement:
+    def _ended(self, payment: XrplAuthorization, outcome: Outcome) -> Settlement:
         self._sent.pop(payment.transaction, None)
         if outcome.fate is Fate.FAILED:
             return self._failed("transaction_failed", payment.payer)
@@ -253,7 +253,7 @@ class XrplRail:
     def _failed(self, reason: str, payer: str | None) -> Settlement:
         return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
 
-    def _open(self, payment: Authorization, *, is_seen: bool) -> Settlement:
+    def _open(self, payment: XrplAuthorization, *, is_seen: bool) -> Settlement:
         is_sent = is_seen or payment.transaction in self._sent
         return Settlement(
             success=False,

@@ -20,7 +20,7 @@ from shared.money import Price
 from shared.settings import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from tests import signing
 
 PATH = "/v1/cdp/echo"
@@ -73,7 +73,7 @@ def test_p06_only_the_exact_digits_are_the_amount(text: str) -> None:
     if text == "1000":
         assert evm.check(OFFER, payload).value == 1000
         return
-    with pytest.raises(Refused):
+    with pytest.raises(PaymentRefused):
         evm.check(OFFER, payload)
 
 

@@ -15,7 +15,7 @@ from referencing.jsonschema import DRAFT202012
 
 from api.discovery import openapi
 from api.discovery.listing import Listing
-from api.errors import KINDS, Problem
+from api.errors import ERROR_KINDS, Problem
 from shared.endpoint import Endpoint
 from shared.x402.wire import Challenge, Settlement
 from shared.x402.wire import Resource as WireResource
@@ -181,10 +181,10 @@ def test_our_receipt_is_an_instance_of_its_schema(document: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("charged", [True, False, "unknown"])
-@pytest.mark.parametrize("code", KINDS)
+@pytest.mark.parametrize("code", ERROR_KINDS)
 def test_every_problem_is_an_instance_of_its_schema(document: dict[str, Any], code: str, charged: bool | str) -> None:
     """Every failure that the API can write validates against the shared schema and, where documented, its response."""
-    kind = KINDS[code]
+    kind = ERROR_KINDS[code]
     problem = Problem(code=code, detail="So.", charged=charged, field="a.b", details=({"field": "a"},), retry_after_s=3)
     body = json.loads(problem.body(instance="/v1/cdp/echo", request_id="1"))
     _validator(document, "components", "schemas", "ProblemDetails").validate(body)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from api.discovery.listing import Listing
-from api.discovery.published import shelf
+from api.discovery.published import published
 from shared.endpoint import Endpoint
 
 
 def test_it_keeps_the_order(shop: tuple[Listing, ...]) -> None:
     """The shelf is the catalogue in its order, without what is unlisted."""
-    assert shelf(shop) == tuple(listing for listing in shop if listing.endpoint.name != "chain/erc1155-balance")
+    assert published(shop) == tuple(listing for listing in shop if listing.endpoint.name != "chain/erc1155-balance")
 
 
 def test_a_call_listed_twice_is_refused(
@@ -22,10 +22,10 @@ def test_a_call_listed_twice_is_refused(
     """One address cannot be two things on sale."""
     listing = listing_of(endpoint_of())
     with pytest.raises(ValueError, match="address used twice"):
-        shelf([listing, listing])
+        published([listing, listing])
 
 
 def test_a_call_without_an_offer_is_refused(endpoint_of: Callable[..., Endpoint], base_url: str) -> None:
     """What cannot be paid for has no price to show."""
     with pytest.raises(ValueError, match="has no offer"):
-        shelf([Listing(endpoint_of(), base_url + "/v1/cdp/made-up", ())])
+        published([Listing(endpoint_of(), base_url + "/v1/cdp/made-up", ())])

@@ -16,7 +16,7 @@ from api.payment import facilitator as module
 from api.payment.circuit import Circuit
 from api.payment.facilitator import Declined, Facilitator, Failing, NoEvidence, NotSent, Undecided, Unsettled
 from compose.sandbox.upstreams.authority import self_signed
-from shared.x402.wire import Evidence, Kind, Offer, Payment, Settlement
+from shared.x402.wire import Evidence, Offer, Payment, Settlement, SupportedKind
 
 pytestmark = pytest.mark.anyio
 
@@ -445,4 +445,6 @@ async def test_what_is_supported_is_read_with_its_extra(stranger: Any, started: 
     )
     async with started(client(stranger.url)) as facilitator:
         supported = await facilitator.supported()
-    assert supported.kinds[1] == Kind(x402_version=2, scheme="exact", network="solana:5eykt4", extra={"feePayer": "F"})
+    assert supported.kinds[1] == SupportedKind(
+        x402_version=2, scheme="exact", network="solana:5eykt4", extra={"feePayer": "F"}
+    )

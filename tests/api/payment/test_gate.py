@@ -24,8 +24,8 @@ from shared.endpoint import Endpoint, Flavour
 from shared.settings import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
-from shared.x402.refusal import Refused
-from shared.x402.wire import X402_VERSION, FlatPayment, Kind, Offer, Payment
+from shared.x402.refusal import PaymentRefused
+from shared.x402.wire import X402_VERSION, FlatPayment, Offer, Payment, SupportedKind
 
 BASE, OTHER = "eip155:8453", "eip155:84532"
 FEE_PAYER = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu"
@@ -78,44 +78,44 @@ def offered(answer: Answer) -> list[str]:
 def test_a_rail_that_is_down_is_not_offered(rails: Any, flavour: Flavour) -> None:
     """In no challenge, for whatever reason it is given, and in no header; back it is where it was."""
     endpoint = dataclasses.replace(echo.ENDPOINT, flavour=flavour)
-    till = PaymentGate(endpoint, rails, "http://shop.test", BINDER)
+    gate = PaymentGate(endpoint, rails, "http://shop.test", BINDER)
     base, other = rails
-    assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
+    assert offered(gate.refuse(UNPAID)) == [BASE, OTHER]
     for down, left in ((base, OTHER), (other, BASE)):
         take_down(down)
-        assert offered(till.refuse(UNPAID)) == offered(till.refuse("insufficient_funds")) == [left]
+        assert offered(gate.refuse(UNPAID)) == offered(gate.refuse("insufficient_funds")) == [left]
         bring_back(down)
-        assert offered(till.refuse(UNPAID)) == offered(till.refuse("insufficient_funds")) == [BASE, OTHER]
+        assert offered(gate.refuse(UNPAID)) == offered(gate.refuse("insufficient_funds")) == [BASE, OTHER]
 
 
 def test_when_no_rail_is_up_all_are_offered(rails: Any) -> None:
     """An unpaid call is 402 with a challenge, always."""
-    till = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    gate = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     for one in rails:
         take_down(one)
-    assert offered(till.refuse(UNPAID)) == [BASE, OTHER]
+    assert offered(gate.refuse(UNPAID)) == [BASE, OTHER]
     bring_back(rails[1])
-    assert offered(till.refuse(UNPAID)) == [OTHER]
+    assert offered(gate.refuse(UNPAID)) == [OTHER]
 
 
 def test_challenges_are_built_when_rails_change_and_not_for_a_call(rails: Any) -> None:
     """Without tokens, every caller gets the very same bytes."""
-    till = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
-    full = till.refuse(UNPAID)
-    assert till.refuse(UNPAID, b"{}") is full
-    assert not till.binds_bodies
+    gate = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    full = gate.refuse(UNPAID)
+    assert gate.refuse(UNPAID, b"{}") is full
+    assert not gate.binds_bodies
     take_down(rails[0])
     bring_back(rails[0])
-    assert till.refuse(UNPAID) == full
+    assert gate.refuse(UNPAID) == full
 
 
 def test_a_payment_on_a_rail_that_is_down_is_still_recognised(rails: Any) -> None:
     """It may be one that was made before."""
-    till = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
+    gate = PaymentGate(echo.ENDPOINT, rails, "http://shop.test", BINDER)
     for one in rails:
         take_down(one)
         offer = one.offers(echo.ENDPOINT.price)[0]
-        found = till.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
+        found = gate.match(Payment(x402_version=X402_VERSION, accepted=offer, payload={}))
         assert (found.offer, found.rail.rail, found.rail.is_up, found.is_current) == (offer, one.rail, False, True)
 
 
@@ -141,7 +141,9 @@ def bound(rails: Any) -> ConfiguredRail:
 
 def says(one: ConfiguredRail, fee_payer: str) -> None:
     """The facilitator's answer of /supported."""
-    one.health._heed(Kind(x402_version=2, scheme="exact", network=OTHER, extra={"feePayer": fee_payer, "ledger": 7}))
+    one.health._heed(
+        SupportedKind(x402_version=2, scheme="exact", network=OTHER, extra={"feePayer": fee_payer, "ledger": 7})
+    )
 
 
 def extras(answer: Answer) -> list[dict[str, Any]]:
@@ -151,14 +153,14 @@ def extras(answer: Answer) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("flavour", Flavour)
 def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRail, flavour: Flavour) -> None:
     """Good for this request; in body and headers the same; and only where its network can carry one."""
-    till = PaymentGate(
+    gate = PaymentGate(
         dataclasses.replace(echo.ENDPOINT, flavour=flavour), (rails[0], bound), "http://shop.test", BINDER
     )
     says(bound, "F")
     body, now = b'{"message":"a"}', int(time.time())
     tokens = set()
     for _ in range(3):
-        answer = till.refuse(UNPAID, body)
+        answer = gate.refuse(UNPAID, body)
         assert offered(answer) == [BASE, OTHER]
         base, other = extras(answer)
         assert "memo" not in base
@@ -175,44 +177,44 @@ def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRai
 
 def test_what_the_facilitator_has_to_say_is_waited_for(rails: Any, bound: ConfiguredRail) -> None:
     """Until then the rail is in no challenge; then with the facilitator's terms, as they are now."""
-    till = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
-    assert offered(till.refuse(UNPAID)) == [BASE]
+    gate = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    assert offered(gate.refuse(UNPAID)) == [BASE]
     for fee_payer in ("F", "G"):
         says(bound, fee_payer)
-        assert extras(till.refuse(UNPAID))[1]["feePayer"] == fee_payer
+        assert extras(gate.refuse(UNPAID))[1]["feePayer"] == fee_payer
         assert bound.health.ledger() == 7
-    assert [offer.extra.get("feePayer") for offer in till.listing.offers] == [None, None]
+    assert [offer.extra.get("feePayer") for offer in gate.listing.offers] == [None, None]
 
 
 def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:
     """The offer that is checked has it; without one there is nothing to check; a fee payer of yesterday pays nothing new."""
-    till = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    gate = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
     says(bound, "F")
-    offer = json.loads(till.refuse(UNPAID).body)["accepts"][1]
+    offer = json.loads(gate.refuse(UNPAID).body)["accepts"][1]
 
     def accepts(**extra: Any) -> Payment:
         accepted = msgspec.convert({**offer, "extra": {**offer["extra"], **extra}}, Offer)
         return Payment(x402_version=X402_VERSION, accepted=accepted, payload={})
 
-    found = till.match(accepts())
+    found = gate.match(accepts())
     assert (found.token, found.offer.extra["memo"], found.is_current) == (offer["extra"]["memo"],) * 2 + (True,)
     assert found.payment.accepted == found.offer
     for wrong in (None, "", 7, ["x"]):
-        with pytest.raises(Refused, match="memo_mismatch"):
-            till.match(accepts(memo=wrong))
+        with pytest.raises(PaymentRefused, match="memo_mismatch"):
+            gate.match(accepts(memo=wrong))
     says(bound, "G")
-    earlier = till.match(accepts())
+    earlier = gate.match(accepts())
     assert (earlier.offer.extra["feePayer"], earlier.is_current) == ("F", False)
 
 
 def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) -> None:
     """It has no `accepted` to say it in."""
-    till = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    gate = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
     says(bound, "F")
     flat = FlatPayment(x402_version=1, scheme="exact", network=OTHER, payload={})
-    with pytest.raises(Refused, match="no_matching_offer"):
-        till.match(flat)
-    assert till.match(msgspec.structs.replace(flat, network=BASE)).rail is rails[0]
+    with pytest.raises(PaymentRefused, match="no_matching_offer"):
+        gate.match(flat)
+    assert gate.match(msgspec.structs.replace(flat, network=BASE)).rail is rails[0]
 
 
 @pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
@@ -226,12 +228,14 @@ def test_a_challenge_of_all_rails_fits_into_a_header(endpoint: Endpoint) -> None
         xrpl_pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
     )
     all_rails = configured_rails(settings)
-    till = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
+    gate = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)
     for one in all_rails:
         one.health._heed(
-            Kind(x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8})
+            SupportedKind(
+                x402_version=2, scheme="exact", network=one.asset[0], extra={"feePayer": FEE_PAYER, "ledger": 10**8}
+            )
         )
-    answer = till.refuse(UNPAID, b"{}")
+    answer = gate.refuse(UNPAID, b"{}")
     accepts = json.loads(answer.body)["accepts"]
     assert len(accepts) == 6
     assert max(len(value) for _, value in answer.headers) <= MAX_CHALLENGE_HEADER_BYTES

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.payment.headers import MAX_HEADER_BYTES, decode_payment, find_payment
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import FlatPayment, Payment
 
 ACCEPTED = {
@@ -32,7 +32,7 @@ def encoded(content: Any) -> bytes:
 
 
 def reason(value: bytes) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(PaymentRefused) as refused:
         decode_payment(value)
     return refused.value.reason
 
@@ -125,7 +125,7 @@ def test_garbage_is_refused_with_a_reason(value: bytes) -> None:
 def test_any_bytes_are_refused_or_decoded(value: bytes) -> None:
     """Whatever comes, raw or as base64 of anything, nothing but Refused is raised."""
     for attempt in (value, base64.b64encode(value)):
-        with pytest.raises(Refused):
+        with pytest.raises(PaymentRefused):
             decode_payment(attempt)
 
 
@@ -142,7 +142,7 @@ def test_any_field_may_hold_anything(key: str, value: Any) -> None:
     refusals: list[str] = []
     try:
         assert isinstance(decode_payment(encoded({**V2, key: value})), Payment)
-    except Refused as refused:
+    except PaymentRefused as refused:
         refusals.append(refused.reason)
     assert set(refusals) <= {"invalid_payload", "invalid_x402_version"}
 
@@ -172,5 +172,5 @@ def test_either_header_is_found(headers: list[tuple[bytes, bytes]], found: tuple
 )
 def test_two_different_payments_are_ambiguous(headers: list[tuple[bytes, bytes]]) -> None:
     """A proxy and we might each read another one."""
-    with pytest.raises(Refused, match="ambiguous_payment"):
+    with pytest.raises(PaymentRefused, match="ambiguous_payment"):
         find_payment(headers)

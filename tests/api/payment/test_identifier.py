@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from api.payment import identifier
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer, Payment
 
 OFFER = Offer(scheme="exact", network="eip155:8453", amount="1", asset="0x", pay_to="0x", max_timeout_seconds=60)
@@ -43,6 +43,6 @@ def test_no_name(extensions: Any) -> None:
 )
 def test_a_wrong_name_is_refused(value: Any) -> None:
     """Before anything is charged: it would not protect whoever relies on it."""
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(PaymentRefused) as caught:
         named(echoed(value))
     assert caught.value.reason == "invalid_payment_identifier"

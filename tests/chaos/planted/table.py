@@ -115,8 +115,8 @@ BUGS: dict[str, Bug] = {
     ),
     "402 for an unknown settlement": Bug(
         SETTLE,
-        'raise again("settlement_unknown", detail, charged="unknown", after_s=2)',
-        'return till.refuse("settlement_failed")',
+        'raise retryable_problem("settlement_unknown", detail, charged="unknown", after_s=2)',
+        'return gate.refuse("settlement_failed")',
         (6,),
         _case("failed but paid"),
     ),

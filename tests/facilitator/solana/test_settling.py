@@ -12,7 +12,7 @@ from solders.keypair import Keypair
 
 from compose.sandbox.solana import NETWORK
 from facilitator.rails.solana.rail import SolanaRail
-from shared.x402.wire import FacilitatorCall, Kind, Settlement
+from shared.x402.wire import FacilitatorCall, Settlement, SupportedKind
 from tests.facilitator.solana.bench import SolanaBench, call_of
 from tests.facilitator.solana.conftest import Running
 from tests.solana_signing import unit_limit
@@ -145,9 +145,9 @@ async def test_verify_changes_nothing(rail: SolanaRail, bench: SolanaBench, pay_
 async def test_it_is_said_who_pays_the_fee(rail: SolanaRail, bench: SolanaBench) -> None:
     """As clients need it for their transaction."""
     extra = {"feePayer": bench.sandbox.settler}
-    assert rail.kinds == (Kind(x402_version=2, scheme="exact", network=NETWORK, extra=extra),)
+    assert rail.kinds == (SupportedKind(x402_version=2, scheme="exact", network=NETWORK, extra=extra),)
     assert rail.signers == {"solana:*": (bench.sandbox.settler,)}
-    assert (rail.network, rail.complaint) == (NETWORK, "")
+    assert (rail.network, rail.unavailable_reason) == (NETWORK, "")
 
 
 # What is refused.

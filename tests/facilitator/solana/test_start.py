@@ -49,17 +49,17 @@ async def test_a_node_that_is_down_at_start(
     monkeypatch.setattr("facilitator.facilitator.START_AGAIN_S", 0.05)
     node.moods["getGenesisHash"] = "reset"
     rail = SolanaRail(USDC, node.url, bytes.fromhex(bench.sandbox.settler_key))
-    cashier = Facilitator([rail])
-    await cashier.start()
-    assert "does not answer" in cashier.complaints[rail.network]
-    assert cashier.supported.kinds == ()
+    facilitator = Facilitator([rail])
+    await facilitator.start()
+    assert "does not answer" in facilitator.unavailable_reasons[rail.network]
+    assert facilitator.supported.kinds == ()
 
     node.moods.clear()
-    await until(lambda: not cashier.complaints)
+    await until(lambda: not facilitator.unavailable_reasons)
 
-    assert len(cashier.supported.kinds) == 1
-    assert (await cashier.settle(bench.call(bench.payer(), pay_to))).success
-    await cashier.stop()
+    assert len(facilitator.supported.kinds) == 1
+    assert (await facilitator.settle(bench.call(bench.payer(), pay_to))).success
+    await facilitator.stop()
 
 
 @pytest.mark.parametrize("mood", ["error", "garbage", "http429", "reset", "null", "empty", "hang"])
@@ -86,14 +86,14 @@ async def test_an_empty_fee_payer_offers_nothing(
 
     bench.fund(settler, lamports=5_000)
     settlement = await rail.settle(call)
-    await until(lambda: rail.complaint)
-    kinds, complaint, balance = rail.kinds, rail.complaint, rail.balance
+    await until(lambda: rail.unavailable_reason)
+    kinds, unavailable_reason, balance = rail.kinds, rail.unavailable_reason, rail.balance
     bench.fund(settler, lamports=10**9)
-    await until(lambda: not rail.complaint)
+    await until(lambda: not rail.unavailable_reason)
 
     assert (settlement.success, settlement.error_reason) == (False, "unexpected_settle_error")
     assert (kinds, balance) == ((), "0.000005000 SOL")
-    assert complaint == f"the fee payer {settler} has 0.000005000 SOL: not enough for the fee of a settlement"
+    assert unavailable_reason == f"the fee payer {settler} has 0.000005000 SOL: not enough for the fee of a settlement"
     assert (len(rail.kinds), rail.balance) == (1, "1.000000000 SOL")
     assert [record.levelname for record in caplog.records if "fee payer" in record.message] == ["ERROR", "WARNING"]
     assert (await rail.settle(call)).success
@@ -104,8 +104,8 @@ async def test_a_low_fee_payer_is_a_warning(
 ) -> None:
     """It settles, and the log says that it will not for ever."""
     bench.rpc("sandbox_fund", bench.sandbox.settler, {"lamports": 9_999_999})
-    await rail._purse.read()
-    assert (rail.complaint, len(rail.kinds)) == ("", 1)
+    await rail._balance_monitor.read()
+    assert (rail.unavailable_reason, len(rail.kinds)) == ("", 1)
     assert "is down to 0.009999999 SOL" in caplog.text
 
 
@@ -116,11 +116,11 @@ async def test_a_silent_node_offers_nothing(running: Running, node: MoodyNode, m
     async with running(node.url) as rail:
         assert len(rail.kinds) == 1
         node.moods["getBalance"] = "http429"
-        await until(lambda: rail.complaint)
-        assert rail.complaint.startswith("its node has not answered")
+        await until(lambda: rail.unavailable_reason)
+        assert rail.unavailable_reason.startswith("its node has not answered")
         assert rail.kinds == ()
         node.moods.clear()
-        await until(lambda: not rail.complaint)
+        await until(lambda: not rail.unavailable_reason)
         assert len(rail.kinds) == 1
 
 

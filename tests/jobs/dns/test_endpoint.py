@@ -57,8 +57,8 @@ def record(*fields: int | str | bytes, ttl: int = 60) -> DnsRecord:
 def ask(body: dict[str, Any], response: DnsResponse) -> tuple[dict[str, Any], Names]:
     names = Names(response)
     request = msgspec.json.decode(json.dumps(body), type=Request)
-    world: Any = names
-    got: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context(payer="0x0", world=world))))
+    ports: Any = names
+    got: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context(payer="0x0", ports=ports))))
     assert list(got) == _NAMES
     return got, names
 
@@ -142,9 +142,9 @@ def test_there_are_several_ways_to_say_no(
 @pytest.mark.parametrize("reason", ENDPOINT.failures)
 def test_a_failure_is_none_of_them(reason: str) -> None:
     """It is a 502, and the same payment asks again."""
-    world: Any = Names(UpstreamFailed("...", reason=reason))
+    ports: Any = Names(UpstreamFailed("...", reason=reason))
     with pytest.raises(UpstreamFailed) as caught:
-        run(Request(domain="example.com"), Context(payer="0x0", world=world))
+        run(Request(domain="example.com"), Context(payer="0x0", ports=ports))
     assert caught.value.reason == reason
     assert ENDPOINT.failures == ("timeout", "servfail")
 
@@ -279,8 +279,8 @@ def test_any_text_is_a_name_or_is_refused(text: str) -> None:
     except InvalidField:
         return
     names = Names(said())
-    world: Any = names
-    domain = run(request, Context(payer="0x0", world=world)).domain
+    ports: Any = names
+    domain = run(request, Context(payer="0x0", ports=ports)).domain
     assert domain.isascii()
     assert len(domain) <= 253
     assert all(0 < len(label) <= 63 for label in domain.split("."))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jobs.json_repair import Kind, Repair, repair
+from jobs.json_repair import Repair, RepairKind, repair
 
 TEXTS = [
     (
@@ -57,47 +57,47 @@ def test_texts_as_they_come(text: str, value: Any) -> None:
 
 
 REPAIRS = [
-    ('{"a":1,}', [(Kind.TRAILING_COMMA, 6)]),
-    ("[1,2],", [(Kind.TRAILING_COMMA, 5)]),
-    ("[,1]", [(Kind.LEADING_COMMA, 1)]),
-    ("[1,,2]", [(Kind.REDUNDANT_COMMA, 3)]),
-    ("[1 2]", [(Kind.MISSING_COMMA, 3)]),
-    ("['a']", [(Kind.SINGLE_QUOTES, 1)]),
-    ("[`a`]", [(Kind.SPECIAL_QUOTES, 1)]),
-    ('{a:"b"}', [(Kind.UNQUOTED_KEY, 1)]),
-    ('{"a":b}', [(Kind.UNQUOTED_STRING, 5)]),
-    ('{"a":"b}', [(Kind.MISSING_QUOTE, 7)]),
-    ('{"a":"b"c"}', [(Kind.UNESCAPED_QUOTE, 7)]),
-    ('["a\\q"]', [(Kind.INVALID_ESCAPE, 3)]),
-    ('["a\tb"]', [(Kind.CONTROL_CHARACTER, 3)]),
-    ('{\\"a\\":1}', [(Kind.ESCAPED, 1)]),
-    ("[1", [(Kind.MISSING_BRACKET, 2)]),
-    ("[1]]", [(Kind.REDUNDANT_BRACKET, 3)]),
-    ("[1}", [(Kind.MISMATCHED_BRACKET, 2)]),
-    ('{"a" 1}', [(Kind.MISSING_COLON, 4)]),
-    ('{"a"::1}', [(Kind.WRONG_SEPARATOR, 4)]),
-    ('{"a":}', [(Kind.MISSING_VALUE, 5)]),
-    ("{:1}", [(Kind.MISSING_KEY, 1)]),
-    ('{"a":', [(Kind.TRUNCATED, 5), (Kind.MISSING_BRACKET, 5)]),
-    ("[2.]", [(Kind.TRUNCATED, 1)]),
-    ("[+1]", [(Kind.NUMBER_FORMAT, 1)]),
-    ("[007]", [(Kind.NUMBER_AS_STRING, 1)]),
-    ("[True]", [(Kind.PYTHON_LITERAL, 1)]),
-    ("[NaN]", [(Kind.JAVASCRIPT_LITERAL, 1)]),
-    ("f([1])", [(Kind.FUNCTION_CALL, 0)]),
-    ("[(1)]", [(Kind.PARENTHESES, 1)]),
-    ('["a"+"b"]', [(Kind.CONCATENATED, 4)]),
-    ("[1,...]", [(Kind.ELLIPSIS, 3), (Kind.TRAILING_COMMA, 2)]),
-    ("[1/* */]", [(Kind.COMMENT, 2)]),
-    ("[\u00a01]", [(Kind.SPECIAL_WHITESPACE, 1)]),
-    ("```\n[1]\n```", [(Kind.CODE_FENCE, 0), (Kind.CODE_FENCE, 8)]),
-    ("x: [1, 2]", [(Kind.STRAY_TEXT, 0)]),
-    ("[1]\n[2]", [(Kind.MULTIPLE_VALUES, 0)]),
+    ('{"a":1,}', [(RepairKind.TRAILING_COMMA, 6)]),
+    ("[1,2],", [(RepairKind.TRAILING_COMMA, 5)]),
+    ("[,1]", [(RepairKind.LEADING_COMMA, 1)]),
+    ("[1,,2]", [(RepairKind.REDUNDANT_COMMA, 3)]),
+    ("[1 2]", [(RepairKind.MISSING_COMMA, 3)]),
+    ("['a']", [(RepairKind.SINGLE_QUOTES, 1)]),
+    ("[`a`]", [(RepairKind.SPECIAL_QUOTES, 1)]),
+    ('{a:"b"}', [(RepairKind.UNQUOTED_KEY, 1)]),
+    ('{"a":b}', [(RepairKind.UNQUOTED_STRING, 5)]),
+    ('{"a":"b}', [(RepairKind.MISSING_QUOTE, 7)]),
+    ('{"a":"b"c"}', [(RepairKind.UNESCAPED_QUOTE, 7)]),
+    ('["a\\q"]', [(RepairKind.INVALID_ESCAPE, 3)]),
+    ('["a\tb"]', [(RepairKind.CONTROL_CHARACTER, 3)]),
+    ('{\\"a\\":1}', [(RepairKind.ESCAPED, 1)]),
+    ("[1", [(RepairKind.MISSING_BRACKET, 2)]),
+    ("[1]]", [(RepairKind.REDUNDANT_BRACKET, 3)]),
+    ("[1}", [(RepairKind.MISMATCHED_BRACKET, 2)]),
+    ('{"a" 1}', [(RepairKind.MISSING_COLON, 4)]),
+    ('{"a"::1}', [(RepairKind.WRONG_SEPARATOR, 4)]),
+    ('{"a":}', [(RepairKind.MISSING_VALUE, 5)]),
+    ("{:1}", [(RepairKind.MISSING_KEY, 1)]),
+    ('{"a":', [(RepairKind.TRUNCATED, 5), (RepairKind.MISSING_BRACKET, 5)]),
+    ("[2.]", [(RepairKind.TRUNCATED, 1)]),
+    ("[+1]", [(RepairKind.NUMBER_FORMAT, 1)]),
+    ("[007]", [(RepairKind.NUMBER_AS_STRING, 1)]),
+    ("[True]", [(RepairKind.PYTHON_LITERAL, 1)]),
+    ("[NaN]", [(RepairKind.JAVASCRIPT_LITERAL, 1)]),
+    ("f([1])", [(RepairKind.FUNCTION_CALL, 0)]),
+    ("[(1)]", [(RepairKind.PARENTHESES, 1)]),
+    ('["a"+"b"]', [(RepairKind.CONCATENATED, 4)]),
+    ("[1,...]", [(RepairKind.ELLIPSIS, 3), (RepairKind.TRAILING_COMMA, 2)]),
+    ("[1/* */]", [(RepairKind.COMMENT, 2)]),
+    ("[\u00a01]", [(RepairKind.SPECIAL_WHITESPACE, 1)]),
+    ("```\n[1]\n```", [(RepairKind.CODE_FENCE, 0), (RepairKind.CODE_FENCE, 8)]),
+    ("x: [1, 2]", [(RepairKind.STRAY_TEXT, 0)]),
+    ("[1]\n[2]", [(RepairKind.MULTIPLE_VALUES, 0)]),
 ]
 
 
 @pytest.mark.parametrize(("text", "repairs"), REPAIRS)
-def test_what_was_done_where(text: str, repairs: list[tuple[Kind, int]]) -> None:
+def test_what_was_done_where(text: str, repairs: list[tuple[RepairKind, int]]) -> None:
     """A repair is named after what was wrong, with its offset in the text that was sent."""
     assert repair(text).repairs == tuple(Repair(kind, at) for kind, at in repairs)
 
@@ -105,15 +105,18 @@ def test_what_was_done_where(text: str, repairs: list[tuple[Kind, int]]) -> None
 def test_every_kind_has_an_example() -> None:
     """No kind of repair is only declared."""
     shown = {kind for _, repairs in REPAIRS for kind, _ in repairs}
-    shown |= {Kind.LONE_SURROGATE, Kind.NUMBER_OUT_OF_RANGE}  # test_strict.py
+    shown |= {RepairKind.LONE_SURROGATE, RepairKind.NUMBER_OUT_OF_RANGE}  # test_strict.py
     shown |= {item.kind for item in repair('{"a":"b":"c"}').repairs}
-    assert shown == set(Kind)
+    assert shown == set(RepairKind)
 
 
 def test_offsets_are_those_of_the_text_that_was_sent() -> None:
     """Unwrapping an escaped document does not shift what is reported after it."""
     text = '{\\"key\\": True}'
-    assert repair(text).repairs == (Repair(Kind.ESCAPED, 1), Repair(Kind.PYTHON_LITERAL, text.index("True")))
+    assert repair(text).repairs == (
+        Repair(RepairKind.ESCAPED, 1),
+        Repair(RepairKind.PYTHON_LITERAL, text.index("True")),
+    )
 
 
 def test_the_list_of_repairs_is_bounded() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jobs.json_repair import MAX_DEPTH, Kind, NotRepairable, repair
+from jobs.json_repair import MAX_DEPTH, NotRepairable, RepairKind, repair
 from jobs.json_repair.document import Document
 from jobs.json_repair.source import Source
 
@@ -65,7 +65,7 @@ def test_number_beyond_reach_becomes_its_own_text(number: str, text: str) -> Non
     repaired = repair(text.format(number))
     assert repaired.value == {"a": number}
     assert repaired.was_modified
-    assert Kind.NUMBER_OUT_OF_RANGE in [item.kind for item in repaired.repairs]
+    assert RepairKind.NUMBER_OUT_OF_RANGE in [item.kind for item in repaired.repairs]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_lone_surrogate_becomes_the_replacement_character(text: str) -> None:
     json.dumps(repaired.value, ensure_ascii=False).encode()
     assert "\ufffd" in json.dumps(repaired.value, ensure_ascii=False)
     assert repaired.was_modified
-    assert Kind.LONE_SURROGATE in [item.kind for item in repaired.repairs]
+    assert RepairKind.LONE_SURROGATE in [item.kind for item in repaired.repairs]
 
 
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])

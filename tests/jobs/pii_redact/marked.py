@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.pii_redact.spans import PLACEHOLDERS, Kind, Span
+from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
 
 
-def read(marked: str, kind: Kind) -> tuple[str, str, list[Span]]:
+def read(marked: str, kind: PiiKind) -> tuple[str, str, list[Span]]:
     """The plain text, the redacted text, and what is found in it, all of one kind."""
     text, redacted = "", ""
     spans = []

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from jobs.pii_redact.redaction import redact
-from jobs.pii_redact.spans import KINDS, PLACEHOLDERS, Kind
+from jobs.pii_redact.spans import KINDS, PLACEHOLDERS, PiiKind
 
 FRAGMENTS = [
     *PLACEHOLDERS.values(),
@@ -122,7 +122,7 @@ def test_kinds_together(text: str, redacted: str) -> None:
         ("123-45-6789@example.com", ["ssn"], "[SSN]@example.com"),
     ],
 )
-def test_only_what_was_asked_for(text: str, kinds: list[Kind], redacted: str) -> None:
+def test_only_what_was_asked_for(text: str, kinds: list[PiiKind], redacted: str) -> None:
     """Other kinds stay."""
     assert redact(text, kinds).text == redacted
 
@@ -141,7 +141,7 @@ def test_offsets_are_code_points_of_the_original() -> None:
 @example("[PHONE]4155550132", list(KINDS))
 @example("a@b.cc4155550132", list(KINDS))
 @example("4111 1111 1111 1111 1111 1111 1111 1111", list(KINDS))
-def test_redacting_twice_is_redacting_once(text: str, kinds: list[Kind]) -> None:
+def test_redacting_twice_is_redacting_once(text: str, kinds: list[PiiKind]) -> None:
     """What was redacted is left alone, and nothing that was left alone becomes something by it."""
     once = redact(text, kinds)
     twice = redact(once.text, kinds)
@@ -151,7 +151,7 @@ def test_redacting_twice_is_redacting_once(text: str, kinds: list[Kind]) -> None
 
 @thorough
 @given(JUNK | NUMBERS, SOME_KINDS)
-def test_the_spans_are_what_was_replaced(text: str, kinds: list[Kind]) -> None:
+def test_the_spans_are_what_was_replaced(text: str, kinds: list[PiiKind]) -> None:
     """In order, apart, of the kinds asked for; with a placeholder for each the text is the redacted one."""
     redaction = redact(text, kinds)
     rest, done = "", 0

@@ -65,7 +65,7 @@ class Site:
 
 def answer(site: Site, **request: Any) -> dict[str, Any]:
     asked = msgspec.convert({"url": URL} | request, Request)
-    response = run(asked, Context(payer="0x0", world=site))
+    response = run(asked, Context(payer="0x0", ports=site))
     decoded: dict[str, Any] = json.loads(msgspec.json.encode(response))
     return decoded
 

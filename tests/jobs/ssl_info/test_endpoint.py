@@ -63,8 +63,8 @@ def _refusal(body: Any) -> tuple[str, str]:
     return caught.value.__cause__.field, caught.value.__cause__.code
 
 
-def answer(world: Ports, **request: Any) -> dict[str, Any]:
-    response = run(_request({"hostname": HOST, **request}), Context(payer="0x0", world=world))
+def answer(ports: Ports, **request: Any) -> dict[str, Any]:
+    response = run(_request({"hostname": HOST, **request}), Context(payer="0x0", ports=ports))
     found: dict[str, Any] = json.loads(msgspec.json.encode(response))
     return found
 
@@ -224,11 +224,11 @@ def test_what_is_no_certificate() -> None:
 
 def test_what_is_asked_of_the_world() -> None:
     """The host in A-labels, whichever field it came in."""
-    world = Ports(ROOT.identity(HOST))
-    answer(world, port=8443)
-    answer(world, host="WWW.example.com.")
-    run(_request({"host": "bücher.example.com"}), Context(payer="0x0", world=world))
-    assert world.asked == [(HOST, 8443), (HOST, 443), ("xn--bcher-kva.example.com", 443)]
+    ports = Ports(ROOT.identity(HOST))
+    answer(ports, port=8443)
+    answer(ports, host="WWW.example.com.")
+    run(_request({"host": "bücher.example.com"}), Context(payer="0x0", ports=ports))
+    assert ports.asked == [(HOST, 8443), (HOST, 443), ("xn--bcher-kva.example.com", 443)]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class Site:
 
 def report(answers: Mapping[str, Answer], url: str = SITE + "/", **request: Any) -> tuple[dict[str, Any], Site]:
     site = Site(answers)
-    result = run(Request(url=url, **request), Context(payer="0x1", world=cast(Ports, site)))
+    result = run(Request(url=url, **request), Context(payer="0x1", ports=cast(Ports, site)))
     return cast(dict[str, Any], json.loads(msgspec.json.encode(result))), site
 
 
@@ -380,7 +380,7 @@ def test_nothing_that_answers_is_a_failure(reason: str) -> None:
     answers: dict[str, Answer] = {f"GET {SITE}{path}": UpstreamFailed("no", reason="timeout") for path in PLACES}
     site = Site({**answers, f"GET {SITE}/": UpstreamFailed("no", reason=reason)})
     with pytest.raises(UpstreamFailed) as caught:
-        run(Request(url=SITE), Context(payer="0x1", world=cast(Ports, site)))
+        run(Request(url=SITE), Context(payer="0x1", ports=cast(Ports, site)))
     assert caught.value.reason == reason
     assert reason in ENDPOINT.failures
     assert len(site.asked) == (1 if reason in ("dns_failure", "tls_failure") else 5)
@@ -393,7 +393,7 @@ def test_a_target_that_leads_into_a_private_network(answer: Answer) -> None:
     """By its name or by a redirect."""
     site = Site({f"GET {SITE}/": answer})
     with pytest.raises(BlockedAddress):
-        run(Request(url=SITE), Context(payer="0x1", world=cast(Ports, site)))
+        run(Request(url=SITE), Context(payer="0x1", ports=cast(Ports, site)))
     assert site.asked == [f"GET {SITE}/"]
 
 
@@ -401,7 +401,7 @@ def test_a_target_that_redirects_for_ever() -> None:
     """Nothing is reported of it."""
     site = Site({f"GET {SITE}/": page("", 302, location="/")})
     with pytest.raises(UpstreamFailed) as caught:
-        run(Request(url=SITE), Context(payer="0x1", world=cast(Ports, site)))
+        run(Request(url=SITE), Context(payer="0x1", ports=cast(Ports, site)))
     assert caught.value.reason == "bad_content"
     assert len(site.asked) <= MAX_REQUESTS
 
@@ -438,7 +438,7 @@ def test_a_document_that_takes_too_much_to_read() -> None:
         def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
             raise UpstreamFailed("What came back takes too much to read.", reason="bad_content")
 
-    result = run(Request(url=SITE), Context(payer="0x1", world=cast(Ports, Heavy({}))))
+    result = run(Request(url=SITE), Context(payer="0x1", ports=cast(Ports, Heavy({}))))
     assert result.endpoints == []
     assert all(catalog.error == "bad_content" for catalog in result.catalogs)
 

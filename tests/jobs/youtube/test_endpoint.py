@@ -54,8 +54,8 @@ def request(body: Any) -> Request:
 
 
 def answer(captions: FakeCaptions, **body: Any) -> dict[str, Any]:
-    world: Any = SimpleNamespace(captions=captions, calculations=Here())
-    found: dict[str, Any] = json.loads(msgspec.json.encode(run(request({"url": URL, **body}), Context("0x0", world))))
+    ports: Any = SimpleNamespace(captions=captions, calculations=Here())
+    found: dict[str, Any] = json.loads(msgspec.json.encode(run(request({"url": URL, **body}), Context("0x0", ports))))
     return found
 
 

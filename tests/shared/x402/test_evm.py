@@ -13,7 +13,7 @@ from coincurve import PrivateKey
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from tests import signing
 
 NOW = 1_900_000_000
@@ -159,7 +159,7 @@ def test_every_property_set_wrong_alone_is_refused(change: Callable[[dict[str, A
     """Each with the reason of the specification."""
     payload = signed()
     change(payload)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(PaymentRefused) as refused:
         evm.check(OFFER, payload)
     assert refused.value.reason == reason
 
@@ -169,7 +169,7 @@ def test_a_recovery_id_that_the_token_refuses_is_refused(v: int) -> None:
     """USDC takes 27 and 28 only; 0 and 1 are the same two."""
     payload = signed()
     payload["signature"] = payload["signature"][:-2] + format(v, "02x")
-    with pytest.raises(Refused, match="signature"):
+    with pytest.raises(PaymentRefused, match="signature"):
         evm.check(OFFER, payload)
 
 
@@ -184,7 +184,7 @@ def test_a_recovery_id_that_the_token_refuses_is_refused(v: int) -> None:
 )
 def test_the_signature_is_for_one_token_on_one_chain(field: str, value: Any) -> None:
     """The same authorization presented for another chain, token or domain does not verify."""
-    with pytest.raises(Refused, match="signature"):
+    with pytest.raises(PaymentRefused, match="signature"):
         evm.check(msgspec.structs.replace(OFFER, **{field: value}), signed())
 
 

@@ -23,7 +23,7 @@ from solders.transaction import VersionedTransaction
 from shared.money import ExcessPrecision, Price
 from shared.x402 import solana
 from shared.x402.networks import SOLANA_USDC
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
 from tests.solana_signing import (
     BUDGET,
@@ -431,7 +431,7 @@ def blockhash_changed(content: bytes) -> bytes:
 @pytest.mark.parametrize(("build", "reason"), [m[1:] for m in MUTATIONS], ids=[m[0] for m in MUTATIONS])
 def test_every_property_set_wrong_alone_is_refused(build: Callable[[Draft], dict[str, Any]], reason: str) -> None:
     """Each with the reason of the specification, or one in its manner."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(PaymentRefused) as refused:
         solana.check(BOUND, build(draft()))
     assert refused.value.reason == reason
 
@@ -439,7 +439,7 @@ def test_every_property_set_wrong_alone_is_refused(build: Callable[[Draft], dict
 def test_paying_oneself_is_no_payment() -> None:
     """The transfer would succeed, and nothing would move."""
     offer = msgspec.structs.replace(BOUND, pay_to=str(PAYER.pubkey()))
-    with pytest.raises(Refused, match="source_is_destination"):
+    with pytest.raises(PaymentRefused, match="source_is_destination"):
         solana.check(offer, draft(offer).payload())
 
 
@@ -451,7 +451,7 @@ def test_a_key_that_has_signed_everything_pays_nothing() -> None:
     made.source = ata(made.authority, made.mint)
     content = bytearray(raw(payload_of(made.message(), [])))
     content[65:129] = neutral + bytes(32)
-    with pytest.raises(Refused, match="signature_invalid"):
+    with pytest.raises(PaymentRefused, match="signature_invalid"):
         solana.check(BOUND, {"transaction": base64.b64encode(bytes(content)).decode()})
 
 
@@ -463,7 +463,7 @@ def test_no_change_of_a_signed_payment_passes(data: st.DataObject) -> None:
     patch = data.draw(st.binary(min_size=1, max_size=3))
     other = content[:at] + patch + content[at + data.draw(st.integers(0, 3)) :]
     if other != content:
-        with pytest.raises(Refused):
+        with pytest.raises(PaymentRefused):
             solana.check(BOUND, {"transaction": base64.b64encode(other).decode()})
 
 
@@ -474,7 +474,7 @@ def test_no_change_of_a_signed_payment_passes(data: st.DataObject) -> None:
 )
 def test_any_payload_is_refused_and_no_more(payload: dict[str, Any]) -> None:
     """Never another exception."""
-    with pytest.raises(Refused):
+    with pytest.raises(PaymentRefused):
         solana.check(BOUND, payload)
 
 
@@ -492,7 +492,7 @@ def test_any_payload_is_refused_and_no_more(payload: dict[str, Any]) -> None:
 def test_a_payment_is_for_one_offer(offer: Offer) -> None:
     """Presented for another one it is refused."""
     assert solana.is_payable(offer)
-    with pytest.raises(Refused):
+    with pytest.raises(PaymentRefused):
         solana.check(offer, draft().payload())
 
 
@@ -530,13 +530,13 @@ def test_an_offer_of_anybody_is_payable_or_not(changes: dict[str, Any]) -> None:
     offer = msgspec.structs.replace(BOUND, **changes)
     assert solana.is_payable(BOUND)
     assert not solana.is_payable(offer)
-    with pytest.raises(Refused):
+    with pytest.raises(PaymentRefused):
         solana.check(offer, draft().payload())
 
 
 def test_an_offer_without_a_fee_payer_says_so() -> None:
     """In the specification's word."""
-    with pytest.raises(Refused, match=PREFIX + "missing_fee_payer"):
+    with pytest.raises(PaymentRefused, match=PREFIX + "missing_fee_payer"):
         solana.check(STATIC, draft().payload())
 
 
@@ -613,7 +613,7 @@ def test_a_message_with_the_fee_payer_hidden_behind_a_second_number_is_refused()
     keys = [*old.account_keys]
     keys[2] = keys[0]
     message = MessageV0(old.header, keys, old.recent_blockhash, old.instructions, [])
-    with pytest.raises(Refused, match="could_not_be_decoded"):
+    with pytest.raises(PaymentRefused, match="could_not_be_decoded"):
         solana.check(BOUND, payload_of(message, [PAYER]))
 
 
@@ -622,6 +622,6 @@ def test_a_program_is_never_the_fee_payer() -> None:
     old = draft().message()
     called = [type(one)(0, bytes(one.data), bytes(one.accounts)) for one in old.instructions[3:]]
     message = MessageV0(old.header, old.account_keys, old.recent_blockhash, [*old.instructions[:3], *called], [])
-    with pytest.raises(Refused, match="could_not_be_decoded"):
+    with pytest.raises(PaymentRefused, match="could_not_be_decoded"):
         solana.check(BOUND, payload_of(message, [PAYER]))
     assert isinstance(Message.default(), Message)

@@ -15,7 +15,7 @@ from stellar_sdk.operation import BumpSequence, Payment
 from shared.money import ExcessPrecision, Price
 from shared.x402 import stellar
 from shared.x402.networks import STELLAR_USDC
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from tests import stellar_signing as signing
 
 TOKEN = STELLAR_USDC["stellar:pubnet"]
@@ -40,7 +40,7 @@ def signed(**how: Any) -> dict[str, Any]:
 
 def reason(payload: dict[str, Any], offer: Any = OFFER) -> str:
     """Why it is refused."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(PaymentRefused) as refused:
         stellar.check(offer, payload)
     return refused.value.reason
 

@@ -16,7 +16,7 @@ from stellar_sdk import Keypair, LiquidityPoolId, MuxedAccount, SorobanDataBuild
 from shared.money import Price
 from shared.x402 import stellar, stellar_envelope
 from shared.x402.networks import STELLAR_USDC
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import ACCOUNT, CONTRACT, MUXED, Address, parse
 from shared.x402.stellar_xdr import Malformed, Reader
 from tests import stellar_signing as signing
@@ -142,7 +142,7 @@ def read(data: bytes) -> stellar_envelope.Envelope | None:
     """None when it is refused, for whatever reason. Anything else that is raised is a fault."""
     try:
         return stellar_envelope.read(data)
-    except (Malformed, Refused):
+    except (Malformed, PaymentRefused):
         return None
 
 
@@ -215,7 +215,7 @@ def test_every_single_bit_counts(data: bytes) -> None:
         changed[bit // 8] ^= 1 << bit % 8
         try:
             checked = stellar.check(OFFER, {"transaction": base64.b64encode(changed).decode()})
-        except Refused:
+        except PaymentRefused:
             continue
         assert checked.payment_id == stellar.check(OFFER, offered).payment_id
         unsigned.add(bit // 8 // 4)

@@ -17,7 +17,7 @@ from xrpl.wallet import Wallet
 from shared.money import ExcessPrecision, Price
 from shared.x402 import xrpl
 from shared.x402.networks import XrplToken
-from shared.x402.refusal import Refused
+from shared.x402.refusal import PaymentRefused
 from tests import xrpl_signing as signing
 from tests.xrpl_signing import INVOICE, RLUSD, USDC, amount, memo
 
@@ -31,7 +31,7 @@ N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
 def refusal(payload: Any, offer: Any = OFFER) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(PaymentRefused) as caught:
         xrpl.check(offer, payload)
     return caught.value.reason
 
