@@ -3,7 +3,7 @@
     CoinslotError
     ├── InvalidCall              2  the name, the body or an option cannot be used; nothing was sent
     ├── WalletUnusable           2  there is no key, or its file has the wrong form; nothing was sent
-    ├── Refused                  3  not paid, by decision of this side
+    ├── NothingPaid              3  not paid, by decision of this side
     │   ├── ChallengeRefused        the 402 is not one that we may sign for
     │   ├── NoPayableOffer          nothing in it is an offer that the wallet can pay
     │   └── PriceTooHigh            it costs more than the buyer allowed

@@ -55,7 +55,7 @@ def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
 @pytest.fixture(autouse=True)
 def _watchful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A facilitator that looks all the time."""
-    for name in ("evm.WATCH_EVERY_S", "purse.READ_EVERY_S", "purse.READ_SOON_S"):
+    for name in ("evm.rail.WATCH_EVERY_S", "evm.balance.READ_EVERY_S", "evm.balance.READ_SOON_S"):
         monkeypatch.setattr(f"facilitator.rails.{name}", 0.05)
 
 
@@ -81,7 +81,7 @@ async def health_becomes(facilitator: httpx.AsyncClient, status: int, balance: s
         await asyncio.sleep(0.02)
 
 
-async def test_an_empty_purse_settles_nothing_until_it_is_filled(
+async def test_an_empty_account_settles_nothing_until_it_is_filled(
     facilitator: httpx.AsyncClient,
     node: MoodyNode,
     still: StillChain,
@@ -174,7 +174,7 @@ async def test_a_normal_settlement_asks_the_node_three_times(
     build: Build, settings: Settings, node: MoodyNode, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Simulated, sent, and its receipt read: what is watched is watched beside it."""
-    for name in ("evm.WATCH_EVERY_S", "purse.READ_SOON_S", "prices.PRICE_AGE_S"):
+    for name in ("evm.rail.WATCH_EVERY_S", "evm.balance.READ_SOON_S", "evm.prices.PRICE_AGE_S"):
         monkeypatch.setattr(f"facilitator.rails.{name}", 60.0)
     payer = still.payer()
     async with running(build(settings)) as facilitator:

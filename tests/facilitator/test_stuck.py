@@ -48,12 +48,12 @@ def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A facilitator to which a moment is long."""
     for name, seconds in {
-        "account.STUCK_AFTER_S": 0.1,
-        "account.INHERITED_AFTER_S": 0.4,
-        "evm.WATCH_EVERY_S": 0.05,
-        "evm.SETTLE_TIMEOUT_S": 2.0,
-        "prices.PRICE_AGE_S": 0.0,
-        "purse.READ_SOON_S": 0.1,
+        "evm.account.STUCK_AFTER_S": 0.1,
+        "evm.account.INHERITED_AFTER_S": 0.4,
+        "evm.rail.WATCH_EVERY_S": 0.05,
+        "evm.rail.SETTLE_TIMEOUT_S": 2.0,
+        "evm.prices.PRICE_AGE_S": 0.0,
+        "evm.balance.READ_SOON_S": 0.1,
     }.items():
         monkeypatch.setattr(f"facilitator.rails.{name}", seconds)
 
@@ -200,8 +200,8 @@ async def test_an_expired_one_is_cancelled(
     await until(lambda: still.waiting)
     pending = await settling
     later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
-    for module in ("transaction", "evm"):
-        monkeypatch.setattr(f"facilitator.rails.{module}.time", later)
+    for module in ("transaction", "rail"):
+        monkeypatch.setattr(f"facilitator.rails.evm.{module}.time", later)
 
     costs(node, DEAR)
     await until(lambda: [one["input"] for one in still.waiting.values()] == ["0x"])

@@ -73,7 +73,7 @@ def test_an_exception_is_its_type_and_its_places(fail: Any) -> None:
         assert CANARY not in line
         assert type(caught.value).__qualname__ in line
         assert f"in {fail.__name__}" in line
-        assert "test_discretion.py" in line
+        assert "test_log_redaction.py" in line
     assert ("builtins.KeyError" in places(caught.value)) is (fail in (as_key, as_a_cause))
 
 

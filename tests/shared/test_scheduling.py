@@ -48,15 +48,15 @@ print(json.dumps(told))
 
 BUSY_CALLERS = """
 import json, os, sys, threading
-from shared.scheduling import Crowd
+from shared.scheduling import BatchScheduling
 
 os.sched_setscheduler(0, int(sys.argv[1]), os.sched_param(0))
 is_over, seen = threading.Event(), []
 other = threading.Thread(target=is_over.wait)
 other.start()
-crowd = Crowd(many=24, few=8)
+scheduling = BatchScheduling(many=24, few=8)
 for waiting in (0, 23, 24, 100, 8, 7, 23, 24):
-    crowd.look(waiting)
+    scheduling.look(waiting)
     seen.append([os.sched_getscheduler(thread) for thread in (0, other.native_id)])
 is_over.set()
 print(json.dumps(seen))
@@ -113,10 +113,10 @@ def test_a_session_of_others_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("started_as", "in_a_crowd"),
+    ("started_as", "while_many_wait"),
     [(os.SCHED_OTHER, os.SCHED_BATCH), (os.SCHED_BATCH, os.SCHED_BATCH), (os.SCHED_IDLE, os.SCHED_IDLE)],
 )
-def test_a_crowd_is_there_from_many_until_few(started_as: int, in_a_crowd: int) -> None:
+def test_batch_scheduling_from_many_until_few(started_as: int, while_many_wait: int) -> None:
     """For all threads of the process; in between nothing changes. A policy that somebody chose for it is kept."""
     done = subprocess.run(
         [sys.executable, "-c", BUSY_CALLERS, str(started_as)],
@@ -125,6 +125,6 @@ def test_a_crowd_is_there_from_many_until_few(started_as: int, in_a_crowd: int) 
         text=True,
         check=True,
     )
-    batch = in_a_crowd
+    batch = while_many_wait
     expected = [started_as, started_as, batch, batch, batch, started_as, started_as, batch]
     assert json.loads(done.stdout) == [[each, each] for each in expected]

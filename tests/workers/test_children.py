@@ -20,8 +20,7 @@ import pytest
 
 from shared import outcome
 from shared.outcome import Failed, Ok
-from workers import children
-from workers import fork_server as fork_server
+from workers import children, fork_server
 from workers.child import MEMORY_BYTES, NICENESS, OPEN_FILES, Work
 from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
 from workers.fork_server import ForkServer
@@ -109,10 +108,10 @@ def run(request, context):
 
 catalogue.BY_NAME["stunts"] = dataclasses.replace(echo.ENDPOINT, name="stunts", run=run)
 catalogue.BY_NAME["regex-test"] = regex_test.ENDPOINT
-from workers import fork_server as nursery
+from workers import fork_server
 if "without-v8" in sys.argv:  # it takes longer to load than most of these tests take
-    nursery._load = lambda: None
-nursery.main()
+    fork_server._load = lambda: None
+fork_server.main()
 """
 
 
@@ -551,15 +550,15 @@ def test_a_child_outlives_the_thread_that_started_it(pool: ChildPool) -> None:
 PARENT = """
 import subprocess, sys, threading, time
 from types import SimpleNamespace
-from workers import fork_server as nursery
+from workers import fork_server
 from workers.child import Work
 from workers.children import Child
 
 def popen(command, **options):
     return subprocess.Popen([sys.executable, "-c", sys.argv[1]], **options)
 
-nursery.subprocess = SimpleNamespace(Popen=popen)
-source = nursery.ForkServer()
+fork_server.subprocess = SimpleNamespace(Popen=popen)
+source = fork_server.ForkServer()
 idle, busy = Child(source), Child(source)
 for child in (idle, busy):
     child.call(Work("stunts", "0x1", b"{}"), limit_s=20)
@@ -628,7 +627,7 @@ def test_an_answer_that_stops_half_way_is_late(pool: ChildPool) -> None:
 
 
 def test_children_outlive_their_nursery(pool: ChildPool) -> None:
-    """Given that the nursery is killed, then a child that is there serves on, and another nursery makes the next."""
+    """Given that the fork_server is killed, then a child that is there serves on, and another fork_server makes the next."""
     pool.start(1)
     first, parent = int(call(pool, "pid")), int(call(pool, "parent"))
     os.kill(parent, signal.SIGKILL)
