@@ -9,6 +9,7 @@ import logging
 import math
 import time
 
+import msgspec
 from litestar.types import Receive, Scope, Send
 
 from api.admission import Admission, RailDown
@@ -28,7 +29,9 @@ from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Unsealable
+from shared.settled_payment import SettledPayment
 from shared.x402.refusal import PaymentRefused
+from shared.x402.wire import Settlement
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +204,14 @@ class PaidCall:
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """7, 8. The job. From here every answer carries the receipt, whatever happens."""
         secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
-        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body, secret)
+        payment = SettledPayment(
+            network=checked.offer.network,
+            payer=checked.authorization.payer,
+            asset=checked.offer.asset,
+            amount=checked.offer.amount,
+            transaction=msgspec.json.decode(receipt, type=Settlement).transaction,
+        )
+        arguments = Arguments(checked.claim.payment_id, payment, checked.body, secret)
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments)

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from jobs.hosts import PublicUrl
+from jobs.observation import Previous
+from shared.settled_payment import NO_PAYMENT, SettledPayment
 
 
 class Page(NamedTuple):
@@ -259,8 +261,12 @@ class Context:
     """What a handler gets beside its request.
 
     Attributes:
-        payer: the wallet that paid, in the canonical form of its rail. Baselines are kept per payer.
+        payer: the wallet that paid, in the canonical form of its rail.
+        payment: what it paid for this call.
+        previous: of an endpoint with a `subject`: what this payer's last call about the same subject observed.
     """
 
     payer: str
     ports: Ports = NO_PORTS
+    payment: SettledPayment = NO_PAYMENT
+    previous: Previous | None = None

@@ -124,6 +124,8 @@ class Endpoint:
         child_limit_s: seconds after which the child is killed.
         is_long: of an endpoint without `exhausted`: which requests calculate for more than some milliseconds. They run in a
             child, for in a thread they would hold up the others; one that is killed is a deadline exceeded.
+        subject: of an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that give
+            the same text share their baselines.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Endpoint:
     exhausted: Callable[[Any], Any] | None = None
     child_limit_s: float = 1.5
     is_long: Callable[[Any], bool] | None = None
+    subject: Callable[[Any], str] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -155,6 +158,8 @@ class Endpoint:
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
         if self.pool is Pool.MICRO and (self.isolated or self.is_long):
             raise ValueError(f"{self.name}: what runs in a child takes longer than the micro pool allows")
+        if self.subject and (self.isolated or self.is_long):
+            raise ValueError(f"{self.name}: what runs in a child cannot remember")
         if not 0 < len(self.summary) <= 500:
             raise ValueError(f"{self.name}: summary must have 1 to 500 characters")
         if not self.rails or len(set(self.rails)) != len(self.rails):

@@ -73,6 +73,12 @@ class Settings:
     rate_limits: str = ""
     """How often one payer may call, by pool, ``fast=10/20,render=0.3/3`` (calls a second, and at once after a rest) instead of
     the defaults in api/payment/limits.py; ``off`` for none, and for no bound on a payer's calls at a time."""
+    observation_url: str = ""
+    """Redis that keeps what render-pro, web-diff and xrpl-wallet-watch compare with. It needs no fsync. Empty: the ledger's."""
+    observation_days: float = 90.0
+    """How long it is kept after it was used last."""
+    observations_per_payer: int = 1000
+    """How many URLs and addresses of one payer. Beyond that, the one that was not used for the longest time is forgotten."""
     ledger_dir: str = ""
     """Folder of the ledger's files, where this machine has it: no payment is taken while its disk is nearly full."""
     ledger_free_mb: int = 512
@@ -194,6 +200,12 @@ class Settings:
                 raise InvalidSetting(f"{PREFIX}{chain.upper()}_MAX_FEE_GWEI must be within (0, 1000000] gwei")
             if not 0 <= getattr(self, f"{chain}_low_balance_eth") <= 1_000_000:
                 raise InvalidSetting(f"{PREFIX}{chain.upper()}_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
+        if self.observation_url and not _is_address(self.observation_url, ("redis", "rediss", "unix")):
+            raise InvalidSetting(f"{PREFIX}OBSERVATION_URL must be a redis://, rediss:// or unix:// address")
+        if not 0 < self.observation_days <= 3650:
+            raise InvalidSetting(f"{PREFIX}OBSERVATION_DAYS must be within (0, 3650] days")
+        if not 0 < self.observations_per_payer <= 1_000_000:
+            raise InvalidSetting(f"{PREFIX}OBSERVATIONS_PER_PAYER must be within [1, 1000000]")
         if self.failpoint:
             try:
                 failpoints.parse(self.failpoint)

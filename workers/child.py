@@ -2,7 +2,7 @@
 late. It is forked in workers/fork_server.py.
 
 Frames on stdin and a pipe: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
-request is [name, payer, body], an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.
+request is a `Work`, an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from jobs.catalogue import BY_NAME
 from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Outcome, Unstoppable
+from shared.settled_payment import NO_PAYMENT, SettledPayment
 from workers.execute import calculate, execute
 
 MEMORY_BYTES = 1 << 30
@@ -46,6 +47,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     name: str
     payer: str
     body: bytes
+    payment: SettledPayment = NO_PAYMENT
 
 
 def confine() -> None:
@@ -76,7 +78,7 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 def _result(work: Work) -> Outcome:
     if work.name in CALCULATIONS:
         return calculate(work.name, work.body)
-    return execute(BY_NAME[work.name], work.body, Context(payer=work.payer))
+    return execute(BY_NAME[work.name], work.body, Context(payer=work.payer, payment=work.payment))
 
 
 def main(answers: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from jobs.calculations import CALCULATIONS
+from jobs.observation import Observed
 from jobs.ports import Context
 from shared.endpoint import Endpoint
 from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
@@ -24,6 +25,21 @@ def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
     """Run the handler. Raises nothing but MemoryError and Unstoppable, which only the process that runs it can judge."""
     return _outcome(endpoint.name, lambda: msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
+
+
+def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome, bytes | None]:
+    """Run the handler of an endpoint that remembers: its outcome, and the observation that it leaves. Raises as `execute`."""
+    observations: list[bytes] = []
+
+    def work() -> bytes:
+        answer = endpoint.run(decode_request(endpoint, body), context)
+        if isinstance(answer, Observed):
+            observations.append(answer.observation)
+            answer = answer.response
+        return msgspec.json.encode(answer)
+
+    result = _outcome(endpoint.name, work)
+    return result, observations[0] if observations and isinstance(result, Ok) else None
 
 
 def calculate(name: str, argument: bytes) -> Outcome:

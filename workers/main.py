@@ -30,6 +30,7 @@ from shared.streams import closed_key
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
+from workers.observations import ObservationStore
 from workers.ports import WorkerPorts
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
@@ -97,9 +98,15 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     sealer = Sealer(master)
     children = ChildPool()
     ledger = RedisConnection(settings.ledger_url)
-    outbox = Outbox(
-        AnswerStore(ledger, AnswerSealer(master)), {endpoint.name: endpoint for endpoint in catalogue}, sealer
+    observations = ObservationStore(
+        settings.ledger_url,
+        settings.observation_url,
+        master,
+        days=settings.observation_days,
+        most=settings.observations_per_payer,
     )
+    answers = AnswerStore(ledger, AnswerSealer(master), observations)
+    outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer)
     # Every middleware there is. Dramatiq's default ones cost 14 us a message, its time limit cannot stop C code, and its
     # retries would run a job whose failure the caller has been told.
     broker = StreamBroker(
@@ -121,6 +128,6 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
 
     ports = WorkerPorts(settings, children, close)
     hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
-    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports))
+    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations))
     dramatiq.set_broker(broker)
     return broker

@@ -37,6 +37,7 @@ from shared.gc_tuning import tune_gc
 from shared.message import Arguments
 from shared.money import Price
 from shared.outcome import Failed
+from shared.settled_payment import SettledPayment
 from tests.bench.roles import become, play, port
 from workers.answers import AnswerStore, Result
 from workers.main import create_broker as create_real_broker
@@ -99,7 +100,7 @@ class UnpaidCall(PaidCall):
         if no_seat := await dispatcher.take_seat(self._endpoint):
             raise again(no_seat, "There is no place for this call.", charged=False, after_s=1)
         try:
-            answer = await dispatcher.run(self._endpoint, Arguments("", "nobody", body, secret))
+            answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer="nobody"), body, secret))
             result = answers.open(answer, self._endpoint, "", secret)
         finally:
             dispatcher.leave_seat(self._endpoint)
