@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from api.deadlines import Deadlines
-from api.pools import Pools
+from api.pools import PoolRefusal, Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replies import ReplyReader
 from shared.endpoint import BATCHED, Endpoint, Pool
@@ -100,12 +100,11 @@ class Dispatcher:
         if self._looking is not None:
             self._looking.cancel()
 
-    async def take_seat(self, endpoint: Endpoint) -> str | None:
+    async def take_seat(self, endpoint: Endpoint) -> PoolRefusal | None:
         """A place among the calls that wait for the endpoint's pool, from before the payment is claimed until the call is
         answered.
 
-        Gives None, and then `leave_seat` is owed; or why there is no place, as a code of the failure table: then nothing new
-        may be charged.
+        Gives None, and then `leave_seat` is owed; or why there is no place: then nothing new may be charged.
         """
         pool = endpoint.pool
         if self._pools.refusal(endpoint, self._taken[pool]):

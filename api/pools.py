@@ -83,6 +83,33 @@ class PoolState:
     """How long its only upstream will still turn us away."""
 
 
+@dataclass(frozen=True, slots=True)
+class PoolRefusal:
+    """Why a pool takes no new call. Nothing new is charged then.
+
+    Attributes:
+        code: a key of the failure table (api/errors.py).
+        cause: one word for logs and counts: `no_worker`, `queue_unreadable`, `port`, `upstream_closed`, `pool_full` or
+            `pool_slow`.
+        detail: a sentence for the caller.
+        reason: the port's own code of cause `port`, such as `no_browser`; the problem's `reason`.
+    """
+
+    code: str
+    cause: str
+    detail: str
+    reason: str | None = None
+
+
+NO_WORKER = PoolRefusal("unavailable", "no_worker", "No worker serves this call now.")
+QUEUE_UNREADABLE = PoolRefusal("unavailable", "queue_unreadable", "The queue of this call cannot be read now.")
+UPSTREAM_CLOSED = PoolRefusal(
+    "upstream_closed", "upstream_closed", "The system that this call asks refuses our calls now."
+)
+POOL_FULL = PoolRefusal("pool_full", "pool_full", "Too many calls of this kind are waiting.")
+POOL_SLOW = PoolRefusal("pool_full", "pool_slow", "Calls of this kind wait too long now.")
+
+
 class Pools:
     """Watches the pools.
 
@@ -113,20 +140,22 @@ class Pools:
         await self._refresh()
         return self._states
 
-    def refusal(self, endpoint: Endpoint, taken: int) -> str | None:
-        """Why no new call may wait for this endpoint's pool, as a code of the failure table; None when it may.
+    def refusal(self, endpoint: Endpoint, taken: int) -> PoolRefusal | None:
+        """Why this endpoint's pool takes no new call; None when it takes one.
 
         Args:
             taken: calls of this process that are on their way to the pool or in it.
         """
         state = self._states.get(endpoint.pool)
-        if state is None or time.monotonic() - self._asked_at > STALE_S or not state.workers:
-            return "unavailable"
+        if state is None or time.monotonic() - self._asked_at > STALE_S:
+            return QUEUE_UNREADABLE
+        if not state.workers:
+            return NO_WORKER
         if state.closed_ms:
-            return "upstream_closed"
-        is_full = max(taken, state.depth) >= ROOM[endpoint.pool] * state.workers
-        is_slow = state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT
-        return "pool_full" if is_full or is_slow else None
+            return UPSTREAM_CLOSED
+        if max(taken, state.depth) >= ROOM[endpoint.pool] * state.workers:
+            return POOL_FULL
+        return POOL_SLOW if state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT else None
 
     async def look_again(self) -> None:
         """Before a refusal: what is known may be a quarter of a second old."""
