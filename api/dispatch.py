@@ -13,9 +13,10 @@ from api.deadlines import Deadlines
 from api.pools import PoolRefusal, Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replies import ReplyReader
-from shared.endpoint import BATCHED, Endpoint, Pool
+from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
+from shared.pools import POOLS, Pool
 from shared.replies import Parts
 from shared.scheduling import BatchScheduling
 from shared.sealing import Sealer
@@ -135,7 +136,7 @@ class Dispatcher:
             deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
-        reply = self._replies.expect(job.id, batched=endpoint.pool in BATCHED)
+        reply = self._replies.expect(job.id, batched=POOLS[endpoint.pool].is_batched)
         sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_patiently)
         self._deadlines.watch(sent, endpoint.deadline_s)
         try:

@@ -390,7 +390,7 @@ def test_one_payers_long_calls_do_not_hold_up_anothers(pool: ChildPool) -> None:
     with ThreadPoolExecutor(7) as callers:
         for number in range(6):
             callers.submit(buy, "0xa")
-            until(lambda busy=number: pool._turns.waiting == busy)
+            until(lambda busy=number: pool._free_children.waiting == busy)
         callers.submit(buy, "0xb")
 
     assert ended.index("0xb") <= 1
