@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from shared.money import Price
+from shared.pools import POOLS
+from shared.pools import Pool as Pool  # declarations import it from here
 from shared.x402.networks import Rail
 
 PATH_PREFIX = "/v1/cdp/"
@@ -19,27 +21,8 @@ _NAME = re.compile(r"(chain/)?[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
 
 
-class Pool(enum.StrEnum):
-    """A queue and the worker processes that serve it alone. A full pool never slows another."""
-
-    MICRO = "micro"
-    """Well under a millisecond, waiting for nothing: run where the queue is read."""
-    FAST = "fast"
-    """Calculations. Those on hostile input run in killable children, so a thread may wait for one."""
-    NET = "net"
-    CHAIN = "chain"
-    RENDER = "render"
-    WHOIS = "whois"
-    YOUTUBE = "youtube"
-
-
-BATCHED = frozenset({Pool.RENDER, Pool.WHOIS, Pool.YOUTUBE})
-"""Pools whose calls take a second or so. They give up a few milliseconds where that spares the others a herd: jobs that end
-together are ended in one write, and their callers are answered one after the other (tests/bench/measure/isolation.py)."""
-
-
 class Category(enum.StrEnum):
-    """The shelf in the catalogue."""
+    """The section of the catalogue."""
 
     UTILITY = "utility"
     DATA = "data"
@@ -104,7 +87,7 @@ class Endpoint:
     Attributes:
         name: the path after ``/v1/cdp/``, e.g. ``echo`` or ``chain/chain-id``.
         price: per call, in dollars.
-        category: the shelf in the catalogue.
+        category: the section of the catalogue.
         pool: the queue and workers that run it.
         deadline_s: seconds from settlement until the caller gets 504.
         flavour: which extra headers its challenge and receipt carry.
@@ -156,8 +139,8 @@ class Endpoint:
         if not 0 < self.deadline_s <= 25:
             # Common HTTP clients give up after 30 s. A caller that does repeats the request and collects the answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
-        if self.pool is Pool.MICRO and (self.isolated or self.is_long):
-            raise ValueError(f"{self.name}: what runs in a child takes longer than the micro pool allows")
+        if (self.isolated or self.is_long) and not POOLS[self.pool].needs_children:
+            raise ValueError(f"{self.name}: the workers of the pool {self.pool} start no children to run it in")
         if self.subject and (self.isolated or self.is_long):
             raise ValueError(f"{self.name}: what runs in a child cannot remember")
         if not 0 < len(self.summary) <= 500:

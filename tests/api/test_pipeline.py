@@ -19,7 +19,7 @@ from api.pools import FRESH_S, ROOM
 from api.redis_client import RedisLost
 from shared.endpoint import Pool
 from shared.outcome import Failed, Ok
-from shared.streams import closed_key
+from shared.streams import GROUP, closed_key, stream_key, unavailable_key
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -509,6 +509,32 @@ async def test_a_closed_upstream_refuses_before_charging_until_it_opens(
     assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "upstream_closed", False)
     assert (answer.headers["retry-after"], facilitator.settles) == ("30", [])
     await asyncio.sleep(0.6)
+    assert (await shop.post(PATH, headers=headers)).status_code == 200
+
+
+async def test_a_port_that_does_not_work_refuses_before_charging(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    clean_redis: str,
+) -> None:
+    """503 with the port's reason while every worker of the pool reports one, which /readyz names too; then it is served."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    with redis.Redis.from_url(clean_redis) as client:
+        (consumer,) = client.xinfo_consumers(stream_key(Pool.MICRO), GROUP)
+        key = unavailable_key(Pool.MICRO, consumer["name"].decode())
+        client.set(key, "no_browser")
+        ready = await shop.get("/readyz")  # reads the state of the pools
+        problem = (answer := await shop.post(PATH, headers=headers)).json()
+        client.delete(key)
+    assert (answer.status_code, answer.headers["retry-after"], facilitator.settles) == (503, "2", [])
+    assert (problem["code"], problem["reason"], problem["charged"]) == ("unavailable", "no_browser", False)
+    assert (ready.status_code, ready.json()["checks"]["workers:micro"]) == (503, False)
+    assert ready.json()["reasons"] == {"workers:micro": "no_browser"}
+    ready = await shop.get("/readyz")
+    assert (ready.json()["checks"]["workers:micro"], ready.json()["reasons"]) == (True, {})
     assert (await shop.post(PATH, headers=headers)).status_code == 200
 
 

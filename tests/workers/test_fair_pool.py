@@ -120,7 +120,7 @@ def test_those_who_give_up_hold_up_nobody(line: Line) -> None:
 
 def test_payers_are_forgotten(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those who have used little, when there are many: memory has a bound."""
-    monkeypatch.setattr(module, "MOST_PAYERS", 10)
+    monkeypatch.setattr(module, "MAX_PAYERS", 10)
     for number in range(100):
         used(line, str(number), 0.5)
         line.now += HALF_LIFE_S

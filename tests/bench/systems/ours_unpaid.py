@@ -22,7 +22,7 @@ from litestar.types import Scope
 import api.app
 import workers.main
 from api.body import RequestBody
-from api.errors import again
+from api.errors import retryable_problem
 from api.http import Answer
 from api.long_bodies import LONG_BYTES
 from api.payment.headers import find_payment
@@ -98,7 +98,7 @@ class UnpaidCall(PaidCall):
         dispatcher, answers = self._services.dispatcher, self._services.answers
         secret = answers.secret(self._endpoint, b"")
         if no_seat := await dispatcher.take_seat(self._endpoint):
-            raise again(no_seat, "There is no place for this call.", charged=False, after_s=1)
+            raise retryable_problem(no_seat.code, no_seat.detail, charged=False, after_s=1)
         try:
             answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer="nobody"), body, secret))
             result = answers.open(answer, self._endpoint, "", secret)
