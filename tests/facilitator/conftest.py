@@ -17,8 +17,8 @@ from litestar.exceptions import LitestarDeprecationWarning
 from compose.sandbox.anvil import find_anvil
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
-from compose.sandbox.rpc import Rpc
 from facilitator.app import create_app
+from shared.json_rpc import JsonRpc
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import Bench, MoodyNode, an_address
@@ -43,7 +43,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     pytest_socket.enable_socket()
     var = tmp_path_factory.mktemp("facilitator")
     chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
-    bench = Bench(provision(chain, var), Rpc(chain.rpc_url))
+    bench = Bench(provision(chain, var), JsonRpc(chain.rpc_url))
     bench.fund_stranger()
     yield bench
     chain.stop()
