@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from compose.sandbox import anvil, artefact
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
-from compose.sandbox.rpc import Rpc
 from compose.sandbox.wallets import Wallets, load_wallets
+from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 
@@ -93,7 +93,7 @@ def start_chain(
     command = anvil.command(binary, port, CHAIN_ID, var) if binary else _pyevm(load_wallets(var), port)
     child = spawn("chain", command, var)
     chain = Chain("anvil" if binary else "pyevm", f"http://127.0.0.1:{port}", CHAIN_ID, child)
-    rpc = Rpc(chain.rpc_url)
+    rpc = JsonRpc(chain.rpc_url)
     child.wait_ready(lambda: bool(rpc("eth_chainId") == hex(CHAIN_ID)))
     if binary:
         anvil.forget_block_hashes(rpc)
@@ -106,7 +106,7 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     The wallets are this machine's: ``sandbox/wallets.json`` in `var`, made the first time.
     """
     wallets = load_wallets(var)
-    rpc = Rpc(chain.rpc_url)
+    rpc = JsonRpc(chain.rpc_url)
     if chain.kind == "anvil":  # py-evm has both from its first block
         rpc("anvil_setCode", USDC.address, "0x" + artefact.load("UsdcSandbox").deployed_bytecode.hex())
         rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
@@ -129,12 +129,12 @@ def _pyevm(wallets: Wallets, port: int) -> list[str]:
     return [sys.executable, "-m", "compose.sandbox.pyevm_chain", "--port", str(port), "--fund", wallets.settler]
 
 
-def _balance_of(rpc: Rpc, account: str) -> int:
+def _balance_of(rpc: JsonRpc, account: str) -> int:
     data = keccak256(b"balanceOf(address)")[:4] + _word(account)
     return int(rpc("eth_call", {"to": USDC.address, "data": "0x" + data.hex()}, "latest"), 16)
 
 
-def _mint(rpc: Rpc, wallets: Wallets, amount: int) -> None:
+def _mint(rpc: JsonRpc, wallets: Wallets, amount: int) -> None:
     from eth_account import Account  # takes most of a second to import
 
     data = keccak256(b"mint(address,uint256)")[:4] + _word(wallets.payer) + amount.to_bytes(32, "big")

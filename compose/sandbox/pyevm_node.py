@@ -28,7 +28,7 @@ from eth_typing import Address, BlockNumber, Hash32
 from eth_utils.exceptions import ValidationError
 
 from compose.sandbox.pyevm_pool import Pool
-from compose.sandbox.rpc import REVERTED, RpcError
+from shared.json_rpc import REVERTED, RpcError
 
 CHAIN_ID = 8453
 GAS_LIMIT = 30_000_000
