@@ -17,7 +17,7 @@ from api.body import RequestBody
 from api.claims import build_claim
 from api.dispatch import ReplyTimeout
 from api.errors import ERROR_KINDS, Problem, retryable_problem
-from api.http import Answer, problem_answer, request_id, respond
+from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Entry, Verdict
@@ -76,6 +76,8 @@ class PaidCall:
 
     async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
         method = scope.get("method")
+        if method == "OPTIONS":
+            return Answer(204, ((b"allow", b"POST, OPTIONS"), *PREFLIGHT), b"")
         if method not in ("POST", "GET", "HEAD"):
             raise Problem(code="method_not_allowed", detail="Use POST.", headers=((b"allow", b"POST"),))
 

@@ -177,7 +177,7 @@ async def _serve(front: Any, port: int) -> None:
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handle)
-    async with front.litestar.lifespan():
+    async with front.lifespan():
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()
