@@ -92,7 +92,7 @@ class Dispatcher:
 
     def start(self) -> None:
         """Begin looking how many waited at once, on the running event loop."""
-        self._batch_scheduling.look(self._peak)
+        self._batch_scheduling.adjust(self._peak)
         self._peak = self._taken[Pool.MICRO]
         self._looking = asyncio.get_running_loop().call_later(LOOK_S, self.start)
 
