@@ -21,7 +21,7 @@ import msgspec
 import pytest
 
 from client.buyer import Buyer
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 from client.main import main
 from client.wallet import Wallet
 from shared.money import Price
@@ -201,8 +201,10 @@ def shop() -> Iterator[Shop]:
 @pytest.fixture
 def buyer(shop: Shop) -> Iterator[Buyer]:
     """A buyer of the shop who may spend one cent and does not wait long."""
-    patience = Patience(budget_s=5, first_pause_s=0.01, longest_pause_s=0.02)
-    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.01"), timeout_s=3, patience=patience) as buyer:
+    retry_policy = RetryPolicy(budget_s=5, first_pause_s=0.01, longest_pause_s=0.02)
+    with Buyer(
+        shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.01"), timeout_s=3, retry_policy=retry_policy
+    ) as buyer:
         yield buyer
 
 
