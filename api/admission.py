@@ -60,7 +60,7 @@ class Admission:
             return PaymentRefused(reason)
         token = checked.claim.token
         if token and not self._binder.binds(token, self._endpoint.name, checked.body, now):
-            return PaymentRefused(checked.rail.token_reason)
+            return PaymentRefused(checked.rail.verifier.TOKEN_REASON)
         if no_seat is not None:
             after_s = _RETRY_AFTER_S[no_seat.code]
             problem = retryable_problem(no_seat.code, no_seat.detail, charged=False, after_s=after_s)

@@ -1,4 +1,4 @@
-"""The interface of a rail's signer: which offers it can pay, and how it signs. Example: `client/evm_signer.py`."""
+"""What a signer does: it says what an offer costs, and signs a payment of it. There is one for each network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Signer(Protocol):
 
     @property
     def rail(self) -> Rail:
-        """The value of `--rail`."""
+        """The rail that it pays on."""
 
     @property
     def network(self) -> str:
@@ -26,7 +26,7 @@ class Signer(Protocol):
 
     @property
     def asset(self) -> str:
-        """Symbol of the asset that it pays with, for display."""
+        """The symbol of the token that it pays with."""
 
     @property
     def address(self) -> str:

@@ -14,13 +14,13 @@ from client.evm_signer import EvmSigner
 from client.signer import Signer
 from shared.secret_files import read_key, read_secret
 from shared.settings import InvalidSetting
-from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.networks import EVM_USDC, SOLANA_MAINNET, Rail
 
 ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"
 RPC_ENVIRONMENT = "COINSLOT_WALLET_RPC_URL"
 NETWORKS: dict[Rail, str] = {
     Rail.BASE: "eip155:8453",
-    Rail.SOLANA: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    Rail.SOLANA: SOLANA_MAINNET,
     Rail.STELLAR: "stellar:pubnet",
     Rail.XRPL_USDC: "xrpl:0",
     Rail.XRPL_RLUSD: "xrpl:0",

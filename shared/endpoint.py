@@ -44,7 +44,7 @@ class Flavour(enum.Enum):
     """Adds `WWW-Authenticate: X402`; retried with PAYMENT-SIGNATURE."""
 
 
-ALL_RAILS = (Rail.BASE, Rail.SOLANA, Rail.STELLAR, Rail.XRPL_USDC, Rail.XRPL_RLUSD, Rail.ETHEREUM)
+ALL_RAILS = tuple(Rail)
 
 
 MOST_BYTES = "most_bytes"

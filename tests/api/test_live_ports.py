@@ -26,6 +26,7 @@ from shared.outcome import Ok
 from shared.pools import Pool
 from shared.sealing import Sealer
 from shared.secret_files import read_key
+from shared.settled_payment import SettledPayment
 from shared.streams import stream_key
 from tests.api.with_port import ENDPOINT, FOLDER
 
@@ -116,7 +117,9 @@ class SoldPool:
 
     async def call(self) -> str:
         """The name of the worker that ran it."""
-        sealed = await self.dispatcher.run(ENDPOINT, Arguments("", "0xpayer", msgspec.json.encode({"message": "x"})))
+        sealed = await self.dispatcher.run(
+            ENDPOINT, Arguments("", SettledPayment(payer="0xpayer"), msgspec.json.encode({"message": "x"}))
+        )
         answer = self.answers.open(sealed, ENDPOINT, "", b"")
         assert isinstance(answer, Ok), answer
         name: str = msgspec.json.decode(answer.body)["youSent"]

@@ -25,7 +25,8 @@ from client.delivery import RetryPolicy
 from client.main import main
 from client.wallet import Wallet
 from shared.money import Price
-from shared.x402.evm import EvmAuthorization, check, offers, token_on
+from shared.x402.evm import EvmAuthorization, check, offers
+from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Payment
 
@@ -95,7 +96,7 @@ class Shop:
 
     def challenge(self, path: str = "/v1/cdp/echo", *, price: str = "0.001", **changes: Any) -> dict[str, Any]:
         """A good challenge; `changes` replace members of its only offer."""
-        offer = msgspec.to_builtins(offers(token_on("eip155:8453"), Price.of(price), PAY_TO)[0])
+        offer = msgspec.to_builtins(offers(EVM_USDC["eip155:8453"], Price.of(price), PAY_TO)[0])
         return {
             "x402Version": 2,
             "error": "payment required",
@@ -259,7 +260,7 @@ def sandbox(shop: Shop, tmp_path: Path) -> Path:
     evm = {
         "rpcUrl": "http://127.0.0.1:1",
         "chainId": 8453,
-        "usdc": token_on("eip155:8453").address,
+        "usdc": EVM_USDC["eip155:8453"].address,
         "payerKey": "0x" + KEY.hex(),
         "payTo": PAY_TO,
     }

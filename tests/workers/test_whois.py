@@ -153,7 +153,9 @@ def test_the_age_of_an_answer(start: Start) -> None:
     assert client.ask(REGISTRY, "a.com", deadline=deadline).age_s == 0
     assert len(registry.queries) == 2
     for number in range(adapter.CACHE_SIZE):
-        client._cache_answer((REGISTRY, str(number)), client.ask(REGISTRY, "0" if number else "a.com", deadline=deadline))
+        client._cache_answer(
+            (REGISTRY, str(number)), client.ask(REGISTRY, "0" if number else "a.com", deadline=deadline)
+        )
     assert len(client._cache) == adapter.CACHE_SIZE
     assert (REGISTRY, "a.com") not in client._cache
 
