@@ -107,8 +107,8 @@ class Endpoint:
         child_limit_s: seconds after which the child is killed.
         is_long: for an endpoint without `exhausted`: whether a request calculates for more than some milliseconds. Such a
             request runs in a child, because in a thread it would delay others. If it is killed, the deadline is exceeded.
-        subject: for an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that give
-            the same text share their baselines.
+        subject: for an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that
+            give the same text share their baselines.
     """
 
     name: str
