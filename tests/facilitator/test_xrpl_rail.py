@@ -197,7 +197,9 @@ async def test_what_the_ledger_would_not_take_is_not_sent(
     """Refused alike by verify and settle, for good, and nothing reaches the ledger."""
     payer = stand.payer()
     if reason.endswith("expired"):
-        changes = {"LastLedgerSequence": stand.ledger.validated.index}
+        last = stand.ledger.validated.index
+        await until(lambda: bool(rail.kinds) and rail.kinds[0].extra["ledger"] >= last)  # the rail has seen it, too
+        changes = {"LastLedgerSequence": last}
     call = stand.call(payer, **changes)
     prepare(stand, payer)
     verified, settled = await rail.verify(call), await rail.settle(call)
