@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workers.adapters.dns import CachedDns
     from workers.adapters.tls import TlsInspector
     from workers.adapters.whois import WhoisClient
+    from workers.adapters.xrpl import XrplNodes
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -44,6 +45,7 @@ class WorkerPorts:
     ) -> None:
         self.settings: Egress = egress(settings)
         self._agent = f"coinslot (+{settings.base_url})"
+        self._xrpl_urls, self._xrpl_network = settings.xrpl_read_urls or settings.xrpl_rpc_url, settings.xrpl_network
         self._children = children
         self._close = close
 
@@ -124,6 +126,14 @@ class WorkerPorts:
         from workers.adapters.whois import WhoisClient
 
         return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
+
+    @cached_property
+    def xrpl(self) -> XrplNodes:
+        """jobs.ports.XrplLedger. Without nodes of its own it reads through the one that our facilitator submits to."""
+        from workers.adapters.xrpl import XrplNodes
+
+        urls = self._xrpl_urls.split(",")
+        return XrplNodes([url.strip() for url in urls if url.strip()], network=self._xrpl_network)
 
     @cached_property
     def clock(self) -> Clock:
