@@ -21,7 +21,8 @@ def balance_changes(meta: Json, address: str, token: XrplToken) -> tuple[Decimal
     from xrpl.utils import get_balance_changes
 
     for node in meta["AffectedNodes"]:
-        for fields in next(iter(node.values())).values():
+        (entry,) = node.values()
+        for fields in entry.values():
             _require_bounded(fields)
     xrp, held = Decimal(0), Decimal(0)
     try:

@@ -27,6 +27,7 @@ _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII)
 _TYPE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}", re.ASCII)
 _RESULT = re.compile(r"te[cs][A-Za-z0-9_]{1,60}", re.ASCII)
 _CURRENCY = re.compile(r"[A-Za-z0-9?!@#$%^&*<>(){}\[\]|]{3}|[0-9A-F]{40}", re.ASCII)
+_LEDGERS = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)
 _MPT = re.compile(r"[0-9A-F]{48}", re.ASCII)
 
 Json = dict[str, Any]
@@ -82,9 +83,9 @@ def contiguous_from(complete_ledgers: object, last: int) -> int | None:
     if not isinstance(complete_ledgers, str) or len(complete_ledgers) > 10_000:
         return None
     for part in complete_ledgers.split(","):
-        first, _, end = part.strip().partition("-")
-        if first.isdecimal() and (end or first).isdecimal() and int(first) <= last <= int(end or first):
-            return int(first)
+        found = _LEDGERS.fullmatch(part.strip())
+        if found and int(found[1]) <= last <= int(found[2] or found[1]):
+            return int(found[1])
     return None
 
 
