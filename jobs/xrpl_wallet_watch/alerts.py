@@ -52,7 +52,8 @@ def _activity(watched: Watched) -> Iterator[Alert]:
     for transaction in watched.failed:
         yield "transaction_failed", f"{transaction.hash} failed with {transaction.result}."
     for transaction in watched.transactions:
-        if transaction.is_partial and transaction.destination == watched.address:
+        is_from_others = transaction.destination == watched.address != transaction.sender
+        if transaction.is_partial and is_from_others:
             yield "partial_payment", f"{transaction.hash} delivered less than the amount that it names."
     for recipient, transaction in watched.new_destinations():
         if not watched.is_allowed(recipient):

@@ -57,6 +57,11 @@ class XrplNodes:
             lambda history: history.is_complete,
         )
 
+    def close(self) -> None:
+        """Close the connections that are not in use. It can be used again."""
+        for node in self._nodes:
+            node.close()
+
     def _first(self, ask: Callable[[RippledNode], T], deadline: float, is_good: Callable[[T], bool]) -> T:
         """The first good answer, else the first answer, else the first failure."""
         if not self._nodes:

@@ -87,6 +87,10 @@ class RippledNode:
         except READ_ERRORS:
             raise _failed("bad_content") from None
 
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        self._rpc.close()
+
     def _wallet(self, address: str, at_least: int, deadline: float) -> WalletState:
         _, newest = self._server(deadline, at_least)
         ledger = whole(newest["seq"])
