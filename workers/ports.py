@@ -45,7 +45,7 @@ class WorkerPorts:
     ) -> None:
         self.settings: Egress = egress(settings)
         self._agent = f"coinslot (+{settings.base_url})"
-        self._xrpl_urls, self._xrpl_network = settings.xrpl_read_urls or settings.xrpl_rpc_url, settings.xrpl_network
+        self._xrpl = settings.xrpl
         self._children = children
         self._close = close
 
@@ -129,11 +129,10 @@ class WorkerPorts:
 
     @cached_property
     def xrpl(self) -> XrplNodes:
-        """jobs.ports.XrplLedger. Without nodes of its own it reads through the one that our facilitator submits to."""
+        """Implements jobs.xrpl_wallet_watch.ledger.XrplLedger."""
         from workers.adapters.xrpl import XrplNodes
 
-        urls = self._xrpl_urls.split(",")
-        return XrplNodes([url.strip() for url in urls if url.strip()], network=self._xrpl_network)
+        return XrplNodes(self._xrpl.read_urls, network=self._xrpl.network)
 
     @cached_property
     def clock(self) -> Clock:

@@ -1,4 +1,4 @@
-"""What somebody should look at, each with a code that stays and a sentence."""
+"""The alerts of an answer. Each has a code, which does not change, and a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Alert = tuple[str, str]
 
 
 def alerts(watched: Watched, calls: Runway, least_calls: int) -> Iterator[Alert]:
-    """Code and sentence, what is most urgent first."""
+    """Code and sentence of each alert, the most urgent first."""
     yield from _account(watched)
     if watched.wallet.is_activated:
         yield from _line(watched)

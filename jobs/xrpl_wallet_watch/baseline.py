@@ -11,7 +11,7 @@ from jobs.observation import Previous
 from jobs.xrpl_wallet_watch.ledger import Point
 
 VERSION = 1
-MOST_SEEN = 1_000
+MAX_SEEN = 1_000
 """Destinations that are remembered, 35 KB of them: a wallet that pays more than that is told again of the oldest."""
 
 
@@ -63,4 +63,4 @@ def seen_with(seen: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
     for name in now:
         ordered.pop(name, None)
         ordered[name] = None
-    return tuple(ordered)[-MOST_SEEN:]
+    return tuple(ordered)[-MAX_SEEN:]

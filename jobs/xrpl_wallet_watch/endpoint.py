@@ -24,7 +24,7 @@ from jobs.xrpl_wallet_watch import addresses, baseline
 from jobs.xrpl_wallet_watch.addresses import NotAnAddress
 from jobs.xrpl_wallet_watch.ledger import History
 from jobs.xrpl_wallet_watch.response import Response, response
-from jobs.xrpl_wallet_watch.watch import MOST_TRANSACTIONS, Watched
+from jobs.xrpl_wallet_watch.watch import MAX_TRANSACTIONS, Watched
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 from shared.x402.networks import Rail
@@ -67,7 +67,7 @@ def run(request: Request, context: Context) -> Observed:
     history = History((), is_complete=True, is_truncated=False)
     if since is not None:
         history = ledger.history(
-            asked.address, after=since.point, through=wallet.ledger, most=MOST_TRANSACTIONS, deadline=deadline
+            asked.address, after=since.point, through=wallet.ledger, most=MAX_TRANSACTIONS, deadline=deadline
         )
     allowed = frozenset(addresses.read(destination) for destination in request.allowed_destinations)
     watched = Watched(asked.address, wallet, since, history, allowed)

@@ -112,7 +112,7 @@ class History(NamedTuple):
 
 
 class XrplLedger(Protocol):
-    """One network of the XRP Ledger, read through nodes that are believed to be wrong or slow at any time."""
+    """One network of the XRP Ledger, read through nodes that may be wrong or slow at any time."""
 
     @property
     def network(self) -> str:

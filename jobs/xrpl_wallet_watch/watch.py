@@ -1,4 +1,4 @@
-"""Compares a wallet with the baseline of the payer's last call. Everything here is arithmetic on what the port has read."""
+"""Compares a wallet with the baseline of the payer's last call. Nothing here reads the network."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from jobs.xrpl_wallet_watch.addresses import Recipient
 from jobs.xrpl_wallet_watch.baseline import Baseline
 from jobs.xrpl_wallet_watch.ledger import History, Point, Transaction, WalletState
 
-MOST_TRANSACTIONS = 200
-MOST_CALLS = 10**12
+MAX_TRANSACTIONS = 200
+MAX_CALLS = 10**12
 SUCCESS = "tesSUCCESS"
 DROPS = 10**6
 _EXACT = Context(prec=60)
@@ -130,7 +130,7 @@ class Runway:
     """How many calls the wallet can pay for.
 
     Attributes:
-        calls: MOST_CALLS at most.
+        calls: MAX_CALLS at most.
         limited_by: what ends it: `rlusd`, or `xrp` for the network's fees.
     """
 
@@ -144,7 +144,7 @@ def runway(wallet: WalletState, price: Decimal) -> Runway:
     usable = line.balance if line is not None and not line.is_frozen and line.is_authorized else Decimal(0)
     by_rlusd = int(_EXACT.divide_int(max(usable, Decimal(0)), price))
     by_xrp = wallet.balance // max(wallet.base_fee, 1)
-    return Runway(min(by_rlusd, by_xrp, MOST_CALLS), "xrp" if by_xrp < by_rlusd else "rlusd")
+    return Runway(min(by_rlusd, by_xrp, MAX_CALLS), "xrp" if by_xrp < by_rlusd else "rlusd")
 
 
 def health(wallet: WalletState) -> str:

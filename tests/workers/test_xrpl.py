@@ -1,4 +1,4 @@
-"""xrpl-wallet-watch over HTTP: the sandbox's ledger, nodes that lie, stall and lack history, and a wallet that is used."""
+"""xrpl-wallet-watch over HTTP: a wallet on the sandbox's ledger, and nodes that lie, stall or lack history."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def failure(watch: Watch) -> UpstreamFailed:
 
 
 def test_a_baseline_and_then_what_happened(sandbox: Sandbox, node: Node) -> None:
-    """Two calls with a life in between: the deltas are xrpl-py's, and the balances agree."""
+    """Given activity between two calls, the second tells the deltas that xrpl-py finds, and they agree with the balances."""
     sandbox.pay()
     sandbox.ledger.close()
     watch = Watch(node)
@@ -215,7 +215,7 @@ def test_a_baseline_and_then_what_happened(sandbox: Sandbox, node: Node) -> None
 
 def test_a_long_history_is_told_in_parts(sandbox: Sandbox, node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many at a time over pages with markers, each once, in order, also within a ledger."""
-    monkeypatch.setattr(endpoint, "MOST_TRANSACTIONS", 20)
+    monkeypatch.setattr(endpoint, "MAX_TRANSACTIONS", 20)
     monkeypatch.setattr(xrpl_node, "PAGE", 10)
     watch = Watch(node)
     watch()
@@ -477,7 +477,7 @@ def test_markers_without_end_are_bounded(sandbox: Sandbox, node: Node) -> None:
     )
     node.asked.clear()
     assert failure(watch).reason == "bad_content"
-    assert node.asked.count("account_tx") == xrpl_node.MOST_PAGES
+    assert node.asked.count("account_tx") == xrpl_node.MAX_PAGES
 
 
 def test_a_huge_page_is_not_read_to_its_end(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -560,10 +560,10 @@ def test_the_worker_reads_through_the_nodes_of_its_settings(node: Node) -> None:
     """Its own, or the facilitator's when it has none."""
     nowhere = "http://127.0.0.1:1"
     for settings in (
-        Settings(xrpl_read_urls=f"{nowhere}, {node.url}", xrpl_rpc_url=nowhere),
-        Settings(xrpl_rpc_url=node.url),
+        {"COINSLOT_XRPL_READ_URLS": f"{nowhere},{node.url}", "COINSLOT_XRPL_RPC_URL": nowhere},
+        {"COINSLOT_XRPL_RPC_URL": node.url},
     ):
-        ledger = WorkerPorts(settings, ChildPool()).xrpl
+        ledger = WorkerPorts(Settings.from_env(settings), ChildPool()).xrpl
         OPEN.append(ledger)
         assert ledger.network == "xrpl:0"
         assert ledger.wallet(WATCHED.address, at_least=0, deadline=time.monotonic() + 5).is_activated

@@ -1,6 +1,6 @@
-"""The XRP Ledger over the nodes that the operator has chosen: each is asked in its turn, until one has the whole answer.
+"""The XRP Ledger through the nodes that the operator has chosen. They are asked in order, until one has the whole answer.
 
-Everything of an answer is of one validated ledger of the configured network, and of one node.
+An answer comes from one node, and from validated ledgers of the configured network alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from shared.x402.networks import XRPL_RLUSD
 from workers.adapters.xrpl_node import RippledNode
 
 RESTS_S = 15.0
-"""A node that failed is asked after the others for so long."""
+"""For so long after a failure, a node is asked after the others."""
 
 T = TypeVar("T")
 
 
 class XrplNodes:
-    """jobs.ports.XrplLedger.
+    """Implements jobs.xrpl_wallet_watch.ledger.XrplLedger.
 
     Args:
         urls: of rippled or Clio servers, the preferred one first.

@@ -1,4 +1,4 @@
-"""What a transaction moved, read from its metadata by xrpl-py."""
+"""The balance changes of a transaction, which xrpl-py reads from its metadata."""
 
 from __future__ import annotations
 

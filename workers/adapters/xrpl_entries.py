@@ -1,7 +1,7 @@
-"""What nodes say of transactions and trust lines, read strictly: in both versions of the API, and none of it as free text.
+"""Reads the transactions and trust lines in a node's answers strictly, in both versions of the API. No free text passes.
 
-Sources: xrpl.org, "account_tx", "account_lines", "Transaction Metadata", "Partial Payments". Functions raise what is in
-READ_ERRORS for what no node should say.
+Sources: xrpl.org, "account_tx", "account_lines", "Transaction Metadata", "Partial Payments". Functions raise one of
+READ_ERRORS for what is malformed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ READ_ERRORS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError,
 DROPS = 10**6
 
 _PARTIAL_PAYMENT = 0x00020000
-_MOST_DIGITS = 100
-_MOST_DROPS = 10**17
+_MAX_DIGITS = 100
+_MAX_DROPS = 10**17
 _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII)
 _TYPE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}", re.ASCII)
 _RESULT = re.compile(r"te[cs][A-Za-z0-9_]{1,60}", re.ASCII)
@@ -94,7 +94,7 @@ def xrp_to_drops(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError("not an amount of XRP")
     scaled = decimal(str(value)) * DROPS
-    if scaled != int(scaled) or not 0 <= scaled <= _MOST_DROPS:
+    if scaled != int(scaled) or not 0 <= scaled <= _MAX_DROPS:
         raise ValueError("not an amount of XRP")
     return int(scaled)
 
@@ -172,6 +172,6 @@ def _address(text: object) -> str:
 
 
 def _bounded(value: Decimal) -> Decimal:
-    if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS or len(value.as_tuple().digits) > _MOST_DIGITS:
+    if not value.is_finite() or abs(value.adjusted()) > _MAX_DIGITS or len(value.as_tuple().digits) > _MAX_DIGITS:
         raise ValueError("not a number that the ledger has")
     return value

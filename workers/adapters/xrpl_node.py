@@ -1,4 +1,4 @@
-"""One node of the XRP Ledger. Nothing that it says is believed without a check, and nothing of it is told in its own words."""
+"""One node of the XRP Ledger. Its answers are checked, and its own words are never shown to a caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REQUEST_S = 4.0
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """A page of 100 transactions has some 400 KB; those of a market maker have ten times that."""
 PAGE = 100
-MOST_PAGES = 12
+MAX_PAGES = 12
 """Of transactions, or of trust lines to one issuer."""
 STALE_S = 60
 """A ledger is validated every four seconds or so. A node whose newest is older is behind, or cut off."""
@@ -63,7 +63,7 @@ Json = dict[str, Any]
 
 
 class RippledNode:
-    """A server of rippled's API (rippled itself, or Clio), and what it says of RLUSD.
+    """A client of one server that has rippled's API: rippled itself, or Clio.
 
     Args:
         token: RLUSD of the network that the node must be of.
@@ -131,7 +131,7 @@ class RippledNode:
     def _pages(self, address: str, first: int, through: int, deadline: float) -> Iterator[tuple[list[Json], int, bool]]:
         """Entries, the first ledger that they are of, and whether there are more."""
         marker: Any = None
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             more = {"marker": marker} if marker is not None else {}
             page = self._ask(
                 "account_tx",
@@ -189,7 +189,7 @@ class RippledNode:
 
     def _lines(self, address: str, ledger: int, deadline: float) -> Iterator[Json]:
         more: Json = {}
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             page = self._ask(
                 "account_lines",
                 deadline,
