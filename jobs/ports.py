@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from jobs.hosts import PublicUrl
 from jobs.observation import Previous
+from jobs.xrpl_wallet_watch.ledger import XrplLedger
 from shared.settled_payment import NO_PAYMENT, SettledPayment
 
 
@@ -241,6 +242,11 @@ class Ports(Protocol):
     @property
     def whois(self) -> Whois:
         """The WHOIS client."""
+        ...
+
+    @property
+    def xrpl(self) -> XrplLedger:
+        """The XRP Ledger."""
         ...
 
     @property

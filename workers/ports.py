@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workers.adapters.dns import CachedDns
     from workers.adapters.tls import TlsInspector
     from workers.adapters.whois import WhoisClient
+    from workers.adapters.xrpl import XrplNodes
     from workers.egress.connect import Connector
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
@@ -44,6 +45,7 @@ class WorkerPorts:
     ) -> None:
         self.settings: Egress = egress(settings)
         self._agent = f"coinslot (+{settings.base_url})"
+        self._xrpl = settings.xrpl
         self._children = children
         self._close = close
 
@@ -124,6 +126,13 @@ class WorkerPorts:
         from workers.adapters.whois import WhoisClient
 
         return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
+
+    @cached_property
+    def xrpl(self) -> XrplNodes:
+        """Implements jobs.xrpl_wallet_watch.ledger.XrplLedger."""
+        from workers.adapters.xrpl import XrplNodes
+
+        return XrplNodes(self._xrpl.read_urls, network=self._xrpl.network)
 
     @cached_property
     def clock(self) -> Clock:

@@ -1,19 +1,34 @@
 """Checks whether the sandbox's XRP Ledger accepts a transaction, in rippled's order and with its result codes.
 
-Source: xrpl.org, "Transaction Results", "Transaction Common Fields", "Payment", "Cryptographic Keys", "Use Tickets".
+Source: xrpl.org, "Transaction Results", "Transaction Common Fields", "Payment", "AccountDelete", "Cryptographic Keys", "Use
+Tickets".
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
-from compose.sandbox.xrpl_state import BASE_FEE, DISABLE_MASTER, MOST_TICKETS, State
+from compose.sandbox.xrpl_state import (
+    BASE_FEE,
+    CLEAR_FREEZE,
+    CLEAR_NO_RIPPLE,
+    DISABLE_MASTER,
+    MOST_TICKETS,
+    PARTIAL_PAYMENT,
+    RESERVE_INCREMENT,
+    SET_FREEZE,
+    SET_NO_RIPPLE,
+    State,
+)
 from shared.x402.xrpl_keys import address_of, is_signed
 
 LAST_STANDARD_NETWORK = 1024
-SUPPORTED = ("Payment", "TrustSet", "TicketCreate")
+SUPPORTED = ("Payment", "TrustSet", "TicketCreate", "AccountDelete")
 _CANONICAL_SIGNATURE = 0x80000000
-_TRUST_FLAGS = 0x00020000 | 0x00040000 | 0x00010000  # set and clear no-ripple, authorise: of no effect here
+_AUTHORIZE = 0x00010000  # of no effect here
+_TRUST_FLAGS = SET_NO_RIPPLE | CLEAR_NO_RIPPLE | SET_FREEZE | CLEAR_FREEZE | _AUTHORIZE
+_OPPOSITES = (SET_NO_RIPPLE | CLEAR_NO_RIPPLE, SET_FREEZE | CLEAR_FREEZE)
 
 Json = dict[str, Any]
 
@@ -48,6 +63,10 @@ def malformed(transaction: Json, network_id: int) -> str | None:
         return _malformed_line(transaction, flags)
     if flags:
         return "temINVALID_FLAG"
+    if kind == "AccountDelete":
+        if "Destination" not in transaction:
+            return "temMALFORMED"
+        return "temDST_IS_SRC" if transaction["Destination"] == transaction["Account"] else None
     return None if 1 <= transaction.get("TicketCount", 0) <= MOST_TICKETS else "temINVALID_COUNT"
 
 
@@ -65,7 +84,7 @@ def untimely(transaction: Json, state: State, index: int) -> str | None:
     if transaction.get("LastLedgerSequence", index) < index:
         return "tefMAX_LEDGER"
     fee = int(transaction["Fee"])
-    if fee < BASE_FEE:
+    if fee < (RESERVE_INCREMENT if transaction["TransactionType"] == "AccountDelete" else BASE_FEE):
         return "telINSUF_FEE_P"
     if account.balance < fee:
         return "terINSUF_FEE_B"
@@ -78,10 +97,10 @@ def untimely(transaction: Json, state: State, index: int) -> str | None:
 
 
 def _malformed_payment(transaction: Json, flags: int) -> str | None:
-    if flags:
-        return "temINVALID_FLAG"  # a partial payment, too: this ledger has none
-    if "Paths" in transaction or "DeliverMin" in transaction:
-        return "temBAD_PATH"
+    if flags & ~PARTIAL_PAYMENT:
+        return "temINVALID_FLAG"
+    if "Paths" in transaction:
+        return "temBAD_PATH"  # this ledger has none
     amount, most = transaction.get("Amount"), transaction.get("SendMax")
     if amount is None or "Destination" not in transaction:
         return "temMALFORMED"
@@ -90,17 +109,24 @@ def _malformed_payment(transaction: Json, flags: int) -> str | None:
             return "temBAD_AMOUNT"
         if most is not None:
             return "temBAD_SEND_XRP_MAX"
+        if flags:
+            return "temBAD_SEND_XRP_PARTIAL"
         return "temREDUNDANT" if transaction["Account"] == transaction["Destination"] else None
     if not _is_positive(amount) or (most is not None and not _is_positive(most)):
         return "temBAD_AMOUNT"
     if most is not None and (not isinstance(most, dict) or _token(most) != _token(amount)):
         return "temBAD_PATH"  # another currency needs one
+    least = transaction.get("DeliverMin")
+    if least is not None and (not flags or not _is_at_most(least, amount)):
+        return "temBAD_AMOUNT"
     return "temREDUNDANT" if transaction["Account"] == transaction["Destination"] else None
 
 
 def _malformed_line(transaction: Json, flags: int) -> str | None:
     limit = transaction.get("LimitAmount")
     if flags & ~_TRUST_FLAGS:
+        return "temINVALID_FLAG"
+    if any(flags & both == both for both in _OPPOSITES):
         return "temINVALID_FLAG"
     if not isinstance(limit, dict) or str(limit["value"]).startswith("-"):
         return "temBAD_LIMIT"
@@ -110,6 +136,12 @@ def _malformed_line(transaction: Json, flags: int) -> str | None:
 def _is_positive(amount: Any) -> bool:
     value = amount["value"] if isinstance(amount, dict) else amount
     return not value.startswith("-") and value.strip("0.") != ""
+
+
+def _is_at_most(least: Any, amount: Json) -> bool:
+    if not isinstance(least, dict) or _token(least) != _token(amount) or not _is_positive(least):
+        return False
+    return Decimal(least["value"]) <= Decimal(amount["value"])
 
 
 def _token(amount: Json) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import takewhile
 from typing import Any
 
 from xrpl.core.binarycodec import decode, encode, encode_for_signing
@@ -45,6 +46,7 @@ class Applied:
     Attributes:
         index: of the ledger; 0 while it is still open.
         before, after: the states of everything that it touched.
+        meta: the metadata of a transaction that was recorded and not executed (xrpl_recorded.py); None for the others.
     """
 
     transaction: Json
@@ -54,6 +56,7 @@ class Applied:
     before: State
     after: State
     index: int = 0
+    meta: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Ledger:
 
     Attributes:
         lose: how many of the next submissions are accepted and lost, as by a server that is shut down.
+        missing: the ledgers whose history this server does not have.
     """
 
     network_id: int = 0
@@ -81,6 +85,7 @@ class Ledger:
     state: State = field(default_factory=State)
     open: State = field(default_factory=State)
     states: dict[int, State] = field(default_factory=dict)
+    missing: set[int] = field(default_factory=set)
     _pending: list[Applied] = field(default_factory=list)
     _known: dict[str, Applied] = field(default_factory=dict)
     _held: dict[str, Json] = field(default_factory=dict)
@@ -117,8 +122,16 @@ class Ledger:
         return code or self._try(transaction, transaction_hash), transaction, transaction_hash
 
     def find(self, transaction_hash: str) -> Applied | None:
-        """A transaction in an open or closed ledger."""
-        return self._known.get(transaction_hash)
+        """A transaction in an open or closed ledger that this server has."""
+        applied = self._known.get(transaction_hash)
+        return None if applied is not None and applied.index in self.missing else applied
+
+    def record(self, transaction: Json, transaction_hash: str, meta: Json, before: State, after: State) -> None:
+        """Add a transaction that is not executed. The open ledger must have the state after it already."""
+        applied = Applied(transaction, transaction_hash, meta["TransactionResult"], len(self._pending), before, after)
+        applied.meta = {**meta, "TransactionIndex": applied.position}
+        self._pending.append(applied)
+        self._known[transaction_hash] = applied
 
     def close(self) -> Closed:
         """Close the open ledger, and start the next one with the waiting transactions."""
@@ -145,11 +158,24 @@ class Ledger:
         while self.chain[0].index < before and len(self.chain) > 1:
             self._forget_oldest()
 
-    def transactions_of(self, account: str) -> list[Applied]:
-        """The validated transactions that touched an account, newest first."""
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The ranges of ledgers that this server has, each as first and last ledger, in ascending order."""
+        starts = [self.chain[0].index]
+        starts += [index + 1 for index in sorted(self.missing) if index + 1 not in self.missing]
+        ends = [index - 1 for index in sorted(self.missing) if index - 1 not in self.missing]
+        ends.append(self.validated.index)
+        return [(first, last) for first, last in zip(starts, ends, strict=True) if first <= last]
+
+    def transactions_of(self, account: str, *, first: int = 0) -> list[Applied]:
+        """The validated transactions that touched an account, newest first.
+
+        Args:
+            first: the oldest ledger to search.
+        """
         return [
             applied
-            for closed in reversed(self.chain)
+            for closed in takewhile(lambda closed: closed.index >= first, reversed(self.chain))
             for applied in reversed(closed.transactions)
             if account in touched(applied)
         ]
@@ -160,13 +186,13 @@ class Ledger:
             known = state.accounts.get(account, Account(0, self.open_index))
             state.accounts[account] = replace(known, balance=drops, **changes)
 
-    def trust(self, holder: str, issuer: str, currency: str, balance: str, limit: str, *, frozen: bool = False) -> None:
-        """Create or change a trust line without a transaction."""
+    def trust(self, holder: str, issuer: str, currency: str, balance: str, limit: str, **settings: bool) -> None:
+        """Create or change a trust line without a transaction. `settings` are fields of Line."""
         for state in (self.state, self.open):
             key = holder, issuer, currency
             if key not in state.lines:
                 state.accounts[holder] = replace(state.accounts[holder], owned=state.accounts[holder].owned + 1)
-            state.lines[key] = Line(Decimal(balance), Decimal(limit), frozen)
+            state.lines[key] = Line(Decimal(balance), Decimal(limit), **settings)
 
     def _read(self, blob: str) -> tuple[Json, str]:
         try:
@@ -194,19 +220,23 @@ class Ledger:
         _spend(self.open, transaction)
         result = self.open.apply(transaction, self.open_index)
         after = State(dict(self.open.accounts), dict(self.open.lines))
-        applied = Applied(transaction, transaction_hash, result, len(self._pending), *_changed(before, after))
+        applied = Applied(transaction, transaction_hash, result, len(self._pending), *changed(before, after))
         self._pending.append(applied)
         self._known[transaction_hash] = applied
         return result
 
     def _forget_oldest(self) -> None:
-        for applied in self.chain.popleft().transactions:
+        oldest = self.chain.popleft()
+        self.missing.discard(oldest.index)
+        for applied in oldest.transactions:
             del self._known[applied.hash]
 
 
 def touched(applied: Applied) -> set[str]:
     """The accounts whose balances or lines a transaction changed."""
-    return set(applied.after.accounts) | {account for key in applied.after.lines for account in key[:2]}
+    states = (applied.before, applied.after)
+    accounts = {account for state in states for account in state.accounts}
+    return accounts | {account for state in states for key in state.lines for account in key[:2]}
 
 
 def _spend(state: State, transaction: Json) -> None:
@@ -221,9 +251,10 @@ def _spend(state: State, transaction: Json) -> None:
     state.accounts[name] = account
 
 
-def _changed(before: State, after: State) -> tuple[State, State]:
+def changed(before: State, after: State) -> tuple[State, State]:
     """Only the accounts and lines that differ."""
-    accounts = [name for name, account in after.accounts.items() if before.accounts.get(name) != account]
+    names = before.accounts | after.accounts
+    accounts = [name for name in names if before.accounts.get(name) != after.accounts.get(name)]
     lines = [key for key in before.lines | after.lines if before.lines.get(key) != after.lines.get(key)]
     return (
         State(
@@ -231,7 +262,7 @@ def _changed(before: State, after: State) -> tuple[State, State]:
             {key: before.lines[key] for key in lines if key in before.lines},
         ),
         State(
-            {name: after.accounts[name] for name in accounts},
+            {name: after.accounts[name] for name in accounts if name in after.accounts},
             {key: after.lines[key] for key in lines if key in after.lines},
         ),
     )

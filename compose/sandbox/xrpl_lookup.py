@@ -15,6 +15,8 @@ _CODES = {
     "invalidLgrRange": 84,
     "invalidParams": 31,
     "invalidTransaction": 78,
+    "lgrIdxMalformed": 58,
+    "lgrIdxsInvalid": 57,
     "lgrNotFound": 21,
     "notImpl": 74,
     "txnNotFound": 29,
@@ -59,7 +61,7 @@ def closed_at(ledger: Ledger, wanted: object) -> Closed:
     if wanted in ("validated", "closed"):
         return ledger.validated
     first = ledger.chain[0].index
-    if isinstance(wanted, int) and first <= wanted <= ledger.validated.index:
+    if isinstance(wanted, int) and first <= wanted <= ledger.validated.index and wanted not in ledger.missing:
         return ledger.chain[wanted - first]
     raise MethodError("lgrNotFound", "ledgerNotFound")
 
@@ -80,8 +82,13 @@ def account_in(state: State, parameters: Json) -> tuple[str, Account]:
     return name, state.accounts[name]
 
 
+def limit_in(parameters: Json) -> int:
+    """Entries of a page, within the bounds that a server has."""
+    return min(max(int(parameters.get("limit") or 200), 10), 400)
+
+
 def page(name: str, entries: list[Json], parameters: Json) -> Json:
     """A part of a list, and the marker of the next one."""
-    start, limit = int(parameters.get("marker") or 0), min(max(int(parameters.get("limit") or 200), 10), 400)
+    start, limit = int(parameters.get("marker") or 0), limit_in(parameters)
     cut: Json = {name: entries[start : start + limit], "limit": limit}
     return cut | ({"marker": str(start + limit)} if start + limit < len(entries) else {})

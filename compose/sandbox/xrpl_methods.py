@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from compose.sandbox.xrpl_ledger import Ledger, NotATransaction, touched
-from compose.sandbox.xrpl_lookup import MethodError, account_in, closed_at, name_in, page, state_at
+from compose.sandbox.xrpl_history import account_tx
+from compose.sandbox.xrpl_ledger import Ledger, NotATransaction
+from compose.sandbox.xrpl_lookup import MethodError, account_in, closed_at, page, state_at
 from compose.sandbox.xrpl_state import BASE_FEE, RESERVE_BASE, RESERVE_INCREMENT, Account
 from compose.sandbox.xrpl_wire import (
     account_json,
@@ -71,7 +72,7 @@ def _server_state(ledger: Ledger, parameters: Json, version: int) -> Json:
 def _server(ledger: Ledger) -> Json:
     return {
         "build_version": BUILD,
-        "complete_ledgers": f"{ledger.chain[0].index}-{ledger.validated.index}",
+        "complete_ledgers": ",".join(f"{first}-{last}" if first < last else str(last) for first, last in ledger.ranges),
         "network_id": ledger.network_id,
         "peers": 0,
         "server_state": "full",
@@ -120,24 +121,6 @@ def _account_objects(ledger: Ledger, parameters: Json, version: int) -> Json:
     lines = [ripple_state_json(key, line) for key, line in sorted(state.lines.items()) if name in key[:2]]
     objects = tickets + (lines if wanted != "ticket" else [])
     return {"account": name, **page("account_objects", objects, parameters), **where}
-
-
-def _account_tx(ledger: Ledger, parameters: Json, version: int) -> Json:
-    name = name_in(parameters)
-    first, last = (parameters.get(f"ledger_index_{end}", -1) for end in ("min", "max"))
-    first = max(first, ledger.chain[0].index)
-    last = ledger.validated.index if last < 0 else min(last, ledger.validated.index)
-    if first > last:
-        raise MethodError("lgrNotFound" if version < 2 else "invalidLgrRange", "there are no such ledgers")
-    found = [
-        history_json(applied, ledger, version)
-        for applied in ledger.transactions_of(name)
-        if first <= applied.index <= last and name in touched(applied)
-    ]
-    if parameters.get("forward"):
-        found.reverse()
-    entries = page("transactions", found, parameters)
-    return {"account": name, "ledger_index_min": first, "ledger_index_max": last, "validated": True, **entries}
 
 
 def _ledger(ledger: Ledger, parameters: Json, version: int) -> Json:
@@ -205,7 +188,7 @@ def _tx(ledger: Ledger, parameters: Json, version: int) -> Json:
         raise MethodError("excessiveLgrRange", "Ledger range exceeds 1000.")
     applied = ledger.find(str(parameters.get("transaction", "")).upper())
     if applied is None:
-        is_complete = ledger.chain[0].index <= first and last <= ledger.validated.index
+        is_complete = any(begins <= first and last <= ends for begins, ends in ledger.ranges)
         searched = {"searched_all": is_complete} if has_range else {}
         raise MethodError("txnNotFound", "Transaction not found.", **searched)
     return transaction_json(applied, ledger, version)
@@ -215,7 +198,7 @@ _METHODS: dict[str, Callable[[Ledger, Json, int], Json]] = {
     "account_info": _account_info,
     "account_lines": _account_lines,
     "account_objects": _account_objects,
-    "account_tx": _account_tx,
+    "account_tx": account_tx,
     "fee": _fee,
     "ledger": _ledger,
     "ledger_accept": _ledger_accept,

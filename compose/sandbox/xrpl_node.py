@@ -2,7 +2,8 @@
 
     python -m compose.sandbox.xrpl_node --port 5005 --payer r... --pay-to r...
 
-The payer starts with XRP and with each of the known tokens; the recipient has a trust line to each.
+The payer starts with XRP and with each of the known tokens; the recipient has a trust line to each. The wallet of
+xrpl-wallet-watch's example is there, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from compose.sandbox.node_server import NodeServer
 from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_lookup import MethodError
 from compose.sandbox.xrpl_methods import answer
+from jobs.xrpl_wallet_watch.endpoint import EXAMPLE_ADDRESS
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, XrplToken
 
 CLOSE_EVERY_S = 1.0
@@ -110,6 +112,13 @@ def provision(ledger: Ledger, *, payer: str, pay_to: str) -> None:
         ledger.trust(pay_to, token.issuer, token.currency, "0", LIMIT)
 
 
+def provision_watched(ledger: Ledger) -> None:
+    """The wallet that the example of xrpl-wallet-watch asks about. Nobody has its key."""
+    token = XRPL_RLUSD[f"xrpl:{ledger.network_id}"]
+    ledger.fund(EXAMPLE_ADDRESS, 25 * 10**6)
+    ledger.trust(EXAMPLE_ADDRESS, token.issuer, token.currency, "1.25", LIMIT, no_ripple=True)
+
+
 def main() -> None:
     """Serve until killed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -120,6 +129,7 @@ def main() -> None:
     options = parser.parse_args()
     ledger = Ledger()
     provision(ledger, payer=options.payer, pay_to=options.pay_to)
+    provision_watched(ledger)
     with XrplServer(ledger, port=options.port, close_every_s=options.close_every) as server:
         server.serve()
 

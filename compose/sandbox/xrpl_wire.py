@@ -9,13 +9,14 @@ import time
 from typing import Any
 
 from compose.sandbox.xrpl_ledger import RIPPLE_EPOCH, Applied, Closed, Ledger
-from compose.sandbox.xrpl_state import DISABLE_MASTER, Account, Line, LineKey, State
+from compose.sandbox.xrpl_state import DISABLE_MASTER, PARTIAL_PAYMENT, Account, Line, LineKey, State
 from shared.x402.xrpl_keys import account_id, sha512_half
 
 NO_ACCOUNT = "rrrrrrrrrrrrrrrrrrrrBZbvji"
 """The issuer in the balance of a trust line."""
 _LOW_RESERVE, _HIGH_RESERVE = 0x00010000, 0x00020000
 _LOW_FREEZE, _HIGH_FREEZE = 0x00400000, 0x00800000
+_LOW_NO_RIPPLE, _HIGH_NO_RIPPLE = 0x00100000, 0x00200000
 
 Json = dict[str, Any]
 
@@ -56,8 +57,8 @@ def line_json(key: LineKey, line: Line, seen_by: str) -> Json:
         "currency": currency,
         "limit": limit if is_holder else "0",
         "limit_peer": "0" if is_holder else limit,
-        "no_ripple": False,
-        "no_ripple_peer": False,
+        "no_ripple": line.no_ripple and is_holder,
+        "no_ripple_peer": line.no_ripple and not is_holder,
         "quality_in": 0,
         "quality_out": 0,
     }
@@ -74,9 +75,10 @@ def ripple_state_json(key: LineKey, line: Line) -> Json:
     theirs, ours = {"currency": currency, "issuer": issuer, "value": "0"}, {"currency": currency, "issuer": holder}
     ours["value"] = plain(line.limit)
     frozen = (_HIGH_FREEZE if is_low else _LOW_FREEZE) if line.frozen else 0
+    no_ripple = (_LOW_NO_RIPPLE if is_low else _HIGH_NO_RIPPLE) if line.no_ripple else 0
     return {
         "Balance": {"currency": currency, "issuer": NO_ACCOUNT, "value": balance},
-        "Flags": (_LOW_RESERVE if is_low else _HIGH_RESERVE) | frozen,
+        "Flags": (_LOW_RESERVE if is_low else _HIGH_RESERVE) | frozen | no_ripple,
         "HighLimit": theirs if is_low else ours,
         "LedgerEntryType": "RippleState",
         "LowLimit": ours if is_low else theirs,
@@ -128,19 +130,28 @@ def history_json(applied: Applied, ledger: Ledger, version: int) -> Json:
 
 def meta_json(applied: Applied) -> Json:
     """The metadata of a transaction."""
-    before, after = applied.before, applied.after
-    nodes = [_node(account_json, name, before.accounts.get(name), account) for name, account in after.accounts.items()]
-    nodes += [
-        _node(ripple_state_json, key, before.lines.get(key), after.lines.get(key)) for key in _lines(before, after)
-    ]
+    if applied.meta is not None:
+        return applied.meta
     meta: Json = {
-        "AffectedNodes": nodes,
+        "AffectedNodes": nodes_json(applied.before, applied.after),
         "TransactionIndex": applied.position,
         "TransactionResult": applied.result,
     }
-    if _pays(applied) and applied.result == "tesSUCCESS":
-        meta["delivered_amount"] = applied.transaction["Amount"]
+    if applied.result == "tesSUCCESS" and (arrived := _delivered(applied)) is not None:
+        meta["delivered_amount"] = arrived
+        if arrived != applied.transaction.get("Amount"):
+            meta["DeliveredAmount"] = arrived
     return meta
+
+
+def nodes_json(before: State, after: State) -> list[Json]:
+    """`AffectedNodes`: the entries of the ledger that differ, as they were and are."""
+    nodes = [
+        _node(account_json, name, before.accounts.get(name), after.accounts.get(name))
+        for name in before.accounts | after.accounts
+    ]
+    lines = before.lines | after.lines
+    return nodes + [_node(ripple_state_json, key, before.lines.get(key), after.lines.get(key)) for key in lines]
 
 
 def ledger_json(closed: Closed, version: int) -> Json:
@@ -167,6 +178,8 @@ def _node(write: Any, key: Any, old: Any, new: Any) -> Json:
     final = write(key, new if new is not None else old)
     node: Json = {"LedgerEntryType": final.pop("LedgerEntryType"), "LedgerIndex": final.pop("index")}
     node["NewFields" if old is None else "FinalFields"] = final
+    if isinstance(old, Account) and new is None:  # what it had has left it
+        final["Balance"], node["PreviousFields"] = "0", {"Balance": str(old.balance)}
     if old is not None and new is not None:
         previous = write(key, old)
         node["PreviousFields"] = {
@@ -175,8 +188,19 @@ def _node(write: Any, key: Any, old: Any, new: Any) -> Json:
     return {kind: node}
 
 
-def _lines(before: State, after: State) -> list[LineKey]:
-    return list(before.lines | after.lines)
+def _delivered(applied: Applied) -> Any:
+    """What arrived at the destination; None when the transaction is of no such kind."""
+    transaction, before, after = applied.transaction, applied.before, applied.after
+    if transaction["TransactionType"] == "AccountDelete":
+        heir = transaction["Destination"]
+        return str(after.accounts[heir].balance - before.accounts[heir].balance)
+    if not _pays(applied) or not transaction.get("Flags", 0) & PARTIAL_PAYMENT:
+        return transaction.get("Amount") if _pays(applied) else None
+    amount = transaction["Amount"]
+    issuer, currency = amount["issuer"], amount["currency"]
+    receiver = transaction["Destination"] if transaction["Destination"] != issuer else transaction["Account"]
+    key = receiver, issuer, currency
+    return {**amount, "value": plain(abs(after.lines[key].balance - before.lines[key].balance))}
 
 
 def _pays(applied: Applied) -> bool:

@@ -15,10 +15,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _ALPHABET = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
 _DIGITS = {character: value for value, character in enumerate(_ALPHABET)}
-_ACCOUNT_ID_BYTES = 20
 _LONGEST_ADDRESS = 35
+_CHECKSUM_BYTES = 4
 _SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
+ACCOUNT_ID_BYTES = 20
 ED25519_PREFIX = 0xED
 PUBLIC_KEY_BYTES = 33
 """Of either kind: compressed secp256k1, or 0xED and an ed25519 key."""
@@ -51,19 +52,29 @@ def account_id(text: str) -> bytes:
     """The 20 bytes of a classic address. There is one text for each: everything else is a ValueError, an X-address, too."""
     if len(text) > _LONGEST_ADDRESS:
         raise ValueError("not a classic address")
-    number = 0
-    for character in text:
-        if character not in _DIGITS:
-            raise ValueError("not a classic address")
-        number = number * 58 + _DIGITS[character]
-    try:
-        payload = number.to_bytes(1 + _ACCOUNT_ID_BYTES + 4, "big")
-    except OverflowError:
-        raise ValueError("not a classic address") from None
-    found = payload[1 : 1 + _ACCOUNT_ID_BYTES]
+    found = base58_payload(text, 1 + ACCOUNT_ID_BYTES)[1:]
     if address(found) != text:
         raise ValueError("not a classic address")
     return found
+
+
+def base58_payload(text: str, length: int) -> bytes:
+    """So many bytes out of a text in the ledger's base58, whose checksum must be right. Raises ValueError."""
+    if len(text) > 2 * (length + _CHECKSUM_BYTES):
+        raise ValueError("not base58 of that length")
+    number = 0
+    for character in text:
+        if character not in _DIGITS:
+            raise ValueError("not base58")
+        number = number * 58 + _DIGITS[character]
+    try:
+        decoded = number.to_bytes(length + _CHECKSUM_BYTES, "big")
+    except OverflowError:
+        raise ValueError("not base58 of that length") from None
+    payload = decoded[:length]
+    if _checksum(payload) != decoded[length:]:
+        raise ValueError("the checksum is wrong")
+    return payload
 
 
 def is_address(text: object) -> bool:
@@ -118,4 +129,4 @@ def _integer(tag: int, content: bytes) -> int:
 
 
 def _checksum(payload: bytes) -> bytes:
-    return hashlib.sha256(hashlib.sha256(payload).digest()).digest()[:4]
+    return hashlib.sha256(hashlib.sha256(payload).digest()).digest()[:_CHECKSUM_BYTES]

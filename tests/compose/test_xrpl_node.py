@@ -33,7 +33,13 @@ from xrpl.wallet import Wallet
 from compose.sandbox.xrpl import start_xrpl
 from compose.sandbox.xrpl_ledger import Ledger, NotATransaction
 from compose.sandbox.xrpl_node import XrplServer, provision
-from compose.sandbox.xrpl_state import DEPOSIT_AUTH, DISABLE_MASTER, GLOBAL_FREEZE, REQUIRE_DESTINATION_TAG
+from compose.sandbox.xrpl_state import (
+    DEPOSIT_AUTH,
+    DISABLE_MASTER,
+    GLOBAL_FREEZE,
+    PARTIAL_PAYMENT,
+    REQUIRE_DESTINATION_TAG,
+)
 from tests import xrpl_signing as signing
 from tests.xrpl_signing import RLUSD, USDC, Json, amount
 
@@ -82,10 +88,15 @@ REFUSED: list[tuple[Json, str]] = [
     ({"Fee": "2000000000"}, "terINSUF_FEE_B"),
     ({"NetworkID": 0}, "telNETWORK_ID_MAKES_TX_NON_CANONICAL"),
     ({"NetworkID": 1025}, "telNETWORK_ID_MAKES_TX_NON_CANONICAL"),
-    ({"TransactionType": "AccountDelete", "Amount": None, "SendMax": None, "InvoiceID": None}, "temUNKNOWN"),
-    ({"Flags": 0x00020000}, "temINVALID_FLAG"),
+    (
+        {"TransactionType": "SetRegularKey", "Amount": None, "SendMax": None, "InvoiceID": None, "Destination": None},
+        "temUNKNOWN",
+    ),
+    ({"Flags": 0x00040000}, "temINVALID_FLAG"),
+    ({"Flags": PARTIAL_PAYMENT, "Amount": "5", "SendMax": None}, "temBAD_SEND_XRP_PARTIAL"),
+    ({"Flags": PARTIAL_PAYMENT, "DeliverMin": amount("0.002")}, "temBAD_AMOUNT"),
     ({"Paths": [[{"account": OTHER.address}]]}, "temBAD_PATH"),
-    ({"DeliverMin": amount("0.0001")}, "temBAD_PATH"),
+    ({"DeliverMin": amount("0.0001")}, "temBAD_AMOUNT"),
     ({"SendMax": amount("1", USDC)}, "temBAD_PATH"),
     ({"SendMax": "1000"}, "temBAD_PATH"),
     ({"Amount": amount("0")}, "temBAD_AMOUNT"),
@@ -314,7 +325,10 @@ def test_what_a_server_says_of_itself(served: tuple[JsonRpcClient, XrplServer]) 
         ("account_info", {"account": PAYER.address, "ledger_index": 5}, "lgrNotFound"),
         ("account_info", {"account": PAYER.address, "api_version": 3}, "invalidParams"),
         ("account_objects", {"account": PAYER.address, "type": "offer"}, "notImpl"),
-        ("account_tx", {"account": PAYER.address, "ledger_index_max": 5}, "lgrNotFound"),
+        ("account_tx", {"account": PAYER.address, "ledger_index_max": 5}, "lgrIdxsInvalid"),
+        ("account_tx", {"account": PAYER.address, "ledger_index_min": 5, "api_version": 2}, "lgrIdxMalformed"),
+        ("account_tx", {"account": PAYER.address, "ledger_index_max": 10**9, "api_version": 2}, "lgrIdxMalformed"),
+        ("account_tx", {"account": PAYER.address, "marker": 5}, "invalidParams"),
         ("ledger", {"ledger_index": 10**9}, "lgrNotFound"),
         ("submit", {}, "invalidParams"),
         ("submit", {"tx_blob": "00"}, "invalidTransaction"),

@@ -1,0 +1,66 @@
+"""What one call leaves for the next: how far the history was read, what the wallet had there, and whom it had paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+import msgspec
+
+from jobs.observation import Previous
+from jobs.xrpl_wallet_watch.ledger import Point
+
+VERSION = 1
+MAX_SEEN = 1_000
+"""Destinations that are remembered, 35 KB of them: a wallet that pays more than that is told again of the oldest."""
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """An observation.
+
+    Attributes:
+        network: CAIP-2. That of another one says nothing.
+        ledger, position: the Point up to which everything has been told.
+        xrp, rlusd: the balances there; None: not known, because history was missing.
+        activated: whether there was such an account in the newest ledger.
+        seen: destinations that have been told, those of the latest payments last: ``r...`` or ``r...:tag``.
+    """
+
+    version: int = VERSION
+    network: str
+    ledger: int
+    position: int | None
+    xrp: Decimal | None
+    rlusd: Decimal | None
+    activated: bool
+    seen: tuple[str, ...]
+
+    @property
+    def point(self) -> Point:
+        """Up to where everything has been told."""
+        return Point(self.ledger, self.position)
+
+
+def read(previous: Previous | None, network: str) -> Baseline | None:
+    """The baseline of an earlier call; None when there is none that can be compared with."""
+    if previous is None:
+        return None
+    try:
+        found = msgspec.msgpack.decode(previous.observation, type=Baseline)
+    except msgspec.DecodeError:  # of a later version, or cut off
+        return None
+    return found if found.version == VERSION and found.network == network else None
+
+
+def write(baseline: Baseline) -> bytes:
+    """The observation's bytes."""
+    return msgspec.msgpack.encode(baseline)
+
+
+def seen_with(seen: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
+    """Those seen before and now, the latest last and the oldest forgotten."""
+    ordered = dict.fromkeys(seen)
+    for name in now:
+        ordered.pop(name, None)
+        ordered[name] = None
+    return tuple(ordered)[-MAX_SEEN:]
