@@ -9,7 +9,7 @@ from shared.x402.wire import Evidence, FacilitatorCall, Settlement, SupportedKin
 
 
 class Rail(Protocol):
-    """One network on which payments are settled."""
+    """One network on which payments are settled. What is said here is not repeated in the rails."""
 
     @property
     def network(self) -> str:

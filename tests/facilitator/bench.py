@@ -1,4 +1,4 @@
-"""What the facilitator's tests share: payers who sign, a stranger with gas of his own, and a node that fails to order."""
+"""What the facilitator's tests share: payers who sign, a stranger with gas of his own, and a node that fails on demand."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def pay_to() -> str:
 
 @pytest.fixture
 def node(bench: Bench) -> Iterator[FaultyNode]:
-    """A node in front of the chain that fails to order."""
+    """A node in front of the chain that fails on demand."""
     node = FaultyNode(bench.sandbox.rpc_url)
     node.start()
     yield node

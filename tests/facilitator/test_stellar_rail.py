@@ -52,7 +52,7 @@ async def rail(bench: StellarBench) -> AsyncIterator[StellarRail]:
 
 @pytest.fixture
 def node(bench: StellarBench) -> Iterator[FaultyNode]:
-    """A node in front of the network that fails to order."""
+    """A node in front of the network that fails on demand."""
     node = FaultyNode(bench.rpc_url)
     node.start()
     yield node

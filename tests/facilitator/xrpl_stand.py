@@ -1,4 +1,4 @@
-"""What the tests of the XRPL rail share: a ledger that closes quickly, with a node that fails to order, and payers."""
+"""What the tests of the XRPL rail share: a ledger that closes quickly, with a node that fails on demand, and payers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PAYER_FUNDS = 100 * 10**6
 
 
 class FaultyServer(XrplServer):
-    """A node that fails to order. `faults` says how it treats a method; the rest goes through.
+    """A node that fails on demand. `faults` says how it answers a method. Other calls pass through.
 
-    Faults: ``hang up``, ``garbage``, ``list``, ``error``, ``lost`` (done, but the answer is lost), or a function of the parameters,
-    called before the call goes through. `edits` changes a method's results. `seen` is what was asked.
+    Faults: ``hang up``, ``garbage``, ``list``, ``error``, ``lost`` (done, but the answer is lost), or a function that gets the
+    parameters before the call passes through. `edits` changes a method's results. `seen` lists the methods that were called.
     """
 
     def __init__(self, ledger: Ledger, *, port: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""The rail on the sandbox's ledger, and a node in between that fails to order."""
+"""The rail on the sandbox's ledger, and a node in between that fails on demand."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def rail(running: Running) -> AsyncIterator[SolanaRail]:
 
 @pytest.fixture
 def node(bench: SolanaBench) -> Iterator[FaultyNode]:
-    """A node in front of the ledger that fails to order."""
+    """A node in front of the ledger that fails on demand."""
     node = FaultyNode(bench.sandbox.rpc_url)
     node.start()
     yield node
