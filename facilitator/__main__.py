@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def application() -> Litestar:
-    """What granian's worker loads. Its master, which only watches, does not."""
+    """The app that granian's worker loads. Its master does not load it."""
     from facilitator.app import create_app
 
     app = create_app()
@@ -29,7 +29,7 @@ def application() -> Litestar:
 def main() -> None:
     """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
     settings = Settings.from_env(os.environ)
-    # Until granian's worker has loaded its app it has its master's handlers: a SIGTERM would be lost, and waited for 40 s.
+    # Until granian's worker has loaded its app, it has its master's handlers: it would ignore a SIGTERM for 40 s.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(
         "facilitator.__main__:application",

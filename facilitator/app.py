@@ -1,6 +1,6 @@
-"""The cashier: the standard x402 facilitator API over our own rails, in a process of its own that alone holds the keys.
+"""The standard x402 facilitator API over our own rails. This process is the only one that holds keys.
 
-POST /verify, POST /settle, GET /supported as the x402 v2 specification has them; GET /settlements/{payment id} for evidence.
+POST /verify, POST /settle and GET /supported follow the x402 v2 specification. GET /settlements/{payment id} gives evidence.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ RECURSION_LIMIT = 1_000
 
 
 class RailHealth(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One rail: what it has for settling, and why it cannot, when it cannot."""
+    """One rail: what its account has, and why it cannot settle, when it cannot."""
 
     balance: str = ""
     reason: str = ""
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Answer of /healthz, by network."""
+    """The answer of /healthz, by network."""
 
     ok: bool
     rails: dict[str, RailHealth]
@@ -100,7 +100,7 @@ def _unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[d
 
 
 def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
-    """What Litestar refuses keeps its status; anything else is logged."""
+    """The answer to an exception. Litestar's own keep their status; any other is logged."""
     if isinstance(error, HTTPException):
         return Response({"detail": error.detail}, status_code=error.status_code)
     log.error("%s failed", request.url.path, exc_info=error)

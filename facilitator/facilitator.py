@@ -1,4 +1,4 @@
-"""All rails of this process: started each for itself, and asked for by the network that a call names."""
+"""All rails of this process. Each starts by itself, and a call goes to the rail of its network."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 
+from facilitator import results
 from facilitator.rail import Rail
 from shared.settings import InvalidSetting
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
@@ -16,7 +17,7 @@ START_AGAIN_S = 2.0
 
 
 class Facilitator:
-    """Settles on whichever rails are up. One that is not started yet, or cannot settle, is not in `supported`."""
+    """Settles on the rails that are up. A rail that is not started yet, or cannot settle, is not in `supported`."""
 
     def __init__(self, rails: Iterable[Rail]) -> None:
         self._rails = {rail.network: rail for rail in rails}
@@ -25,11 +26,9 @@ class Facilitator:
 
     @property
     def unavailable_reasons(self) -> dict[str, str]:
-        """Why nothing can be settled, by network. Empty when all is well."""
-        found = {
-            network: self._trouble.get(network) or rail.unavailable_reason for network, rail in self._rails.items()
-        }
-        return {network: unavailable_reason for network, unavailable_reason in found.items() if unavailable_reason}
+        """Why a rail cannot settle, by network. Empty when all can."""
+        found = {name: self._trouble.get(name) or rail.unavailable_reason for name, rail in self._rails.items()}
+        return {network: reason for network, reason in found.items() if reason}
 
     @property
     def supported(self) -> Supported:
@@ -41,7 +40,7 @@ class Facilitator:
         return Supported(kinds=tuple(kind for rail in self._up() for kind in rail.kinds), signers=signers)
 
     async def start(self) -> None:
-        """Start every rail. One whose node does not answer is started again until it does.
+        """Start every rail. A rail whose node does not answer is started again until it does.
 
         Raises:
             InvalidSetting: a node serves another network.
@@ -49,7 +48,7 @@ class Facilitator:
         await asyncio.gather(*(self._start(rail) for rail in self._rails.values()))
 
     async def stop(self) -> None:
-        """Wait for what is being settled, then close the connections."""
+        """Wait for the settlements under way, then disconnect."""
         for task in self._starting:
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)
@@ -59,9 +58,9 @@ class Facilitator:
         """The answer of /verify."""
         rail = self._rails.get(call.payment_requirements.network)
         if rail is None:
-            return Verification(is_valid=False, invalid_reason="invalid_network")
+            return results.invalid("invalid_network")
         if rail.network in self._trouble:
-            return Verification(is_valid=False, invalid_reason="unexpected_verify_error")
+            return results.invalid("unexpected_verify_error")
         return await rail.verify(call)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
@@ -69,13 +68,13 @@ class Facilitator:
         network = call.payment_requirements.network
         rail = self._rails.get(network)
         if rail is None:
-            return Settlement(success=False, transaction="", network=network, error_reason="invalid_network")
+            return results.failed(network, "invalid_network")
         if network in self._trouble:
-            return Settlement(success=False, transaction="", network=network, error_reason="unexpected_settle_error")
+            return results.failed(network, "unexpected_settle_error")
         return await rail.settle(call)
 
     async def evidence(self, payment_id: str) -> Evidence | None:
-        """What a chain says of a payment; None when no rail here knows such an id."""
+        """What a chain shows of a payment; None when the id is of no rail here."""
         network = ":".join(payment_id.split(":", 2)[:2])
         rail = self._rails.get(network)
         if rail is None:

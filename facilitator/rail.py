@@ -1,4 +1,4 @@
-"""What every rail of this process does. facilitator/rails/ has one module for each network's way of paying."""
+"""What every rail of this process does. facilitator/rails/ has one folder for each kind of network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.x402.wire import Evidence, FacilitatorCall, Settlement, SupportedKin
 
 
 class Rail(Protocol):
-    """One network on which payments are settled."""
+    """One network on which payments are settled. What is said here is not repeated in the rails."""
 
     @property
     def network(self) -> str:
@@ -17,7 +17,7 @@ class Rail(Protocol):
 
     @property
     def kinds(self) -> Sequence[SupportedKind]:
-        """What /supported says of it: nothing while it cannot settle, so that it is not offered."""
+        """Its entries of /supported. There are none while it cannot settle, so that it is not offered."""
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -29,31 +29,32 @@ class Rail(Protocol):
 
     @property
     def balance(self) -> str:
-        """What the account that pays for settlements has, with its unit: ``0.25 ETH``. Empty where payers pay for them."""
+        """What the account that pays for settlements has, with its unit: ``0.25 ETH``. Empty where payers pay the fees."""
 
     async def start(self) -> None:
-        """Connect. What it raises because the node does not answer is no end: it is started again later.
+        """Connect.
 
         Raises:
-            InvalidSetting: the node serves another network: settling there would be settling nothing.
+            InvalidSetting: the node serves another network.
+            Any other exception: the node did not answer. The rail is started again later.
         """
 
     async def stop(self) -> None:
-        """Wait for what is being settled, then close the connections. Also after a start that failed."""
+        """Wait for the settlements under way, then disconnect. It also works after a start that failed."""
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now. Changes nothing."""
+        """Whether the payment would settle now. It sends nothing."""
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before. The same payment twice is one transaction.
+        """Settle the payment, or say how it was settled before. The same payment twice gives one transaction. Never raises.
 
-        Never raises. When it did not succeed, `error_reason` says how sure that is: ``settlement_pending``, with the
-        transaction, when one may be on its way; ``unexpected_settle_error`` when none of ours is, and the chain cannot be
-        asked; any other reason only when this payment did not settle and nothing of it was sent.
+        Without success, `error_reason` says what is known. ``settlement_pending`` comes with a transaction that was sent and
+        may still settle the payment. ``unexpected_settle_error`` means that we sent nothing, and that the chain does not
+        answer or takes nothing now. Any other reason means that this payment did not settle and that nothing was sent.
         """
 
     async def evidence(self, payment_id: str) -> Evidence | None:
-        """What the chain says of one payment, known by its id alone; None when the id is not one of this rail's.
+        """What the chain shows of one payment id; None when the id is not one of this rail's.
 
-        ``settled`` only with the recipient and the amount that the chain shows, in the form that an offer has them.
+        A ``settled`` one has the recipient and the amount that the chain shows, in the form that an offer has them.
         """

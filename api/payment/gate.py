@@ -48,7 +48,7 @@ class Match:
     is_current: bool = True
 
     def check(self) -> Authorization:
-        """Whether it is signed as it must be. Raises Refused."""
+        """Whether it is signed as it must be. Raises PaymentRefused."""
         try:
             return self.rail.verifier.check(self.offer, self.payment.payload)
         except PaymentRefused:
@@ -117,7 +117,7 @@ class PaymentGate:
         """Find the offer that a payment pays, or may have paid when the price was another one.
 
         Raises:
-            Refused: ``no_matching_offer``, or ``resource_mismatch`` when it names another call.
+            PaymentRefused: ``no_matching_offer``, or ``resource_mismatch`` when it names another call.
         """
         if isinstance(presented, Payment):
             self._require_this_resource(presented)

@@ -1,10 +1,10 @@
-"""Why a payment is refused, in the words of the x402 specification."""
+"""The exception of a payment that is not acceptable."""
 
 from __future__ import annotations
 
 
 class PaymentRefused(Exception):
-    """A payment is not acceptable. Nothing was settled.
+    """The payment is not acceptable. Nothing was settled.
 
     Args:
         reason: an error code of the x402 specification or SDK, e.g. ``invalid_exact_evm_payload_signature``.

@@ -1,4 +1,4 @@
-"""Solana's addresses: base58, and the token account that belongs to a wallet and a mint.
+"""Solana's addresses: base58, and the token account of a wallet for a mint.
 
 Sources: the base58 alphabet of Bitcoin; solana-program's `Pubkey::find_program_address`; the associated token program.
 """
@@ -16,7 +16,7 @@ _PDA_MARKER = b"ProgramDerivedAddress"
 
 
 def encode_base58(raw: bytes) -> str:
-    """Leading zero bytes are ones."""
+    """The base58 text of some bytes. Each leading zero byte becomes a 1."""
     number, text = int.from_bytes(raw, "big"), ""
     while number:
         number, digit = divmod(number, 58)
@@ -25,12 +25,12 @@ def encode_base58(raw: bytes) -> str:
 
 
 def decode_base58(text: str, size: int) -> bytes:
-    """The `size` bytes that `text` stands for. No two texts stand for the same bytes.
+    """The `size` bytes of a base58 text. No two texts have the same bytes.
 
     Raises:
         ValueError: it is not base58, or of another length.
     """
-    if len(text) > size * 2:  # 138 characters say 100 bytes: far too long is not even read
+    if len(text) > size * 2:  # far too long, so it is not decoded
         raise ValueError("too long")
     number = 0
     try:
@@ -46,7 +46,7 @@ def decode_base58(text: str, size: int) -> bytes:
 
 
 def is_address(value: object) -> bool:
-    """Whether it is the text of 32 bytes."""
+    """Whether it is the base58 text of 32 bytes."""
     try:
         return isinstance(value, str) and bool(decode_base58(value, 32))
     except ValueError:
@@ -54,31 +54,31 @@ def is_address(value: object) -> bool:
 
 
 TOKEN_PROGRAM = decode_base58("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", 32)
-"""SPL Token. Every USDC mint is of this one, and none of Token-2022."""
+"""SPL Token. Every USDC mint belongs to this program, and none to Token-2022."""
 _ATA_PROGRAM = decode_base58("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", 32)
 
 
 @lru_cache(maxsize=64)
 def token_account(owner: bytes, mint: bytes) -> bytes:
-    """The associated token account of a wallet: the first address, by bump from 255 down, that is no key's."""
+    """The associated token account of a wallet: the first derived address, by bump from 255 down, that is off the curve."""
     for bump in range(255, -1, -1):
         address = _derived(owner, mint, bump)
         if not is_on_curve(address):
             return address
-    raise ValueError("there is no such address")  # of odds 2**-256
+    raise ValueError("there is no such address")  # the probability is 2**-256
 
 
 def may_be_token_account(address: bytes, owner: bytes, mint: bytes) -> bool:
-    """Whether the address is derived from wallet and mint, with whatever bump.
+    """Whether the address is derived from wallet and mint, with any bump.
 
-    Saves the curve tests of `token_account`, which every payer would cost anew: of these addresses only the associated
-    account can ever exist on the chain, because the others have no key and the program makes no other one.
+    It saves the curve tests of `token_account`, which cannot be cached for payers. Of these addresses only the associated
+    account can exist on the chain: nobody has the keys of the others, and the program creates no other one.
     """
     return any(_derived(owner, mint, bump) == address for bump in range(255, -1, -1))
 
 
 def is_on_curve(address: bytes) -> bool:
-    """Whether 32 bytes are a point of edwards25519, so that somebody may have the key: x² = (y² - 1) / (d·y² + 1)."""
+    """Whether 32 bytes are a point of edwards25519, so that a key may exist: x² = (y² - 1) / (d·y² + 1)."""
     y = int.from_bytes(address, "little") & (1 << 255) - 1
     return _jacobi((y * y - 1) * (_D * y * y + 1) % _P) >= 0
 
@@ -89,7 +89,7 @@ def _derived(owner: bytes, mint: bytes, bump: int) -> bytes:
 
 
 def _jacobi(number: int) -> int:
-    """1 for a square modulo the field's prime, -1 for none, 0 for 0. Seven times faster than a power."""
+    """The Jacobi symbol: 1 for a square modulo the field's prime, -1 for none, 0 for 0. A power takes seven times as long."""
     modulus, sign = _P, 1
     while number:
         twos = (number & -number).bit_length() - 1

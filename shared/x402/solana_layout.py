@@ -1,8 +1,8 @@
-"""Which instructions a payment may have, in which order, and what it may cost whoever pays the fee.
+"""Which instructions a payment may have, in which order, and how much it may cost the fee payer.
 
-The static layout of scheme_exact_svm.md: compute unit limit, compute unit price, transfer, then up to three of the Lighthouse
-assertions that wallets add and of memos. The account that pays the fee appears in none of them, so that its signature
-allows nothing but the fee.
+The static layout of scheme_exact_svm.md: compute unit limit, compute unit price, transfer, then up to three memos and
+Lighthouse assertions, which wallets add. The fee payer appears in no instruction, so that its signature allows nothing but the
+fee.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MAX_COMPUTE_UNITS = 400_000
 MAX_COMPUTE_PRICE = 5_000_000
 """Microlamports for one unit: the specification's cap."""
 MAX_PRIORITY_FEE = 100_000
-"""Lamports: units times price. A tenth of a thousandth of a SOL is what the dearest unit costs the official clients; both caps
-together would allow twenty times that, paid by us for each call of a tenth of a cent."""
+"""Lamports: units times price. It is what 20,000 units, as the official clients ask for, cost at the highest price. Both caps
+together would allow twenty times that, which we would pay for each call of a tenth of a cent."""
 
 COMPUTE_BUDGET_PROGRAM = decode_base58("ComputeBudget111111111111111111111111111111", 32)
 MEMO_PROGRAM = decode_base58("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", 32)
@@ -34,7 +34,7 @@ _BUDGET = _PREFIX + "transaction_instructions_compute_"
 
 
 class Transfer(NamedTuple):
-    """A TransferChecked of the payer."""
+    """The payer's TransferChecked instruction."""
 
     source: bytes
     mint: bytes
@@ -44,17 +44,17 @@ class Transfer(NamedTuple):
 
 
 def check_layout(message: Message, *, fee_payer: bytes, memo: bytes | None) -> Transfer:
-    """The transfer in a message that has nothing in it but what a payment may have.
+    """The transfer in a message that contains only what a payment may contain.
 
     Args:
-        fee_payer: who must pay the fee.
-        memo: what the one memo must say; None when any may be there, or none.
+        fee_payer: the account that must pay the fee.
+        memo: the text of the only memo; None when memos do not matter.
 
     Raises:
-        Refused: with the reason.
+        PaymentRefused: the message contains anything else.
     """
     if message.lookups:
-        # What is in a table, only the chain knows: the fee payer, perhaps.
+        # Only the chain knows the accounts in a table. The fee payer may be one of them.
         raise PaymentRefused(_PREFIX + "address_lookup_tables")
     if message.signers > 2:
         raise PaymentRefused(_PREFIX + "excessive_signers")
@@ -122,7 +122,7 @@ def _transfer(message: Message, instruction: Instruction) -> Transfer:
         keys[instruction.program] != TOKEN_PROGRAM
         or len(data) != 10
         or data[0] != _TRANSFER_CHECKED
-        or len(accounts) != 4  # more would be the signers of a shared account
+        or len(accounts) != 4  # more are the signers of a multisig account
         or accounts[3] != _PAYER
     ):
         raise PaymentRefused(_PREFIX + "no_transfer_instruction")

@@ -1,6 +1,6 @@
-"""Reads a Solana transaction, legacy or version 0, and nothing but a well-formed one.
+"""Reads a well-formed Solana transaction, legacy or version 0.
 
-Stricter than a node: what is read here, a node reads as the same values, but not every transaction that a node takes is read.
+It is stricter than a node: whatever it accepts, a node reads as the same values, but a node accepts more.
 Sources: Solana's documentation of transactions and of the compact-u16 lengths in them, and the SDK's `sanitize`.
 """
 
@@ -9,20 +9,20 @@ from __future__ import annotations
 import msgspec
 
 MAX_TRANSACTION_BYTES = 1232
-"""What a node takes: it fits one UDP packet."""
+"""The most that a node takes: it fits into one UDP packet."""
 _VERSIONED = 0x80
 
 
 class Malformed(ValueError):
-    """The bytes are no transaction."""
+    """The bytes are no well-formed transaction."""
 
 
 class Instruction(msgspec.Struct, frozen=True):
     """One call of a program.
 
     Args:
-        program: index of its key.
-        accounts: an index a byte.
+        program: the index of its key.
+        accounts: one index in each byte.
     """
 
     program: int
@@ -31,7 +31,7 @@ class Instruction(msgspec.Struct, frozen=True):
 
 
 class Lookup(msgspec.Struct, frozen=True):
-    """Further accounts, by their places in a table that is on the chain."""
+    """Further accounts, by their positions in a table on the chain."""
 
     table: bytes
     writable: bytes
@@ -39,14 +39,14 @@ class Lookup(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What is signed.
+    """The signed part of a transaction.
 
     Args:
         version: None for a legacy message.
-        signers: how many of the keys sign, from the first one, which pays the fee.
-        readonly_signers: how many of those, from the last one, cannot be changed.
-        readonly_others: how many of the others, from the last one, cannot be changed.
-        keys: no two are the same.
+        signers: how many of the first keys sign. The very first pays the fee.
+        readonly_signers: how many of the last signers cannot be changed.
+        readonly_others: how many of the last other keys cannot be changed.
+        keys: all different.
     """
 
     version: int | None
@@ -60,10 +60,10 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Transaction(msgspec.Struct, frozen=True):
-    """A message and its signatures, one for each signer, right or wrong.
+    """A message and its signatures, one for each signer. They are not checked.
 
     Args:
-        signed: the message's bytes.
+        signed: the bytes of the message.
     """
 
     signatures: tuple[bytes, ...]
@@ -108,7 +108,7 @@ class _Reader:
         return self._raw[at]
 
     def length(self) -> int:
-        """compact-u16: seven bits a byte, the low ones first, three bytes at most, in the only shortest form."""
+        """A compact-u16: seven bits a byte, the low ones first, three bytes at most, in the shortest form."""
         first = self.byte()
         if first < 0x80:
             return first
@@ -150,7 +150,7 @@ def _read_message(reader: _Reader) -> Message:
 
 
 def _require_indexes(keys: int, instructions: tuple[Instruction, ...], lookups: tuple[Lookup, ...]) -> None:
-    """Programs are among the message's own keys, and the one that pays the fee is no program."""
+    """Check the indexes. Programs are among the message's own keys, and the fee payer is no program."""
     accounts = keys
     for lookup in lookups:
         loaded = len(lookup.writable) + len(lookup.readonly)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 ACCOUNT, CONTRACT, MUXED = 0, 1, 2
-"""Kinds, with the numbers that XDR's SCAddressType has for them."""
+"""Kinds of addresses, with their numbers in XDR's SCAddressType."""
 
 _VERSION_OF = {ACCOUNT: 6 << 3, CONTRACT: 2 << 3, MUXED: 12 << 3}
 _KIND_OF = {version: kind for kind, version in _VERSION_OF.items()}
@@ -19,12 +19,12 @@ _TEXT = re.compile(r"[A-Z2-7]{56}|[A-Z2-7]{69}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Who is meant on the network.
+    """An account or a contract.
 
     Attributes:
         kind: ACCOUNT, CONTRACT or MUXED.
         key: 32 bytes: the account's Ed25519 key, or the contract's hash.
-        muxed_id: which of the account's customers; 0 unless the kind is MUXED.
+        muxed_id: the number of the account's customer; 0 unless the kind is MUXED.
     """
 
     kind: int
@@ -33,7 +33,7 @@ class Address:
 
     @property
     def account(self) -> Address:
-        """Whose money it is: a multiplexed account is a name for an account and has nothing of its own."""
+        """The account that holds the money: a multiplexed account is only another name of an account."""
         return Address(ACCOUNT, self.key) if self.kind == MUXED else self
 
     @property
@@ -44,7 +44,7 @@ class Address:
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Address | None:
-    """The address, or None when the text is none: another kind, another length, a wrong checksum, lower case."""
+    """The address of a text; None for another kind or length, a wrong checksum or lower case."""
     if not _TEXT.fullmatch(text):
         return None
     raw = base64.b32decode(text + "=" * (-len(text) % 8))
@@ -53,7 +53,7 @@ def parse(text: str) -> Address | None:
     if kind is None or len(payload) != _BYTES_OF[kind] or raw[-2:] != _checksum(raw[:-2]):
         return None
     address = Address(kind, payload[:32], int.from_bytes(payload[32:], "big"))
-    # 69 characters have a bit more than 43 bytes: one spelling only.
+    # 69 characters hold one bit more than 43 bytes, so there are two spellings. One is accepted.
     return address if address.text == text else None
 
 

@@ -1,6 +1,6 @@
 """A payment's TransactionEnvelope: one contract call, the authorization entries that its payer signed, and Soroban data.
 
-Read in full, so that nothing is in it that nobody has looked at; what only the sender of a transaction needs is not kept.
+All of it is read, so that no part of it is unchecked. What only the sender of a transaction needs is not kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNSUPPORTED_CREDENTIALS = "invalid_exact_stellar_payload_unsupported_credential_
 WRONG_INVOCATION = "invalid_exact_stellar_payload_wrong_invocation"
 
 BY_ADDRESS, BY_ADDRESS_V2 = 1, 2
-"""Credentials that an account signs: as Soroban began, and with the account in the signed text (CAP-71)."""
+"""Credentials that an account signs: the first form, and the form with the account in the signed text (CAP-71)."""
 
 _ENVELOPE_TX = 2
 _PRECONDITIONS_NONE, _PRECONDITIONS_TIME = 0, 1
@@ -34,7 +34,7 @@ class Call:
     """One call of a contract's function.
 
     Attributes:
-        raw: its XDR (InvokeContractArgs), of which there is one form.
+        raw: its XDR (InvokeContractArgs), in its only form.
     """
 
     contract: Address
@@ -45,12 +45,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What somebody allows to be called in their name: without further calls beneath it.
+    """An authorization entry: the call that somebody allows in their name, without further calls.
 
     Attributes:
         credentials: BY_ADDRESS or BY_ADDRESS_V2.
         expiration_ledger: the last ledger in which it is valid.
-        signature: as the account's contract wants it; void when it is not signed.
+        signature: in the form of the account's contract; void when the entry is not signed.
         address_raw, invocation_raw: XDR, as it is signed.
     """
 
@@ -69,8 +69,8 @@ class Envelope:
     """A transaction with one contract call.
 
     Attributes:
-        source: whose sequence number it would use; a facilitator puts its own account in that place.
-        fee: stroops, all in all.
+        source: the account whose sequence number it uses. A facilitator replaces it by its own.
+        fee: stroops in all.
     """
 
     source: Address
@@ -81,11 +81,11 @@ class Envelope:
 
 
 def read(data: bytes) -> Envelope:
-    """The envelope in these bytes, all of them.
+    """The envelope in these bytes.
 
     Raises:
-        Malformed: they are none, or one of a form that payments do not have.
-        Refused: it is one that does something else, with the specification's reason.
+        Malformed: they are no envelope, or one of a form that payments do not have.
+        PaymentRefused: the transaction does something else, with the specification's reason.
     """
     reader = Reader(data)
     reader.one_of(_ENVELOPE_TX)

@@ -1,8 +1,8 @@
-"""A strict reader of Stellar's XDR (RFC 4506): one value has one encoding, and whatever is read would be written the same.
+"""A strict reader of Stellar's XDR (RFC 4506), in which each value has one encoding.
 
-Padding must be zero, an option is 0 or 1, an enum has a known value, and nothing follows the end. Each byte is looked at once;
-values nest at most ten deep. Only what a payment is made of is known here: see Stellar-transaction.x and Stellar-contract.x
-of stellar/stellar-xdr.
+Padding must be zero, an option is 0 or 1, an enum has a known value, and nothing follows the end. Each byte is read once, and
+values nest at most ten deep. It knows only what a payment consists of: see Stellar-transaction.x and Stellar-contract.x of
+stellar/stellar-xdr.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from shared.x402.stellar_address import ACCOUNT, CONTRACT, MUXED, Address
 
 Value = tuple[int, Any]
-"""A Soroban value: its SCValType, and what it holds in Python's terms."""
+"""A Soroban value: its SCValType, and its content as a Python value."""
 
 BOOL, VOID, ERROR, U32, I32, U64, I64, TIMEPOINT, DURATION, U128, I128, U256, I256 = range(13)
 BYTES, STRING, SYMBOL, VEC, MAP, ADDRESS, INSTANCE, KEY_INSTANCE, KEY_NONCE = range(13, 22)
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Malformed(ValueError):
-    """These bytes are not what they should be."""
+    """The bytes are not well-formed XDR of a payment."""
 
 
 class Reader:
@@ -56,26 +56,26 @@ class Reader:
         self.at = 0
 
     def fixed(self, length: int) -> bytes:
-        """That many bytes, a multiple of four."""
+        """So many bytes. The number must be a multiple of four."""
         start, self.at = self.at, self.at + length
         if self.at > len(self._data):
             raise Malformed("it ends too early")
         return self._data[start : self.at]
 
     def since(self, start: int) -> bytes:
-        """What has been read since `at` was `start`."""
+        """The bytes that were read since `at` was `start`."""
         return self._data[start : self.at]
 
     def integer(self, length: int, *, signed: bool = False) -> int:
-        """Of that many bytes, the highest first."""
+        """A number of so many bytes, the highest first."""
         return int.from_bytes(self.fixed(length), "big", signed=signed)
 
     def u32(self) -> int:
-        """Also the number of an enum, of a union's arm, and of an array's elements."""
+        """A number of four bytes: also an enum, the arm of a union, and the length of an array."""
         return int.from_bytes(self.fixed(4), "big")
 
     def opaque(self, most: int | None = None) -> bytes:
-        """Bytes or a string of a length that stands before them."""
+        """Bytes or a string, after their length."""
         length = self.u32()
         if most is not None and length > most:
             raise Malformed("it is too long")
@@ -85,7 +85,7 @@ class Reader:
         return padded[:length]
 
     def option(self) -> bool:
-        """Whether the next thing is there."""
+        """Whether an optional value follows."""
         return self.one_of(0, 1) == 1
 
     def one_of(self, *known: int) -> int:
@@ -96,14 +96,14 @@ class Reader:
         return number
 
     def array(self, read: Callable[[], T], most: int | None = None) -> tuple[T, ...]:
-        """Elements, one after the other. An element has four bytes at least, so their number is within what is there."""
+        """Elements, after their number. Each has at least four bytes, which bounds the number."""
         count = self.u32()
         if count > (len(self._data) - self.at) // 4 or (most is not None and count > most):
             raise Malformed("there are too many elements")
         return tuple([read() for _ in range(count)])
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Check that nothing follows."""
         if self.at != len(self._data):
             raise Malformed("something follows the end")
 
@@ -130,7 +130,7 @@ class Reader:
         return self.opaque(_SYMBOL_BYTES)
 
     def value(self, depth: int = 0) -> Value:
-        """A Soroban value. Contract instances are none that a payment has."""
+        """A Soroban value. Payments have no contract instances, so those are refused."""
         kind = self.u32()
         if form := _INTEGERS.get(kind):
             return kind, self.integer(form[0], signed=form[1])
@@ -151,7 +151,7 @@ class Reader:
         return kind, self.array(lambda: (self.value(depth + 1), self.value(depth + 1)))
 
     def ledger_key(self) -> None:
-        """What a transaction may name in its footprint. Nothing is made of it."""
+        """Read a key of the footprint. It is not kept."""
         kind = self.one_of(_LEDGER_ACCOUNT, _LEDGER_TRUSTLINE, _LEDGER_CONTRACT_DATA, _LEDGER_CONTRACT_CODE)
         if kind == _LEDGER_CONTRACT_DATA:
             self.address()

@@ -1,6 +1,6 @@
-"""The x402 v2 objects as they travel (specs/x402-specification-v2.md of x402-foundation/x402), as msgspec Structs.
+"""The JSON objects of x402 v2 (specs/x402-specification-v2.md of x402-foundation/x402), as msgspec Structs.
 
-Field names on the wire are camelCase. Absent optional fields are left out, never null.
+Their JSON names are camelCase. Absent optional fields are left out, never null.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Offer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         asset: token contract, mint or currency code.
         pay_to: recipient.
         max_timeout_seconds: how long a payment made from this offer is expected to stay valid.
-        extra: scheme data; `paymentFlow` "upfront" says that settlement comes before the answer.
+        extra: data of the scheme. `paymentFlow` "upfront" says that the payment is settled before the answer.
     """
 
     scheme: str
@@ -34,7 +34,7 @@ class Offer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Resource(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """What is sold. `service_name` and `tags` are printable ASCII of at most 32 characters, `description` at most 500."""
+    """The call that is sold. `service_name` and `tags` are printable ASCII of at most 32 characters, `description` of 500."""
 
     url: str
     description: str | None = None
@@ -54,7 +54,7 @@ class Challenge(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Payment(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """The specification's PaymentPayload: what PAYMENT-SIGNATURE carries."""
+    """The specification's PaymentPayload, the content of PAYMENT-SIGNATURE."""
 
     x402_version: int = msgspec.field(name="x402Version")
     accepted: Offer
@@ -64,7 +64,7 @@ class Payment(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, k
 
 
 class FlatPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """The older shape that X-PAYMENT carries: no `accepted`; `network` may be a v1 name such as ``base``."""
+    """The older content of X-PAYMENT. It has no `accepted`, and `network` may be a v1 name such as ``base``."""
 
     x402_version: int = msgspec.field(name="x402Version")
     scheme: str
@@ -73,7 +73,7 @@ class FlatPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class FacilitatorCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Body of /verify and /settle. t54's client leaves out the version and may add extensions."""
+    """The body of /verify and /settle. t54's client leaves out the version and may add extensions."""
 
     payment_payload: Payment
     payment_requirements: Offer
@@ -81,7 +81,7 @@ class FacilitatorCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True)
 
 
 class Verification(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """Answer of /verify."""
+    """The answer of /verify."""
 
     is_valid: bool
     invalid_reason: str | None = None
@@ -90,9 +90,9 @@ class Verification(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class Settlement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """Answer of /settle and, in base64, the PAYMENT-RESPONSE header: the receipt.
+    """The answer of /settle and, in base64, the PAYMENT-RESPONSE header: the receipt.
 
-    `success` False with `error_reason` "settlement_pending" and a transaction is not final: broadcast, not yet confirmed.
+    `success` False with `error_reason` "settlement_pending" is not final: the transaction was sent and is not confirmed yet.
     """
 
     success: bool
@@ -105,12 +105,12 @@ class Settlement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class Evidence(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """Answer of our facilitator's /settlements/{payment id}: what the chain says about one payment.
+    """The answer of our facilitator's /settlements/{payment id}: what the chain shows of one payment.
 
     Args:
-        status: ``settled`` (a transfer of it is on the chain), ``unused`` (not used as of `as_of`), ``void`` (it was
-            cancelled) or ``unknown`` (the chain cannot be asked, or does not show what became of it).
-        as_of: timestamp of the block that was asked, in Unix seconds; 0 when none was.
+        status: ``settled`` (the chain has its transfer), ``unused`` (not used as of `as_of`), ``void`` (it was cancelled or
+            failed, and can never settle) or ``unknown`` (the chain does not answer, or does not show what became of it).
+        as_of: the time of the newest block, in Unix seconds; 0 when it is not known.
     """
 
     status: str
@@ -132,7 +132,7 @@ class SupportedKind(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 
 
 class Supported(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Answer of /supported."""
+    """The answer of /supported."""
 
     kinds: tuple[SupportedKind, ...]
     extensions: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""The XRP Ledger's binary format, as far as a simple payment needs it: strict reading, and canonical writing.
+"""Reads and writes the XRP Ledger's binary format, as far as a simple payment needs it.
 
-Every field that the reader does not know is refused by name where it has one, never skipped. A blob that would be written
-in another way than it came is refused, so one transaction has one blob and one hash.
+Unknown fields are refused and never skipped. A blob that is not in canonical form is refused, too, so that one transaction has
+one blob and one hash.
 
 Sources: xrpl.org, "Binary Format"; field codes from rippled's definitions, as xrpl-py 5.2.0 ships them.
 """
@@ -49,7 +49,7 @@ FIELDS: dict[tuple[int, int], str] = {
     (_ACCOUNT, 3): "Destination",
     (_ARRAY, 9): "Memos",
 }
-"""What may occur, in the order in which it must."""
+"""The permitted fields, in their canonical order."""
 MEMO_FIELDS: dict[tuple[int, int], str] = {(_BLOB, 12): "MemoType", (_BLOB, 13): "MemoData", (_BLOB, 14): "MemoFormat"}
 KNOWN_OTHERS: dict[tuple[int, int], str] = {
     (_AMOUNT, 10): "DeliverMin",
@@ -57,7 +57,7 @@ KNOWN_OTHERS: dict[tuple[int, int], str] = {
     (_ARRAY, 3): "Signers",
     (18, 1): "Paths",
 }
-"""What a payment may carry and ours may not: it is refused by its name."""
+"""Fields that payments may have and ours may not. The refusal names them."""
 
 
 class Unreadable(ValueError):
@@ -113,7 +113,7 @@ class Transaction:
 
     @property
     def hash(self) -> str:
-        """What the network calls it: upper-case hex."""
+        """The transaction's name on the network: upper-case hex."""
         return sha512_half(_HASH_PREFIX + self.blob).hex().upper()
 
 
@@ -129,12 +129,12 @@ def decode(blob: bytes) -> Transaction:
 
 
 def encode(fields: dict[str, Any]) -> bytes:
-    """The one way to write these fields. Raises Unreadable for a value that the format cannot hold."""
+    """The canonical bytes of these fields. Raises Unreadable for a value that the format cannot hold."""
     return b"".join(_field(code, fields[name]) for code, name in FIELDS.items() if name in fields)
 
 
 class _Reader:
-    """A position in the bytes. What it accepts loosely, writing it again shows."""
+    """Reads from the front. It accepts non-canonical forms: the comparison with the canonical bytes finds them."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -206,7 +206,7 @@ class _Reader:
         return first >> 4 or self._number(1), first & 15 or self._number(1)
 
     def _length(self) -> int:
-        """Of what follows. Longer ones, which take three bytes, are longer than a blob may be."""
+        """The length of what follows. A length of three bytes would be more than a blob may have."""
         first = self._number(1)
         if first <= _LONGEST_SHORT:
             return first

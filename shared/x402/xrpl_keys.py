@@ -22,7 +22,7 @@ _SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD036414
 ACCOUNT_ID_BYTES = 20
 ED25519_PREFIX = 0xED
 PUBLIC_KEY_BYTES = 33
-"""Of either kind: compressed secp256k1, or 0xED and an ed25519 key."""
+"""The length of both kinds of key: compressed secp256k1, or 0xED and an ed25519 key."""
 
 
 def sha512_half(data: bytes) -> bytes:
@@ -36,7 +36,7 @@ def address_of(public_key: bytes) -> str:
 
 
 def address(account_id: bytes) -> str:
-    """An account id as a classic address. Its version byte is zero, so it starts with ``r``."""
+    """The classic address of an account id. Its version byte is zero, so it starts with ``r``."""
     payload = b"\0" + account_id
     payload += _checksum(payload)
     number, digits = int.from_bytes(payload, "big"), []
@@ -49,7 +49,7 @@ def address(account_id: bytes) -> str:
 
 @lru_cache(maxsize=256)
 def account_id(text: str) -> bytes:
-    """The 20 bytes of a classic address. There is one text for each: everything else is a ValueError, an X-address, too."""
+    """The 20 bytes of a classic address. Raises ValueError for any other text, also for an X-address."""
     if len(text) > _LONGEST_ADDRESS:
         raise ValueError("not a classic address")
     found = base58_payload(text, 1 + ACCOUNT_ID_BYTES)[1:]
@@ -89,7 +89,7 @@ def is_address(text: object) -> bool:
 
 
 def is_signed(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the signature is the key's over the message, in the one form that the network takes."""
+    """Whether it is the key's signature of the message, in the only form that the network takes."""
     if len(public_key) != PUBLIC_KEY_BYTES:
         return False
     if public_key[0] == ED25519_PREFIX:
@@ -107,7 +107,7 @@ def is_signed(public_key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def _is_fully_canonical(signature: bytes) -> bool:
-    """Strict DER with r and s within the group and s in its lower half: anybody could write another form of any other."""
+    """Whether it is strict DER, r and s are in the group, and s is in its lower half. Other signatures have several forms."""
     if not 8 <= len(signature) <= 72 or signature[0] != 0x30 or signature[1] != len(signature) - 2:
         return False
     r_length = signature[3]

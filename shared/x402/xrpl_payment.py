@@ -1,4 +1,4 @@
-"""What the fields of a payment on the XRP Ledger must be to pay an offer: the judgement that needs no key and no network."""
+"""Checks the fields of a payment on the XRP Ledger against an offer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from shared.x402.xrpl_keys import account_id
 
 INVOICE = "invoiceId"
 MAX_FEE_DROPS = 10_000
-"""What the payer may spend on the network's fee, as the reference has it: more is a mistake, or a payer being robbed."""
+"""The most that a payer may spend on the network's fee, as in the reference. More is a mistake, or theft from the payer."""
 LAST_STANDARD_NETWORK = 1024
-"""Up to this one, transactions do not name their network, and those that do are not taken."""
+"""On networks up to this number transactions must not name their network. On others they must."""
 
 PREFIX = "invalid_exact_xrpl_payload_"
 _PAYMENT = 0
@@ -30,17 +30,17 @@ _FOREIGN = {
 
 
 def invoice_hash(invoice: str) -> bytes:
-    """What the transaction carries as InvoiceID."""
+    """The InvoiceID of a transaction that pays an invoice."""
     return hashlib.sha256(invoice.encode()).digest()
 
 
 def refused(reason: str) -> PaymentRefused:
-    """A refusal in the scheme's own words, which share a prefix."""
+    """A refusal with one of the scheme's own reasons, which share a prefix."""
     return PaymentRefused(PREFIX + reason)
 
 
 def read(blob: bytes) -> Transaction:
-    """The payment in the blob. Raises Refused unless it is one, canonical, and of the permitted fields."""
+    """The payment in the blob. Raises PaymentRefused unless it is a canonical payment with permitted fields only."""
     try:
         transaction = decode(blob)
     except Foreign as foreign:
@@ -53,10 +53,10 @@ def read(blob: bytes) -> Transaction:
 
 
 def check_fields(offer: Offer, fields: dict[str, Any], invoice: str | None) -> None:
-    """Raises Refused unless they pay the offer.
+    """Raises PaymentRefused unless the fields pay the offer.
 
     Args:
-        invoice: as the payload names it beside the transaction; None when it does not.
+        invoice: the payload's own copy of the invoice; None when it has none.
     """
     _check_amounts(offer, fields)
     _check_recipient(offer, fields)
@@ -68,7 +68,7 @@ def check_fields(offer: Offer, fields: dict[str, Any], invoice: str | None) -> N
 
 
 def _check_amounts(offer: Offer, fields: dict[str, Any]) -> None:
-    """Exactly the amount, in the very token, and nothing that would deliver less or take another way."""
+    """Exactly the amount of the very token, and nothing that would deliver less."""
     amount, most = fields.get("Amount"), fields.get("SendMax")
     if not isinstance(amount, Issued):
         raise refused("iou_amount")
@@ -110,7 +110,7 @@ def _check_network(offer: Offer, fields: dict[str, Any]) -> None:
 
 
 def _check_invoice(offer: Offer, fields: dict[str, Any], named: str | None) -> None:
-    """InvoiceID is the binding; the memo and the payload's copy are t54's habit, and may say nothing else."""
+    """The InvoiceID must be the offer's. t54's client also sends it as a memo and in the payload: both must be equal to it."""
     invoice = offer.extra.get(INVOICE)
     memos = fields.get("Memos")
     if invoice is None:
@@ -134,7 +134,7 @@ def _check_fee(fields: dict[str, Any]) -> None:
 
 
 def sequence_and_ticket(offer: Offer, fields: dict[str, Any]) -> tuple[int, int]:
-    """One of them is zero. An offer that names no method leaves the choice to the payer."""
+    """Sequence and ticket of the payment, one of which is 0. Without a method in the offer the payer may choose."""
     method = offer.extra.get("assetTransferMethod")
     ticket = fields.get("TicketSequence")
     if method == "sequence" and ticket is not None:

@@ -1,4 +1,4 @@
-"""What the facilitator's tests share: payers who sign, a stranger with gas of his own, and a node that fails to order."""
+"""What the facilitator's tests share: payers who sign, a stranger with gas of his own, and a node that fails on demand."""
 
 from __future__ import annotations
 
@@ -193,16 +193,16 @@ class Bench:
         return answer
 
 
-class MoodyNode:
-    """A JSON-RPC node between the facilitator and the chain. `moods` says how it treats a method; the rest goes through.
+class FaultyNode:
+    """A JSON-RPC node between the facilitator and the chain. `faults` says how it answers a method. Other calls pass through.
 
-    Moods: ``null``, ``empty`` (a result of []), ``error`` (a JSON-RPC error), ``garbage``, ``http429``, ``reset``, ``hang``,
+    Faults: ``null``, ``empty`` (a result of []), ``error`` (a JSON-RPC error), ``garbage``, ``http429``, ``reset``, ``hang``,
     ``lost`` (done, and the answer lost), ``forget`` (a transaction is taken and forgotten), or a function, called with the
     parameters before the call goes through, which may return one of these. `edits` changes a method's results.
     """
 
     def __init__(self, upstream: str) -> None:
-        self.moods: dict[str, str | Callable[[Any], object]] = {}
+        self.faults: dict[str, str | Callable[[Any], object]] = {}
         self.edits: dict[str, Callable[[Any], Any]] = {}
         self.seen: list[str] = []
         self.url = ""
@@ -250,11 +250,11 @@ class MoodyNode:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
         self.seen.append(asked["method"])
-        mood = self.moods.get(asked["method"])
+        fault = self.faults.get(asked["method"])
         envelope = {"jsonrpc": "2.0", "id": asked["id"]}
-        if callable(mood):
-            mood = await asyncio.to_thread(mood, asked["params"])
-        match mood:
+        if callable(fault):
+            fault = await asyncio.to_thread(fault, asked["params"])
+        match fault:
             case "null":
                 return web.json_response({**envelope, "result": None})
             case "empty":
@@ -277,7 +277,7 @@ class MoodyNode:
         if edit := self.edits.get(asked["method"]):
             answered = json.loads(content)
             content = as_json({**answered, "result": edit(answered["result"])})
-        return self._reset(request) if mood == "lost" else web.Response(body=content, content_type="application/json")
+        return self._reset(request) if fault == "lost" else web.Response(body=content, content_type="application/json")
 
     def _reset(self, request: web.Request) -> web.Response:
         assert request.transport is not None

@@ -21,7 +21,7 @@ from facilitator.app import create_app
 from shared.json_rpc import JsonRpc
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
-from tests.facilitator.bench import Bench, MoodyNode, an_address
+from tests.facilitator.bench import Bench, FaultyNode, an_address
 from tests.facilitator.still import StillChain
 
 Build = Callable[[Settings], Litestar]
@@ -32,7 +32,7 @@ async def running(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
     """Litestar's AsyncTestClient would block the event loop for every request, so nothing would ever be parallel."""
     async with (
         app.lifespan(),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://cashier") as client,
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://facilitator") as client,
     ):
         yield client
 
@@ -94,9 +94,9 @@ def pay_to() -> str:
 
 
 @pytest.fixture
-def node(bench: Bench) -> Iterator[MoodyNode]:
-    """A node in front of the chain that fails to order."""
-    node = MoodyNode(bench.sandbox.rpc_url)
+def node(bench: Bench) -> Iterator[FaultyNode]:
+    """A node in front of the chain that fails on demand."""
+    node = FaultyNode(bench.sandbox.rpc_url)
     node.start()
     yield node
     node.stop()
@@ -110,8 +110,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def moody_cashier(
-    impatient: None, build: Build, settings: Settings, node: MoodyNode
+async def faulty_node_facilitator(
+    impatient: None, build: Build, settings: Settings, node: FaultyNode
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A facilitator that knows the chain through that node only."""
     async with running(

@@ -15,7 +15,7 @@ import pytest
 
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
 from tests.facilitator.still import StillChain
 
@@ -38,16 +38,16 @@ def funds(still: StillChain) -> Iterator[Callable[[int], None]]:
 
 
 @pytest.fixture
-def node(still: StillChain) -> Iterator[MoodyNode]:
+def node(still: StillChain) -> Iterator[FaultyNode]:
     """It says what it was asked."""
-    node = MoodyNode(still.sandbox.rpc_url)
+    node = FaultyNode(still.sandbox.rpc_url)
     node.start()
     yield node
     node.stop()
 
 
 @pytest.fixture
-def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
+def settings(still: StillChain, node: FaultyNode, tmp_path: Path) -> Settings:
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
     return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000, low_balance_eth=2))
@@ -84,7 +84,7 @@ async def health_becomes(facilitator: httpx.AsyncClient, status: int, balance: s
 
 async def test_an_empty_account_settles_nothing_until_it_is_filled(
     facilitator: httpx.AsyncClient,
-    node: MoodyNode,
+    node: FaultyNode,
     still: StillChain,
     funds: Callable[[int], None],
     pay_to: str,
@@ -148,7 +148,7 @@ async def test_a_low_balance_is_told_once(
 async def test_what_waits_is_counted(
     build: Build,
     settings: Settings,
-    node: MoodyNode,
+    node: FaultyNode,
     still: StillChain,
     funds: Callable[[int], None],
     pay_to: str,
@@ -174,7 +174,7 @@ async def test_what_waits_is_counted(
 
 
 async def test_a_normal_settlement_asks_the_node_three_times(
-    build: Build, settings: Settings, node: MoodyNode, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    build: Build, settings: Settings, node: FaultyNode, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Simulated, sent, and its receipt read: what is watched is watched beside it."""
     for name in ("evm.rail.WATCH_EVERY_S", "evm.balance.READ_SOON_S", "evm.prices.PRICE_AGE_S"):

@@ -11,7 +11,7 @@ import pytest
 
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.served import Served, serve
 from tests.facilitator.still import StillChain, until
 
@@ -24,16 +24,16 @@ def callers() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture
-def node(still: StillChain) -> Iterator[MoodyNode]:
+def node(still: StillChain) -> Iterator[FaultyNode]:
     """In front of the chain that waits."""
-    node = MoodyNode(still.sandbox.rpc_url)
+    node = FaultyNode(still.sandbox.rpc_url)
     node.start()
     yield node
     node.stop()
 
 
 @pytest.fixture
-def start(still: StillChain, node: MoodyNode, tmp_path: Path) -> Iterator[Callable[[], Served]]:
+def start(still: StillChain, node: FaultyNode, tmp_path: Path) -> Iterator[Callable[[], Served]]:
     """Starts the process; the last one is stopped at the end."""
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
@@ -49,7 +49,7 @@ def start(still: StillChain, node: MoodyNode, tmp_path: Path) -> Iterator[Callab
 
 
 def test_killed_between_sending_and_the_receipt(
-    still: StillChain, node: MoodyNode, start: Callable[[], Served], callers: ThreadPoolExecutor, pay_to: str
+    still: StillChain, node: FaultyNode, start: Callable[[], Served], callers: ThreadPoolExecutor, pay_to: str
 ) -> None:
     """Twenty copies of the payment afterwards hear of the transaction that was sent before, and no other is sent."""
     payer, before = still.payer(), still.confirmed
@@ -79,7 +79,7 @@ def test_killed_between_sending_and_the_receipt(
 
 
 def test_killed_between_two_sends(
-    still: StillChain, node: MoodyNode, start: Callable[[], Served], callers: ThreadPoolExecutor, pay_to: str
+    still: StillChain, node: FaultyNode, start: Callable[[], Served], callers: ThreadPoolExecutor, pay_to: str
 ) -> None:
     """Given three payments of which one is in the pool and one was never sent, then each pays once, without a gap."""
     payer, before = still.payer(), still.confirmed
@@ -94,10 +94,10 @@ def test_killed_between_two_sends(
         first.kill()
         return "reset"
 
-    node.moods["eth_sendRawTransaction"] = kill
+    node.faults["eth_sendRawTransaction"] = kill
     lost.append(callers.submit(first.settle, unsent))
     assert [one.result() for one in lost] == [None, None]
-    node.moods.clear()
+    node.faults.clear()
     second = start()
     node.seen.clear()
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import Bench, MoodyNode, Payer, payment_id
+from tests.facilitator.bench import Bench, FaultyNode, Payer, payment_id
 
 pytestmark = pytest.mark.anyio
 
@@ -86,20 +86,20 @@ async def test_a_payment_before_and_after_it_is_cancelled(
 
 
 async def test_logs_that_do_not_show_it_are_no_evidence(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, payer: Payer, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, payer: Payer, pay_to: str
 ) -> None:
     """Given a node that lags behind another, so that the nonce is used and its log is missing, then nothing is concluded."""
     call = payer.call(pay_to)
-    settlement = await settle(moody_cashier, call)
-    node.moods["eth_getLogs"] = "empty"
+    settlement = await settle(faulty_node_facilitator, call)
+    node.faults["eth_getLogs"] = "empty"
 
-    status, found = await evidence(moody_cashier, call)
-    again = await settle(moody_cashier, call)
-    node.moods.clear()
+    status, found = await evidence(faulty_node_facilitator, call)
+    again = await settle(faulty_node_facilitator, call)
+    node.faults.clear()
 
     assert (status, found["status"]) == (503, "unknown")
     assert (again["success"], again["errorReason"]) == (False, "unexpected_settle_error")
-    assert await settle(moody_cashier, call) == settlement
+    assert await settle(faulty_node_facilitator, call) == settlement
 
 
 async def test_a_payment_of_long_ago_is_unknown(
@@ -118,20 +118,20 @@ async def test_a_payment_of_long_ago_is_unknown(
 
 METHODS = ["eth_getBlockByNumber", "eth_call", "eth_getLogs", "eth_getTransactionReceipt"]
 MOODS = ["error", "garbage", "http429", "reset", "lost"]
-FAILURES = [(method, mood) for method in METHODS for mood in MOODS] + [("eth_getTransactionReceipt", "null")]
+FAILURES = [(method, fault) for method in METHODS for fault in MOODS] + [("eth_getTransactionReceipt", "null")]
 
 
-@pytest.mark.parametrize(("method", "mood"), FAILURES)
+@pytest.mark.parametrize(("method", "fault"), FAILURES)
 async def test_a_node_that_fails_gives_none(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, payer: Payer, pay_to: str, method: str, mood: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, payer: Payer, pay_to: str, method: str, fault: str
 ) -> None:
     """Given a settled payment, then neither /settlements nor /settle says that it is not paid."""
     call = payer.call(pay_to)
-    assert (await settle(moody_cashier, call))["success"]
-    node.moods[method] = mood
+    assert (await settle(faulty_node_facilitator, call))["success"]
+    node.faults[method] = fault
 
-    status, found = await evidence(moody_cashier, call)
-    again = await settle(moody_cashier, call)
+    status, found = await evidence(faulty_node_facilitator, call)
+    again = await settle(faulty_node_facilitator, call)
 
     assert (status, found["status"]) == (503, "unknown")
     assert (again["success"], again["errorReason"]) == (False, "unexpected_settle_error")

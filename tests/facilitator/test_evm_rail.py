@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import TRANSFER_TOPIC, Bench, MoodyNode
+from tests.facilitator.bench import TRANSFER_TOPIC, Bench, FaultyNode
 
 pytestmark = pytest.mark.anyio
 
@@ -158,28 +158,28 @@ async def test_a_payment_that_somebody_else_sent_is_settled(
 
 
 async def test_a_stranger_who_is_faster_by_a_moment(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """Sent between our simulation and our transaction, the authorization pays all the same; ours reverts and is not named."""
     call = bench.payer().call(pay_to)
     theirs: list[str] = []
-    node.moods["eth_sendRawTransaction"] = lambda _: theirs.append(bench.broadcast(call))
+    node.faults["eth_sendRawTransaction"] = lambda _: theirs.append(bench.broadcast(call))
 
-    settlement = await settle(moody_cashier, call)
+    settlement = await settle(faulty_node_facilitator, call)
 
     assert (settlement["success"], [settlement["transaction"]]) == (True, theirs)
     assert bench.transfers(pay_to) == theirs
 
 
 async def test_a_payer_who_cancels_at_the_last_moment(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """Cancelled between our simulation and our transaction, nothing is paid and nothing is claimed to be."""
     payer = bench.payer()
     call = payer.call(pay_to)
-    node.moods["eth_sendRawTransaction"] = lambda _: bench.cancel(payer, call)
+    node.faults["eth_sendRawTransaction"] = lambda _: bench.cancel(payer, call)
 
-    settlement = await settle(moody_cashier, call)
+    settlement = await settle(faulty_node_facilitator, call)
 
     assert (settlement["success"], settlement["errorReason"]) == (False, "invalid_transaction_state")
     assert settlement["transaction"] == ""
@@ -187,14 +187,14 @@ async def test_a_payer_who_cancels_at_the_last_moment(
 
 
 async def test_a_payer_who_empties_the_account_at_the_last_moment(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """The balance goes elsewhere between our simulation and our transaction: not settled, and the nonce stays unused."""
     payer = bench.payer(funds=1_000)
     call = payer.call(pay_to)
-    node.moods["eth_sendRawTransaction"] = lambda _: bench.broadcast(payer.call("0x" + "77" * 20))
+    node.faults["eth_sendRawTransaction"] = lambda _: bench.broadcast(payer.call("0x" + "77" * 20))
 
-    settlement = await settle(moody_cashier, call)
+    settlement = await settle(faulty_node_facilitator, call)
 
     assert settlement["success"] is False
     assert (bench.balance(pay_to), bench.is_used(call)) == (0, False)
@@ -214,15 +214,15 @@ async def test_an_expired_payment_that_settled_stays_settled(
 
 
 async def test_a_caller_who_hangs_up_does_not_undo_a_settlement(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """Given a caller who is gone before the transaction is sent, then it is sent, and whoever asks again hears of it."""
     call = bench.payer().call(pay_to)
-    node.moods["eth_sendRawTransaction"] = lambda _: time.sleep(0.3)
+    node.faults["eth_sendRawTransaction"] = lambda _: time.sleep(0.3)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(settle(moody_cashier, call), timeout=0.15)
+        await asyncio.wait_for(settle(faulty_node_facilitator, call), timeout=0.15)
 
-    settlement = await settle(moody_cashier, call)
+    settlement = await settle(faulty_node_facilitator, call)
 
     assert bench.transfers(pay_to) == [settlement["transaction"]]
     assert node.seen.count("eth_sendRawTransaction") == 1

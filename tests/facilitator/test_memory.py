@@ -10,13 +10,13 @@ import pytest
 from facilitator.rails.evm.rail import EvmRail
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import FacilitatorCall
-from tests.facilitator.bench import Bench, MoodyNode
+from tests.facilitator.bench import Bench, FaultyNode
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def rail(impatient: None, bench: Bench, node: MoodyNode) -> AsyncIterator[EvmRail]:
+async def rail(impatient: None, bench: Bench, node: FaultyNode) -> AsyncIterator[EvmRail]:
     key = bytes.fromhex(bench.sandbox.settler_key[2:])
     rail = EvmRail(EVM_USDC["eip155:8453"], node.url, key, most_for_gas=10**11, low_balance=0)
     await rail.start()
@@ -25,17 +25,17 @@ async def rail(impatient: None, bench: Bench, node: MoodyNode) -> AsyncIterator[
 
 
 async def test_receipts_that_nobody_sees(
-    rail: EvmRail, bench: Bench, node: MoodyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    rail: EvmRail, bench: Bench, node: FaultyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given twenty payments whose receipts do not come, then few of them are kept, and all are found when asked for again."""
     monkeypatch.setattr("facilitator.rails.evm.rail.MOST_REMEMBERED", 6)
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.1)
     payer = bench.payer()
     calls = [msgspec.convert(payer.call(pay_to), FacilitatorCall) for _ in range(20)]
-    node.moods["eth_getTransactionReceipt"] = "null"
+    node.faults["eth_getTransactionReceipt"] = "null"
     pending = [await rail.settle(call) for call in calls]
     kept = len(rail._sent)
-    node.moods.clear()
+    node.faults.clear()
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 5.0)
 
     settlements = [await rail.settle(call) for call in calls]

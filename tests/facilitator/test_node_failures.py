@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import Bench, MoodyNode, payment_id
+from tests.facilitator.bench import Bench, FaultyNode, payment_id
 
 pytestmark = pytest.mark.anyio
 
@@ -22,15 +22,15 @@ async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
 
 
 async def test_a_node_that_is_down(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """Nothing is settled, nothing is valid, and there is no evidence."""
     call = bench.payer().call(pay_to)
     node.stop()
 
-    settlement = await settle(moody_cashier, call)
-    verification = (await moody_cashier.post("/verify", json=call)).json()
-    evidence = await moody_cashier.get(f"/settlements/{payment_id(call)}")
+    settlement = await settle(faulty_node_facilitator, call)
+    verification = (await faulty_node_facilitator.post("/verify", json=call)).json()
+    evidence = await faulty_node_facilitator.get(f"/settlements/{payment_id(call)}")
 
     assert (settlement["success"], settlement["errorReason"]) == (False, "unexpected_settle_error")
     assert (verification["isValid"], verification["invalidReason"]) == (False, "unexpected_verify_error")
@@ -38,28 +38,32 @@ async def test_a_node_that_is_down(
 
 
 async def test_static_refusals_need_no_node(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """A wrong signature is refused for good, node or not."""
     call = bench.payer().call(pay_to)
     call["paymentPayload"]["payload"]["signature"] = "0x" + "ab" * 65
     node.stop()
 
-    assert (await settle(moody_cashier, call))["errorReason"] == "invalid_exact_evm_payload_signature"
+    assert (await settle(faulty_node_facilitator, call))["errorReason"] == "invalid_exact_evm_payload_signature"
 
 
 async def test_a_receipt_that_does_not_come(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    faulty_node_facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    bench: Bench,
+    pay_to: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Pending, with the transaction; asked again, the same one is waited for and nothing is sent twice."""
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.3)
     call = bench.payer().call(pay_to)
-    node.moods["eth_getTransactionReceipt"] = "null"
-    pending = await settle(moody_cashier, call)
-    still_pending = await settle(moody_cashier, call)
-    node.moods.clear()
+    node.faults["eth_getTransactionReceipt"] = "null"
+    pending = await settle(faulty_node_facilitator, call)
+    still_pending = await settle(faulty_node_facilitator, call)
+    node.faults.clear()
 
-    settlement = await settle(moody_cashier, call)
+    settlement = await settle(faulty_node_facilitator, call)
 
     assert (pending["success"], pending["errorReason"]) == (False, "settlement_pending")
     assert still_pending == pending
@@ -68,26 +72,28 @@ async def test_a_receipt_that_does_not_come(
     assert node.seen.count("eth_sendRawTransaction") == 1
 
 
-async def test_a_node_that_hangs(moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str) -> None:
+async def test_a_node_that_hangs(
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
+) -> None:
     """The call ends within the node's time limit, open."""
-    node.moods["eth_estimateGas"] = "hang"
+    node.faults["eth_estimateGas"] = "hang"
 
-    settlement = await asyncio.wait_for(settle(moody_cashier, bench.payer().call(pay_to)), timeout=5)
+    settlement = await asyncio.wait_for(settle(faulty_node_facilitator, bench.payer().call(pay_to)), timeout=5)
 
     assert settlement["errorReason"] == "unexpected_settle_error"
 
 
 async def test_a_refused_transaction_leaves_no_gap(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """Given a node that refuses a transaction between others, then those after it settle: its number is used again."""
     payer = bench.payer()
-    assert (await settle(moody_cashier, payer.call(pay_to)))["success"]
-    node.moods["eth_sendRawTransaction"] = "error"
-    refused = await asyncio.gather(*(settle(moody_cashier, payer.call(pay_to)) for _ in range(3)))
-    node.moods.clear()
+    assert (await settle(faulty_node_facilitator, payer.call(pay_to)))["success"]
+    node.faults["eth_sendRawTransaction"] = "error"
+    refused = await asyncio.gather(*(settle(faulty_node_facilitator, payer.call(pay_to)) for _ in range(3)))
+    node.faults.clear()
 
-    after = await asyncio.gather(*(settle(moody_cashier, payer.call(pay_to)) for _ in range(3)))
+    after = await asyncio.gather(*(settle(faulty_node_facilitator, payer.call(pay_to)) for _ in range(3)))
 
     assert [one["errorReason"] for one in refused] == ["unexpected_settle_error"] * 3
     assert all(one["success"] for one in after)
@@ -95,19 +101,23 @@ async def test_a_refused_transaction_leaves_no_gap(
 
 
 async def test_a_forgotten_transaction_does_not_hold_up_the_others(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    faulty_node_facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    bench: Bench,
+    pay_to: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given a node that took a transaction and lost it, then it is sent again, and it and those after it settle."""
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.3)
     payer = bench.payer()
-    await settle_in_the_end(moody_cashier, payer.call(pay_to))
-    node.moods["eth_sendRawTransaction"] = "forget"
+    await settle_in_the_end(faulty_node_facilitator, payer.call(pay_to))
+    node.faults["eth_sendRawTransaction"] = "forget"
     lost = payer.call(pay_to)
-    pending = await settle(moody_cashier, lost)
-    node.moods.clear()
+    pending = await settle(faulty_node_facilitator, lost)
+    node.faults.clear()
 
     for call in (payer.call(pay_to), payer.call(pay_to), lost):
-        await settle_in_the_end(moody_cashier, call)
+        await settle_in_the_end(faulty_node_facilitator, call)
 
     assert pending["errorReason"] == "settlement_pending"
     assert bench.balance(pay_to) == 4_000
@@ -122,7 +132,7 @@ METHODS = [
 ]
 MOODS = ["error", "garbage", "http429", "reset", "lost"]
 NULL = ["eth_getBlockByNumber", "eth_sendRawTransaction", "eth_getTransactionReceipt"]
-FAILURES = [(method, mood) for method in METHODS for mood in MOODS] + [(method, "null") for method in NULL]
+FAILURES = [(method, fault) for method in METHODS for fault in MOODS] + [(method, "null") for method in NULL]
 
 
 async def settle_in_the_end(facilitator: httpx.AsyncClient, call: Any) -> Any:
@@ -135,57 +145,57 @@ async def settle_in_the_end(facilitator: httpx.AsyncClient, call: Any) -> Any:
     raise AssertionError("the outcome stays open")
 
 
-@pytest.mark.parametrize(("method", "mood"), FAILURES)
+@pytest.mark.parametrize(("method", "fault"), FAILURES)
 async def test_whatever_fails_the_payment_settles_once_in_the_end(
-    moody_cashier: httpx.AsyncClient,
-    node: MoodyNode,
+    faulty_node_facilitator: httpx.AsyncClient,
+    node: FaultyNode,
     bench: Bench,
     pay_to: str,
     method: str,
-    mood: str,
+    fault: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.2)
     call = bench.payer().call(pay_to)
-    node.moods[method] = mood
-    meanwhile = await settle(moody_cashier, call)
-    node.moods.clear()
+    node.faults[method] = fault
+    meanwhile = await settle(faulty_node_facilitator, call)
+    node.faults.clear()
 
-    settlement = await settle_in_the_end(moody_cashier, call)
+    settlement = await settle_in_the_end(faulty_node_facilitator, call)
 
     assert meanwhile == settlement if meanwhile["success"] else meanwhile["errorReason"] in OPEN
     assert bench.transfers(pay_to) == [settlement["transaction"]]
 
 
-@pytest.mark.parametrize("mood", MOODS)
+@pytest.mark.parametrize("fault", MOODS)
 async def test_nothing_is_valid_while_the_node_fails(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str, mood: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str, fault: str
 ) -> None:
     """A simulation that could not be made is not a refusal of the payment."""
-    node.moods["eth_estimateGas"] = mood
+    node.faults["eth_estimateGas"] = fault
 
-    answer = await moody_cashier.post("/verify", json=bench.payer().call(pay_to))
+    answer = await faulty_node_facilitator.post("/verify", json=bench.payer().call(pay_to))
 
     assert answer.status_code == 200
     assert (answer.json()["isValid"], answer.json()["invalidReason"]) == (False, "unexpected_verify_error")
 
 
 async def test_a_stranger_is_faster_and_the_chain_is_silent(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str
+    faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """Given a stranger whose transaction came first and a node that then shows no logs, then the outcome stays open."""
     call = bench.payer().call(pay_to)
 
     def intervene(_: Any) -> None:
         bench.broadcast(call)
-        node.moods["eth_getLogs"] = "error"
+        node.faults["eth_getLogs"] = "error"
 
-    node.moods["eth_sendRawTransaction"] = intervene
+    node.faults["eth_sendRawTransaction"] = intervene
 
-    settlement = await settle(moody_cashier, call)
-    node.moods.clear()
+    settlement = await settle(faulty_node_facilitator, call)
+    node.faults.clear()
 
     assert settlement["success"] is False
     assert settlement["errorReason"] in OPEN
-    assert (await settle(moody_cashier, call))["success"]
+    assert (await settle(faulty_node_facilitator, call))["success"]

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.facilitator.bench import Bench, MoodyNode, changed
+from tests.facilitator.bench import Bench, FaultyNode, changed
 
 pytestmark = pytest.mark.anyio
 
@@ -51,8 +51,8 @@ async def test_another_amount(facilitator: httpx.AsyncClient, bench: Bench, pay_
 
 @pytest.mark.parametrize(("to", "price"), [(ELSEWHERE, "0.001"), (None, "0.000001"), (ELSEWHERE, "0.000001")])
 async def test_both_at_once(
-    moody_cashier: httpx.AsyncClient,
-    node: MoodyNode,
+    faulty_node_facilitator: httpx.AsyncClient,
+    node: FaultyNode,
     bench: Bench,
     pay_to: str,
     nonce: str,
@@ -62,25 +62,30 @@ async def test_both_at_once(
     """While one is being settled the other is not told of its success: at most one is, and it is the one that was paid."""
     payer = bench.payer()
     theirs, ours = payer.call(to or pay_to, price=price, nonce=nonce), payer.call(pay_to, price="0.08", nonce=nonce)
-    node.moods["eth_sendRawTransaction"] = lambda _: time.sleep(0.1)
+    node.faults["eth_sendRawTransaction"] = lambda _: time.sleep(0.1)
 
-    first, second = await asyncio.gather(settle(moody_cashier, theirs), settle(moody_cashier, ours))
+    first, second = await asyncio.gather(settle(faulty_node_facilitator, theirs), settle(faulty_node_facilitator, ours))
 
     assert [first["success"], second["success"]].count(True) == 1
     assert second["success"] is (bench.balance(pay_to) == 80_000)
 
 
 async def test_after_one_that_is_pending(
-    moody_cashier: httpx.AsyncClient, node: MoodyNode, bench: Bench, pay_to: str, nonce: str, monkeypatch: Any
+    faulty_node_facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    bench: Bench,
+    pay_to: str,
+    nonce: str,
+    monkeypatch: Any,
 ) -> None:
     """A transaction that is on its way belongs to the authorization it was made of and to no other."""
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.2)
     payer = bench.payer()
-    node.moods["eth_getTransactionReceipt"] = "null"
-    pending = await settle(moody_cashier, payer.call(ELSEWHERE, nonce=nonce))
-    node.moods.clear()
+    node.faults["eth_getTransactionReceipt"] = "null"
+    pending = await settle(faulty_node_facilitator, payer.call(ELSEWHERE, nonce=nonce))
+    node.faults.clear()
 
-    settlement = await settle(moody_cashier, payer.call(pay_to, nonce=nonce))
+    settlement = await settle(faulty_node_facilitator, payer.call(pay_to, nonce=nonce))
 
     assert pending["errorReason"] == "settlement_pending"
     assert (settlement["success"], settlement["errorReason"]) == (False, USED)

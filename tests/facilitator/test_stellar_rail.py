@@ -17,7 +17,7 @@ from shared.settings import InvalidSetting
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.wire import Evidence, Settlement, SupportedKind, Verification
 from tests import stellar_signing as signing
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.stellar_bench import LEDGER_S, StellarBench, changed
 
 pytestmark = pytest.mark.anyio
@@ -51,23 +51,25 @@ async def rail(bench: StellarBench) -> AsyncIterator[StellarRail]:
 
 
 @pytest.fixture
-def node(bench: StellarBench) -> Iterator[MoodyNode]:
-    """A node in front of the network that fails to order."""
-    node = MoodyNode(bench.rpc_url)
+def node(bench: StellarBench) -> Iterator[FaultyNode]:
+    """A node in front of the network that fails on demand."""
+    node = FaultyNode(bench.rpc_url)
     node.start()
     yield node
     node.stop()
 
 
 @pytest.fixture
-async def moody(bench: StellarBench, node: MoodyNode, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[StellarRail]:
+async def faulty_node_rail(
+    bench: StellarBench, node: FaultyNode, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[StellarRail]:
     """A rail that knows the network through that node only, and is not patient."""
     monkeypatch.setattr("facilitator.rails.stellar.node.RPC_TIMEOUT_S", 1.0)
     monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 1.0)
     rail = StellarRail(TOKEN, node.url, bench.settler.secret)
     await rail.start()
     yield rail
-    node.moods.clear()
+    node.faults.clear()
     await rail.stop()
 
 
@@ -264,30 +266,32 @@ async def test_a_payment_that_somebody_else_sent_is_settled(rail: StellarRail, b
     assert bench.transfers(shop) == [theirs]
 
 
-async def test_a_stranger_who_is_faster_by_a_moment(moody: StellarRail, node: MoodyNode, bench: StellarBench) -> None:
+async def test_a_stranger_who_is_faster_by_a_moment(
+    faulty_node_rail: StellarRail, node: FaultyNode, bench: StellarBench
+) -> None:
     """Sent between our simulation and our transaction, the authorization pays all the same; ours fails and is not named."""
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     theirs: list[str] = []
-    node.moods["sendTransaction"] = lambda _: theirs or theirs.append(bench.broadcast(call))
+    node.faults["sendTransaction"] = lambda _: theirs or theirs.append(bench.broadcast(call))
 
-    settlement = await settled(moody, call)
+    settlement = await settled(faulty_node_rail, call)
 
     assert [settlement.transaction] == theirs
     assert bench.transfers(shop) == theirs
 
 
 async def test_a_payer_who_empties_the_account_at_the_last_moment(
-    moody: StellarRail, node: MoodyNode, bench: StellarBench
+    faulty_node_rail: StellarRail, node: FaultyNode, bench: StellarBench
 ) -> None:
     """The money goes elsewhere between our simulation and our transaction: not settled, and nothing is claimed to be."""
     payer, shop = bench.payer(10_000), bench.shop()
     away = bench.call(payer, bench.shop())
     call = bench.call(payer, shop)
     gone: list[str] = []
-    node.moods["sendTransaction"] = lambda _: gone or gone.append(bench.broadcast(away))
+    node.faults["sendTransaction"] = lambda _: gone or gone.append(bench.broadcast(away))
 
-    settlement = await moody.settle(call)
+    settlement = await faulty_node_rail.settle(call)
 
     assert (settlement.success, settlement.transaction) == (False, "")
     assert settlement.error_reason == "settle_exact_stellar_transaction_failed"
@@ -569,14 +573,14 @@ def test_a_key_of_another_form_is_refused(secret: str) -> None:
     assert not secret or secret not in str(refused.value)
 
 
-async def test_a_node_that_is_down_at_start(bench: StellarBench, node: MoodyNode) -> None:
+async def test_a_node_that_is_down_at_start(bench: StellarBench, node: FaultyNode) -> None:
     """It raises, and the next start goes well; nothing is offered before."""
     rail = StellarRail(TOKEN, node.url, bench.settler.secret)
-    node.moods["getNetwork"] = "reset"
+    node.faults["getNetwork"] = "reset"
     with pytest.raises(Exception, match="Server disconnected"):
         await rail.start()
     assert (rail.kinds, rail.unavailable_reason) == ((), "its node does not answer")
-    node.moods.clear()
+    node.faults.clear()
 
     await rail.start()
 
@@ -585,7 +589,7 @@ async def test_a_node_that_is_down_at_start(bench: StellarBench, node: MoodyNode
 
 
 async def test_an_empty_settler_account(bench: StellarBench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is offered and the complaint says what is missing; once there is enough, it goes on by itself."""
+    """Nothing is offered, and the reason says what is missing. Once there is enough, settling goes on by itself."""
     monkeypatch.setattr("facilitator.rails.stellar.balance.READ_SOON_S", LEDGER_S)
     settler = Keypair.random()
     rail = StellarRail(TOKEN, bench.rpc_url, settler.secret, channels=3)
@@ -611,57 +615,57 @@ async def test_an_empty_settler_account(bench: StellarBench, monkeypatch: pytest
 
 
 async def test_a_node_that_falls_silent(
-    moody: StellarRail, node: MoodyNode, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
+    faulty_node_rail: StellarRail, node: FaultyNode, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Open or unknown, never a refusal; after a while nothing is offered; when it is back all goes on without a restart."""
     monkeypatch.setattr("facilitator.rails.stellar.rail.SILENT_S", 0.3)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     for method in ("getTransaction", "simulateTransaction", "getLedgerEntries", "sendTransaction"):
-        node.moods[method] = "error"
+        node.faults[method] = "error"
 
-    assert (await moody.settle(call)).error_reason == "unexpected_settle_error"
-    assert (await moody.verify(call)).invalid_reason == "unexpected_verify_error"
-    evidence = await moody.evidence(bench.payment_id(call))
+    assert (await faulty_node_rail.settle(call)).error_reason == "unexpected_settle_error"
+    assert (await faulty_node_rail.verify(call)).invalid_reason == "unexpected_verify_error"
+    evidence = await faulty_node_rail.evidence(bench.payment_id(call))
     assert evidence is not None
     assert evidence.status == "unknown"
-    await until_true(lambda: moody.unavailable_reason == "its node does not answer")
-    assert moody.kinds == ()
+    await until_true(lambda: faulty_node_rail.unavailable_reason == "its node does not answer")
+    assert faulty_node_rail.kinds == ()
     broken = bench.call(bench.payer(), shop, nonce=3)
     static = changed(broken, amount="10001")
-    assert (await moody.settle(static)).error_reason == P + "wrong_amount"
-    node.moods.clear()
+    assert (await faulty_node_rail.settle(static)).error_reason == P + "wrong_amount"
+    node.faults.clear()
 
-    await until_true(lambda: not moody.unavailable_reason)
-    assert (await settled(moody, call)).success
+    await until_true(lambda: not faulty_node_rail.unavailable_reason)
+    assert (await settled(faulty_node_rail, call)).success
     assert len(bench.transfers(shop)) == 1
 
 
 FAILURES = [
-    (method, mood)
+    (method, fault)
     for method in ("simulateTransaction", "sendTransaction", "getTransaction")
-    for mood in ("error", "garbage", "http429", "reset", "lost", "null")
+    for fault in ("error", "garbage", "http429", "reset", "lost", "null")
 ]
 
 
-@pytest.mark.parametrize(("method", "mood"), FAILURES)
+@pytest.mark.parametrize(("method", "fault"), FAILURES)
 async def test_whatever_fails_the_payment_settles_once_in_the_end(
-    moody: StellarRail,
-    node: MoodyNode,
+    faulty_node_rail: StellarRail,
+    node: FaultyNode,
     bench: StellarBench,
     method: str,
-    mood: str,
+    fault: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
     monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 0.15)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
-    node.moods[method] = mood
+    node.faults[method] = fault
 
-    during = await moody.settle(call)
-    node.moods.clear()
-    after = await settled(moody, call)
+    during = await faulty_node_rail.settle(call)
+    node.faults.clear()
+    after = await settled(faulty_node_rail, call)
 
     assert during.success or during.error_reason in OPEN
     assert bench.transfers(shop) == [after.transaction]
@@ -669,7 +673,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
 
 
 async def test_events_that_show_something_else_are_refused(
-    moody: StellarRail, node: MoodyNode, bench: StellarBench
+    faulty_node_rail: StellarRail, node: FaultyNode, bench: StellarBench
 ) -> None:
     """A simulation that moves more than the price, or something else, is not paid for."""
     call = bench.call(bench.payer(), bench.shop())
@@ -681,10 +685,10 @@ async def test_events_that_show_something_else_are_refused(
         return result
 
     node.edits["simulateTransaction"] = remember
-    await moody.verify(other)
-    own = await moody.verify(call)
+    await faulty_node_rail.verify(other)
+    own = await faulty_node_rail.verify(call)
     good = shown["events"]
-    await moody.verify(other)
+    await faulty_node_rail.verify(other)
     edits: dict[str, list[str]] = {
         "no_transfer_events": [],
         "multiple_transfers": good + good,
@@ -693,7 +697,7 @@ async def test_events_that_show_something_else_are_refused(
     assert own.is_valid
     for reason, events in edits.items():
         node.edits["simulateTransaction"] = lambda result, events=events: {**result, "events": events}
-        assert (await moody.verify(call)).invalid_reason == P + reason
+        assert (await faulty_node_rail.verify(call)).invalid_reason == P + reason
 
 
 async def test_a_second_signature_is_another_payment(rail: StellarRail, bench: StellarBench) -> None:

@@ -17,7 +17,7 @@ from eth_account import Account
 
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
 from tests.facilitator.still import GWEI, StillChain
 
@@ -28,9 +28,9 @@ DEAR = 40 * GWEI
 
 
 @pytest.fixture
-def node(still: StillChain) -> Iterator[MoodyNode]:
+def node(still: StillChain) -> Iterator[FaultyNode]:
     """In front of the chain that waits. What it says of prices is ours to choose; its pool is real."""
-    node = MoodyNode(still.sandbox.rpc_url)
+    node = FaultyNode(still.sandbox.rpc_url)
     node.start()
     yield node
     still.flow()
@@ -38,7 +38,7 @@ def node(still: StillChain) -> Iterator[MoodyNode]:
 
 
 @pytest.fixture
-def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
+def settings(still: StillChain, node: FaultyNode, tmp_path: Path) -> Settings:
     """A facilitator that pays nearly any price."""
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
@@ -78,7 +78,7 @@ async def until(true: Callable[[], object]) -> None:
         await asyncio.sleep(0.02)
 
 
-def costs(node: MoodyNode, base_fee: int) -> None:
+def costs(node: FaultyNode, base_fee: int) -> None:
     """What the newest block is said to have cost."""
     node.edits["eth_getBlockByNumber"] = lambda block: {**block, "baseFeePerGas": hex(base_fee)}
 
@@ -88,7 +88,7 @@ def fees(transaction: Any) -> tuple[int, int]:
 
 
 async def test_stuck_transactions_are_replaced(
-    facilitator: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
+    facilitator: httpx.AsyncClient, node: FaultyNode, still: StillChain, pay_to: str
 ) -> None:
     """Given three that the price has left behind, then each is replaced under its number by the same call for more."""
     payer, before = still.payer(), still.confirmed
@@ -116,7 +116,7 @@ async def test_stuck_transactions_are_replaced(
 
 
 async def test_the_first_form_may_win(
-    facilitator: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str
+    facilitator: httpx.AsyncClient, node: FaultyNode, still: StillChain, pay_to: str
 ) -> None:
     """Given a replacement that never reaches a block, then the receipt of what was sent first settles the payment."""
     call = still.payer().call(pay_to)
@@ -124,7 +124,7 @@ async def test_the_first_form_may_win(
     settling = asyncio.create_task(settle(facilitator, call))
     await until(lambda: still.waiting)
     (sent,) = still.waiting.values()
-    node.moods["eth_sendRawTransaction"] = "forget"
+    node.faults["eth_sendRawTransaction"] = "forget"
     node.seen.clear()
 
     costs(node, DEAR)
@@ -136,21 +136,21 @@ async def test_the_first_form_may_win(
     assert still.transfers(pay_to) == [sent["hash"]]
 
 
-@pytest.mark.parametrize("mood", ["reset", "lost", "error", "http429"])
+@pytest.mark.parametrize("fault", ["reset", "lost", "error", "http429"])
 async def test_a_replacement_that_fails_is_tried_again(
-    facilitator: httpx.AsyncClient, node: MoodyNode, still: StillChain, pay_to: str, mood: str
+    facilitator: httpx.AsyncClient, node: FaultyNode, still: StillChain, pay_to: str, fault: str
 ) -> None:
     """However the node answers, the payment is not given up and is settled once."""
     call = still.payer().call(pay_to)
     still.hold()
     settling = asyncio.create_task(settle(facilitator, call))
     await until(lambda: still.waiting)
-    node.moods["eth_sendRawTransaction"] = mood
+    node.faults["eth_sendRawTransaction"] = fault
     node.seen.clear()
     costs(node, DEAR)
     await until(lambda: node.seen.count("eth_sendRawTransaction") > 1)
 
-    node.moods.clear()
+    node.faults.clear()
     await until(lambda: all(fees(one)[0] >= DEAR for one in still.waiting.values()))
     await settling
     still.flow()
@@ -188,7 +188,7 @@ async def test_a_node_that_drops_what_offers_too_little(
 
 async def test_an_expired_one_is_cancelled(
     facilitator: httpx.AsyncClient,
-    node: MoodyNode,
+    node: FaultyNode,
     still: StillChain,
     pay_to: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -226,7 +226,7 @@ async def test_an_expired_one_is_cancelled(
 async def test_above_the_ceiling_nothing_is_sent(
     build: Build,
     settings: Settings,
-    node: MoodyNode,
+    node: FaultyNode,
     still: StillChain,
     pay_to: str,
     caplog: pytest.LogCaptureFixture,
@@ -266,7 +266,7 @@ async def test_above_the_ceiling_nothing_is_sent(
 
 @pytest.mark.parametrize("offered", [3 * GWEI, 200 * GWEI], ids=["less", "more than we would at first"])
 async def test_what_an_earlier_run_left_stuck_is_cancelled(
-    build: Build, settings: Settings, node: MoodyNode, still: StillChain, pay_to: str, offered: int
+    build: Build, settings: Settings, node: FaultyNode, still: StillChain, pay_to: str, offered: int
 ) -> None:
     """Given a stuck transaction of which nothing is known, then its number is freed and settling goes on behind it."""
     call, before = still.payer().call(pay_to), still.confirmed

@@ -330,15 +330,15 @@ async def test_a_submission_that_got_lost_is_sent_again(stand: Stand, rail: Xrpl
     assert (await rail.settle(stand.call(stand.payer()))).success
 
 
-@pytest.mark.parametrize("mood", ["lost", "hang up", "garbage", "list", "error"])
-async def test_an_answer_that_got_lost(stand: Stand, rail: XrplRail, mood: str) -> None:
+@pytest.mark.parametrize("fault", ["lost", "hang up", "garbage", "list", "error"])
+async def test_an_answer_that_got_lost(stand: Stand, rail: XrplRail, fault: str) -> None:
     """Given a submission whose answer does not come, when the node comes back, then it is one transaction."""
     payer = stand.payer()
-    stand.server.moods["submit"] = mood
+    stand.server.faults["submit"] = fault
     settling = asyncio.create_task(rail.settle(stand.call(payer)))
     await until(lambda: "submit" in stand.server.seen)
     await asyncio.sleep(CLOSE_EVERY_S / 2)
-    stand.server.moods.clear()
+    stand.server.faults.clear()
     assert (await settling).success
     assert stand.transactions(payer.address) == 1
 
@@ -366,7 +366,7 @@ async def test_a_transaction_that_only_cost_its_fee(stand: Stand, rail: XrplRail
     """Given funds that are gone after the checks, when it is validated without success, then it is a refusal, and void."""
     payer = stand.payer()
     call = stand.call(payer)
-    stand.server.moods["submit"] = lambda _: stand.trust(payer.address, "0")
+    stand.server.faults["submit"] = lambda _: stand.trust(payer.address, "0")
     settled = await rail.settle(call)
     assert (settled.success, settled.error_reason) == (False, "transaction_failed")
     evidence = await rail.evidence(payment_of(call).payment_id)
@@ -417,18 +417,18 @@ async def test_values_that_no_ledger_has(stand: Stand, rail: XrplRail, change: d
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("mood", ["hang up", "garbage", "list", "error"])
-async def test_a_node_that_fails_before_anything_was_sent(stand: Stand, rail: XrplRail, mood: str) -> None:
+@pytest.mark.parametrize("fault", ["hang up", "garbage", "list", "error"])
+async def test_a_node_that_fails_before_anything_was_sent(stand: Stand, rail: XrplRail, fault: str) -> None:
     """Nothing is on its way, and nothing is known; when the node comes back the same payment settles."""
     call = stand.call(stand.payer())
-    stand.server.moods["*"] = mood
+    stand.server.faults["*"] = fault
     settled, verified = await rail.settle(call), await rail.verify(call)
     evidence = await rail.evidence(payment_of(call).payment_id)
     assert (settled.error_reason, settled.transaction) == ("unexpected_settle_error", "")
     assert verified.invalid_reason == "unexpected_verify_error"
     assert evidence is not None
     assert evidence.status == "unknown"
-    stand.server.moods.clear()
+    stand.server.faults.clear()
     assert (await rail.settle(call)).success
 
 
@@ -457,15 +457,15 @@ async def test_the_wrong_network_is_refused(stand: Stand) -> None:
 async def test_a_node_that_is_down_at_the_start(stand: Stand) -> None:
     """It is an error, and no end: started again, the rail runs."""
     rail = XrplRail((RLUSD,), stand.server.url)
-    stand.server.moods["*"] = "hang up"
+    stand.server.faults["*"] = "hang up"
     with pytest.raises(NodeFailed, match="cut off"):
         await rail.start()
     assert rail.unavailable_reason
     assert rail.kinds == ()
-    stand.server.moods = {"ledger": "garbage"}
+    stand.server.faults = {"ledger": "garbage"}
     with pytest.raises(NodeFailed, match="not an answer"):
         await rail.start()
-    stand.server.moods.clear()
+    stand.server.faults.clear()
     await rail.start()
     assert (await rail.settle(stand.call(stand.payer()))).success
     await rail.stop()

@@ -1,4 +1,4 @@
-"""What the tests of the XRPL rail share: a ledger that closes quickly, with a node that fails to order, and payers."""
+"""What the tests of the XRPL rail share: a ledger that closes quickly, with a node that fails on demand, and payers."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ CLOSE_EVERY_S = 0.1
 PAYER_FUNDS = 100 * 10**6
 
 
-class MoodyServer(XrplServer):
-    """A node that fails to order. `moods` says how it treats a method; the rest goes through.
+class FaultyServer(XrplServer):
+    """A node that fails on demand. `faults` says how it answers a method. Other calls pass through.
 
-    Moods: ``hang up``, ``garbage``, ``list``, ``error``, ``lost`` (done, and the answer lost), or a function of the parameters,
-    called before the call goes through. `edits` changes a method's results. `seen` is what was asked.
+    Faults: ``hang up``, ``garbage``, ``list``, ``error``, ``lost`` (done, but the answer is lost), or a function that gets the
+    parameters before the call passes through. `edits` changes a method's results. `seen` lists the methods that were called.
     """
 
     def __init__(self, ledger: Ledger, *, port: int = 0) -> None:
         super().__init__(ledger, port=port, close_every_s=CLOSE_EVERY_S)
-        self.moods: dict[str, str | Callable[[Json], None]] = {}
+        self.faults: dict[str, str | Callable[[Json], None]] = {}
         self.edits: dict[str, Callable[[Json], Json]] = {}
         self.seen: list[str] = []
         self._thread = threading.Thread(target=self.serve, daemon=True)
@@ -43,10 +43,10 @@ class MoodyServer(XrplServer):
         request = msgspec.json.decode(body)
         method = request["method"]
         self.seen.append(method)
-        mood = self.moods.get(method, self.moods.get("*"))
-        if callable(mood):
-            mood(request["params"][0])
-        match mood:
+        fault = self.faults.get(method, self.faults.get("*"))
+        if callable(fault):
+            fault(request["params"][0])
+        match fault:
             case "hang up":
                 return None
             case "garbage":
@@ -70,7 +70,7 @@ class Stand:
 
     def __init__(self) -> None:
         self.ledger = Ledger()
-        self.server = MoodyServer(self.ledger)
+        self.server = FaultyServer(self.ledger)
         self.pay_to = Wallet.create().address
         provision(self.ledger, payer=Wallet.create().address, pay_to=self.pay_to)
 

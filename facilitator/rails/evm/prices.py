@@ -31,7 +31,7 @@ class Prices:
     def __init__(self, web3: AsyncWeb3[Any], ceiling: int) -> None:
         self._web3 = web3
         self._ceiling = ceiling
-        self._asking: asyncio.Task[None] | None = None
+        self._request: asyncio.Task[None] | None = None
         self._quote = Quote(0, 0)
         self._asked_at = -math.inf
         self._was_too_high = False
@@ -52,11 +52,11 @@ class Prices:
     async def now(self) -> Quote:
         """The price, at most a block old. Raises what is in NODE_ERRORS."""
         if time.monotonic() - self._asked_at > PRICE_AGE_S:
-            if self._asking is None:
+            if self._request is None:
                 # One request for all callers: one after the other they would each wait for a silent node.
-                self._asking = asyncio.create_task(self._ask())
-                self._asking.add_done_callback(self._asked)
-            await asyncio.shield(self._asking)
+                self._request = asyncio.create_task(self._read())
+                self._request.add_done_callback(self._end_request)
+            await asyncio.shield(self._request)
         return self._quote
 
     def allow(self, bid: Bid) -> None:
@@ -64,7 +64,7 @@ class Prices:
         if bid.max_fee > self._ceiling:
             raise CannotSend(self.unavailable_reason or "a higher fee would be above COINSLOT_EVM_MAX_FEE_GWEI")
 
-    async def _ask(self) -> None:
+    async def _read(self) -> None:
         asked_at = time.monotonic()
         block = await self._web3.eth.get_block("latest")
         if "baseFeePerGas" not in block:
@@ -74,10 +74,10 @@ class Prices:
         self._asked_at = asked_at
         self._log_crossing()
 
-    def _asked(self, asking: asyncio.Task[None]) -> None:
-        self._asking = None
-        if not asking.cancelled():
-            asking.exception()  # those who wait get it; this keeps asyncio from logging it when nobody waits
+    def _end_request(self, request: asyncio.Task[None]) -> None:
+        self._request = None
+        if not request.cancelled():
+            request.exception()  # those who wait get it; this keeps asyncio from logging it when nobody waits
 
     def _log_crossing(self) -> None:
         """Write one line each time the price crosses the ceiling."""

@@ -69,7 +69,6 @@ class EvmRail:
 
     @property
     def network(self) -> str:
-        """CAIP-2."""
         return self.token.network
 
     @property
@@ -86,7 +85,6 @@ class EvmRail:
 
     @property
     def unavailable_reason(self) -> str:
-        """Why nothing can be settled now; empty when it can."""
         return self._balance_monitor.unavailable_reason or self._prices.unavailable_reason
 
     @property
@@ -104,7 +102,6 @@ class EvmRail:
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         # Not cancelled: when a waiting request is cancelled, web3 leaves a lock of all its providers locked.
         self._stopping.set()
@@ -113,7 +110,6 @@ class EvmRail:
         await self._web3.provider.disconnect()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now."""
         try:
             authorization = self._check(call)
             await self._simulator.check(call.payment_requirements, authorization)
@@ -124,7 +120,6 @@ class EvmRail:
         return results.valid(authorization)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before."""
         try:
             authorization = self._check(call)
         except PaymentRefused as refused:

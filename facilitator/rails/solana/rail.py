@@ -70,7 +70,6 @@ class SolanaRail:
 
     @property
     def network(self) -> str:
-        """CAIP-2."""
         return self.token.network
 
     @property
@@ -88,7 +87,6 @@ class SolanaRail:
 
     @property
     def unavailable_reason(self) -> str:
-        """Why nothing can be settled now; empty when it can."""
         if not (reason := self._balance_monitor.unavailable_reason) and self._node.silent_s > SILENT_AFTER_S:
             return f"its node has not answered for {self._node.silent_s:.0f} s"
         return reason
@@ -108,7 +106,6 @@ class SolanaRail:
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         await self._confirmations.stop()
         if self._watching is not None:
@@ -117,7 +114,6 @@ class SolanaRail:
         await self._node.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now."""
         try:
             authorization = self._check(call)
             async with asyncio.timeout(SETTLE_TIMEOUT_S):
@@ -130,7 +126,6 @@ class SolanaRail:
         return results.valid(authorization)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before."""
         try:
             authorization = self._check(call)
         except PaymentRefused as refused:

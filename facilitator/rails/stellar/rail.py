@@ -84,7 +84,6 @@ class StellarRail:
 
     @property
     def network(self) -> str:
-        """CAIP-2."""
         return self.token.network
 
     @property
@@ -103,7 +102,6 @@ class StellarRail:
 
     @property
     def unavailable_reason(self) -> str:
-        """Why nothing can be settled now; empty when it can."""
         if self._node.height is None or time.monotonic() - self._node.heard_at > SILENT_S:
             return "its node does not answer"
         return self._balance_monitor.unavailable_reason or self._channels.unavailable_reason
@@ -124,7 +122,6 @@ class StellarRail:
             self._watching = asyncio.create_task(self._watch(), name="stellar-watch")
 
     async def stop(self) -> None:
-        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         await self._channels.close()
         if self._watching is not None:
@@ -133,7 +130,6 @@ class StellarRail:
         await self._node.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now."""
         payer = None
         try:
             authorization = self._check(call)
@@ -146,7 +142,6 @@ class StellarRail:
         return results.valid(authorization)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before."""
         try:
             authorization = self._check(call)
         except PaymentRefused as refused:

@@ -57,7 +57,6 @@ class XrplRail:
 
     @property
     def network(self) -> str:
-        """CAIP-2."""
         return self._network
 
     @property
@@ -75,7 +74,6 @@ class XrplRail:
 
     @property
     def unavailable_reason(self) -> str:
-        """Why nothing can be settled now; empty when it can."""
         silent = self._clock.silent_for_s
         return f"the node has shown no new ledger for {silent:.0f} s" if silent > STALE_AFTER_S else ""
 
@@ -93,13 +91,11 @@ class XrplRail:
         await self._clock.start()
 
     async def stop(self) -> None:
-        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         await self._clock.stop()
         await self._node.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now."""
         payer = None
         try:
             payment = self._check(call)
@@ -114,7 +110,6 @@ class XrplRail:
         return results.valid(payment)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before."""
         try:
             payment = self._check(call)
         except PaymentRefused as refusal:

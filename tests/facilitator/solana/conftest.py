@@ -1,4 +1,4 @@
-"""The rail on the sandbox's ledger, and a node in between that fails to order."""
+"""The rail on the sandbox's ledger, and a node in between that fails on demand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solders.keypair import Keypair
 from compose.sandbox.solana import USDC, start_solana
 from facilitator.rails.solana.rail import SolanaRail
 from shared.json_rpc import JsonRpc
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench
 
 Running = Callable[..., AbstractAsyncContextManager[SolanaRail]]
@@ -82,16 +82,16 @@ async def rail(running: Running) -> AsyncIterator[SolanaRail]:
 
 
 @pytest.fixture
-def node(bench: SolanaBench) -> Iterator[MoodyNode]:
-    """A node in front of the ledger that fails to order."""
-    node = MoodyNode(bench.sandbox.rpc_url)
+def node(bench: SolanaBench) -> Iterator[FaultyNode]:
+    """A node in front of the ledger that fails on demand."""
+    node = FaultyNode(bench.sandbox.rpc_url)
     node.start()
     yield node
     node.stop()
 
 
 @pytest.fixture
-async def moody_rail(impatient: None, running: Running, node: MoodyNode) -> AsyncIterator[SolanaRail]:
+async def faulty_node_rail(impatient: None, running: Running, node: FaultyNode) -> AsyncIterator[SolanaRail]:
     """A rail that knows the ledger through that node only."""
     async with running(node.url) as rail:
         yield rail

@@ -11,7 +11,7 @@ from compose.sandbox.solana import NETWORK, USDC
 from facilitator.rails.solana.evidence import parse_id
 from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import Evidence
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
 
@@ -102,19 +102,25 @@ async def test_a_history_without_an_end_is_unknown(
 
 
 @pytest.mark.parametrize("method", ["getMultipleAccounts", "getSignaturesForAddress", "getTransaction"])
-@pytest.mark.parametrize("mood", ["error", "garbage", "http429", "reset", "null", "hang"])
+@pytest.mark.parametrize("fault", ["error", "garbage", "http429", "reset", "null", "hang"])
 async def test_a_node_that_fails_has_no_evidence(
-    rail: SolanaRail, moody_rail: SolanaRail, node: MoodyNode, bench: SolanaBench, pay_to: str, method: str, mood: str
+    rail: SolanaRail,
+    faulty_node_rail: SolanaRail,
+    node: FaultyNode,
+    bench: SolanaBench,
+    pay_to: str,
+    method: str,
+    fault: str,
 ) -> None:
     """Unknown, until it answers again."""
     call = bench.call(bench.payer(), pay_to)
     assert (await rail.settle(call)).success
-    node.moods[method] = mood
-    meanwhile = await found(moody_rail, payment_id(call))
-    node.moods.clear()
+    node.faults[method] = fault
+    meanwhile = await found(faulty_node_rail, payment_id(call))
+    node.faults.clear()
 
     assert meanwhile.status == "unknown"
-    assert (await found(moody_rail, payment_id(call))).status == "settled"
+    assert (await found(faulty_node_rail, payment_id(call))).status == "settled"
 
 
 async def test_another_rails_payments_are_not_ours(rail: SolanaRail, bench: SolanaBench, pay_to: str) -> None:

@@ -10,7 +10,7 @@ from solana.rpc.jsonrpc import SolanaJsonRpcError
 
 from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import FacilitatorCall, Settlement
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
 
@@ -124,15 +124,17 @@ async def test_whoever_hangs_up_does_not_stop_it(rail: SolanaRail, bench: Solana
 # A node that fails.
 
 
-async def test_a_node_that_is_down(moody_rail: SolanaRail, node: MoodyNode, bench: SolanaBench, pay_to: str) -> None:
+async def test_a_node_that_is_down(
+    faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
+) -> None:
     """Nothing is settled, nothing is valid, and there is no evidence. Once it is back, without a restart, all is well."""
     call = bench.call(bench.payer(), pay_to)
-    moods: list[Any] = ["simulateTransaction", "getMultipleAccounts"]
-    node.moods |= dict.fromkeys(moods, "reset")
-    settlement = await moody_rail.settle(call)
-    verification = await moody_rail.verify(call)
-    evidence = await moody_rail.evidence(payment_id(call))
-    node.moods.clear()
+    faults: list[Any] = ["simulateTransaction", "getMultipleAccounts"]
+    node.faults |= dict.fromkeys(faults, "reset")
+    settlement = await faulty_node_rail.settle(call)
+    verification = await faulty_node_rail.verify(call)
+    evidence = await faulty_node_rail.evidence(payment_id(call))
+    node.faults.clear()
 
     assert (settlement.success, settlement.error_reason, settlement.transaction) == (
         False,
@@ -142,11 +144,11 @@ async def test_a_node_that_is_down(moody_rail: SolanaRail, node: MoodyNode, benc
     assert (verification.is_valid, verification.invalid_reason) == (False, "unexpected_verify_error")
     assert evidence is not None
     assert evidence.status == "unknown"
-    assert (await moody_rail.settle(call)).success
+    assert (await faulty_node_rail.settle(call)).success
 
 
 async def test_static_refusals_need_no_node(
-    moody_rail: SolanaRail, node: MoodyNode, bench: SolanaBench, pay_to: str
+    faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
 ) -> None:
     """A wrong amount is refused for good, node or not."""
     draft = bench.draft(bench.payer(), pay_to)
@@ -158,14 +160,16 @@ async def test_static_refusals_need_no_node(
     )
     node.stop()
 
-    assert (await moody_rail.settle(call)).error_reason == "invalid_exact_svm_payload_amount_insufficient"
+    assert (await faulty_node_rail.settle(call)).error_reason == "invalid_exact_svm_payload_amount_insufficient"
 
 
-async def test_a_node_that_hangs(moody_rail: SolanaRail, node: MoodyNode, bench: SolanaBench, pay_to: str) -> None:
+async def test_a_node_that_hangs(
+    faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
+) -> None:
     """The call ends within its time limit, open."""
-    node.moods["simulateTransaction"] = "hang"
+    node.faults["simulateTransaction"] = "hang"
 
-    settlement = await asyncio.wait_for(moody_rail.settle(bench.call(bench.payer(), pay_to)), timeout=3)
+    settlement = await asyncio.wait_for(faulty_node_rail.settle(bench.call(bench.payer(), pay_to)), timeout=3)
 
     assert settlement.error_reason == "unexpected_settle_error"
 
@@ -184,25 +188,25 @@ async def settle_in_the_end(rail: SolanaRail, call: FacilitatorCall) -> Settleme
     raise AssertionError("the outcome stays open")
 
 
-@pytest.mark.parametrize("mood", MOODS)
+@pytest.mark.parametrize("fault", MOODS)
 @pytest.mark.parametrize("method", METHODS)
 async def test_whatever_fails_the_payment_settles_once_in_the_end(
-    moody_rail: SolanaRail,
-    node: MoodyNode,
+    faulty_node_rail: SolanaRail,
+    node: FaultyNode,
     bench: SolanaBench,
     pay_to: str,
     method: str,
-    mood: str,
+    fault: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
     monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", 0.15)
     call = bench.call(bench.payer(), pay_to)
-    node.moods[method] = mood
-    meanwhile = await moody_rail.settle(call)
-    node.moods.clear()
+    node.faults[method] = fault
+    meanwhile = await faulty_node_rail.settle(call)
+    node.faults.clear()
 
-    settlement = await settle_in_the_end(moody_rail, call)
+    settlement = await settle_in_the_end(faulty_node_rail, call)
 
     assert meanwhile == settlement if meanwhile.success else meanwhile.error_reason in OPEN
     assert bench.transfers(pay_to) == [settlement.transaction]
@@ -232,17 +236,17 @@ async def test_a_node_that_does_not_send_says_so(
 
 
 async def test_odd_answers_are_no_crash(
-    moody_rail: SolanaRail, node: MoodyNode, bench: SolanaBench, pay_to: str
+    faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
 ) -> None:
     """Answers of the right form with odd values, which solders' own readers end in a panic over."""
     call = bench.call(bench.payer(), pay_to)
     for method in METHODS:
         for odd in ({}, {"value": None}, {"value": []}, {"value": [{}]}, "x", 7, [[]], {"value": {"err": 1}}):
             node.edits = {method: lambda _, odd=odd: odd}
-            settlement = await moody_rail.settle(call)
+            settlement = await faulty_node_rail.settle(call)
             if settlement.success:
                 break
             assert settlement.error_reason in OPEN | {"transaction_simulation_failed"}
     node.edits = {}
-    assert (await moody_rail.settle(call)).success
+    assert (await faulty_node_rail.settle(call)).success
     assert bench.balance(pay_to) == 1_000

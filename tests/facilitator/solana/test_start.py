@@ -16,7 +16,7 @@ from facilitator.rails.solana.node import NODE_ERRORS
 from facilitator.rails.solana.rail import SolanaRail
 from shared.settings import InvalidSetting
 from shared.x402.networks import SOLANA_USDC
-from tests.facilitator.bench import MoodyNode
+from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench
 from tests.facilitator.solana.conftest import Running
 
@@ -43,18 +43,18 @@ async def test_a_node_of_another_network_is_refused(bench: SolanaBench) -> None:
 
 
 async def test_a_node_that_is_down_at_start(
-    bench: SolanaBench, node: MoodyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
+    bench: SolanaBench, node: FaultyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Started again until it answers, as the cashier does it; nothing is offered before, and then it settles."""
+    """The facilitator starts the rail again until the node answers. Nothing is offered before, and then it settles."""
     monkeypatch.setattr("facilitator.facilitator.START_AGAIN_S", 0.05)
-    node.moods["getGenesisHash"] = "reset"
+    node.faults["getGenesisHash"] = "reset"
     rail = SolanaRail(USDC, node.url, bytes.fromhex(bench.sandbox.settler_key))
     facilitator = Facilitator([rail])
     await facilitator.start()
     assert "does not answer" in facilitator.unavailable_reasons[rail.network]
     assert facilitator.supported.kinds == ()
 
-    node.moods.clear()
+    node.faults.clear()
     await until(lambda: not facilitator.unavailable_reasons)
 
     assert len(facilitator.supported.kinds) == 1
@@ -62,12 +62,12 @@ async def test_a_node_that_is_down_at_start(
     await facilitator.stop()
 
 
-@pytest.mark.parametrize("mood", ["error", "garbage", "http429", "reset", "null", "empty", "hang"])
+@pytest.mark.parametrize("fault", ["error", "garbage", "http429", "reset", "null", "empty", "hang"])
 async def test_a_node_that_fails_at_start_is_an_error(
-    impatient: None, bench: SolanaBench, node: MoodyNode, mood: str
+    impatient: None, bench: SolanaBench, node: FaultyNode, fault: str
 ) -> None:
     """Of the node, never of the settings."""
-    node.moods["getGenesisHash"] = mood
+    node.faults["getGenesisHash"] = fault
     rail = SolanaRail(USDC, node.url, bytes.fromhex(bench.sandbox.settler_key))
     with pytest.raises(NODE_ERRORS) as raised:
         await rail.start()
@@ -109,17 +109,19 @@ async def test_a_low_fee_payer_is_a_warning(
     assert "is down to 0.009999999 SOL" in caplog.text
 
 
-async def test_a_silent_node_offers_nothing(running: Running, node: MoodyNode, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_node_offers_nothing(
+    running: Running, node: FaultyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After a while, and until it answers again."""
     monkeypatch.setattr("facilitator.rails.solana.rail.SILENT_AFTER_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.balance.READ_EVERY_S", 0.02)
     async with running(node.url) as rail:
         assert len(rail.kinds) == 1
-        node.moods["getBalance"] = "http429"
+        node.faults["getBalance"] = "http429"
         await until(lambda: rail.unavailable_reason)
         assert rail.unavailable_reason.startswith("its node has not answered")
         assert rail.kinds == ()
-        node.moods.clear()
+        node.faults.clear()
         await until(lambda: not rail.unavailable_reason)
         assert len(rail.kinds) == 1
 
