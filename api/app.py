@@ -86,7 +86,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
-    losses = ReorgMonitor(services.ledger, rails)
+    reorgs = ReorgMonitor(services.ledger, rails)
     readiness = Readiness(ledger_redis, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
@@ -97,11 +97,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         pools.start()
         services.dispatcher.start()
         reconciler.start()
-        losses.start()
+        reorgs.start()
         try:
             yield
         finally:
-            await losses.stop()
+            await reorgs.stop()
             await reconciler.stop()
             services.dispatcher.stop()
             await pools.stop()

@@ -1,4 +1,4 @@
-"""What is recorded of a payment when it is first presented."""
+"""Builds what the ledger records of a payment that is presented for the first time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from shared.x402.authorization import Authorization
 from shared.x402.wire import Payment
 
 LEASE_MARGIN_S = 3.0
-"""A driver's lease outlives all that it may wait for by this much."""
+"""A driver's lease outlives everything that the driver waits for by so many seconds."""
 
 
 def build_claim(
     services: Services, endpoint: Endpoint, authorization: Authorization, paid: Match, query: bytes, body: bytes
 ) -> Claim:
     """The claim of one checked payment on one request."""
-    # Everything in a payment id is public on the chain. What proves that the caller is the payer is the signature: where
-    # we could not check it, only the very same one belongs to the same request.
+    # A payment id is public on the chain. The signature proves that the caller is the payer. Where we cannot check it, the
+    # same request has to bring the same signature.
     proof = b"" if authorization.signature_checked else authorization.signature
     settle_s = paid.rail.facilitator.settle_timeout_s + EVIDENCE_TIMEOUT_S + LEASE_MARGIN_S
     return Claim(
@@ -37,7 +37,7 @@ def build_claim(
         run_lease_ms=int((endpoint.deadline_s + LEASE_MARGIN_S) * 1000),
         valid_before=authorization.expires(int(time.time())),
         payment=services.payments.seal(_bare(paid.payment), authorization.payment_id.encode()),
-        # What somebody else may have signed for the payer names none of the payer's calls.
+        # Without a checked signature, somebody else may have chosen the identifier.
         identifier=identifier.of(paid.payment) if authorization.signature_checked else "",
         token=paid.token,
         limit=services.limits.of(endpoint.pool),
@@ -45,5 +45,5 @@ def build_claim(
 
 
 def _bare(payment: Payment) -> bytes:
-    """What a facilitator has to be asked with: without what the client echoes, which may be long."""
+    """The payment as a facilitator needs it, without the extensions that the client echoes, which may be long."""
     return msgspec.json.encode(msgspec.structs.replace(payment, resource=None, extensions=None))

@@ -27,7 +27,7 @@ QUEUE_PATIENCE_S = 3.0
 RETRY_S = 0.1
 BUSY_CALLERS = 24
 """With so many callers of the micro pool waiting at once, they wait for each other more than for anything else."""
-LOOK_S = 0.2
+SAMPLE_S = 0.2
 
 
 class ReplyTimeout(Exception):
@@ -108,19 +108,19 @@ class Dispatcher:
         self._sending: set[asyncio.Task[None]] = set()
         self._batch_scheduling = BatchScheduling(many=BUSY_CALLERS, few=BUSY_CALLERS // 3)
         self._peak = 0
-        self._looking: asyncio.TimerHandle | None = None
+        self._sample_timer: asyncio.TimerHandle | None = None
         replies.on_reconnect = self._send_lost_again
 
     def start(self) -> None:
         """Begin to sample how many callers wait at once, on the running event loop."""
         self._batch_scheduling.adjust(self._peak)
         self._peak = self._taken[Pool.MICRO]
-        self._looking = asyncio.get_running_loop().call_later(LOOK_S, self.start)
+        self._sample_timer = asyncio.get_running_loop().call_later(SAMPLE_S, self.start)
 
     def stop(self) -> None:
         """Stop sampling."""
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._sample_timer is not None:
+            self._sample_timer.cancel()
 
     def slot(self, endpoint: Endpoint) -> Slot:
         """A place among the calls that wait for the endpoint's pool: `async with dispatcher.slot(endpoint) as slot`.

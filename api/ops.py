@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments` lists what needs a person.
+"""The operator's command: `coinslot-ops payments` lists the payments that need a person.
 
 Exit codes: 0 nothing needs one, 1 something does, 2 wrong usage or settings, 3 the ledger cannot be read.
 """
@@ -25,7 +25,7 @@ PAGE = 500
 
 UNKNOWN, REFUND, GONE = "unknown", "refundable", "lost"
 _REASONS = {
-    UNKNOWN: "Nobody knows whether it was settled. It is looked into for as long as the facilitator can tell.",
+    UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can tell.",
     REFUND: "It was charged and not answered within a day.",
     GONE: "It was settled, and the chain does not show it any more. Nothing is owed to the payer.",
     "waiting": "It was charged and is not answered yet. The same request runs it again.",
@@ -74,7 +74,7 @@ def attention(ledger: redis.Redis, *, now_ms: int) -> Iterator[dict[str, Any]]:
                 # A payment itself is sealed, and an answer may be any bytes.
                 record = {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}
                 if record and (kind := GONE if key == LOST else _kind(record, now_ms)):
-                    yield _told(payment_id, kind, record)
+                    yield _described(payment_id, kind, record)
 
 
 def _kind(record: Mapping[str, str], now_ms: int) -> str | None:
@@ -90,7 +90,7 @@ def _kind(record: Mapping[str, str], now_ms: int) -> str | None:
     return None
 
 
-def _told(payment_id: str, kind: str, record: Mapping[str, str]) -> dict[str, Any]:
+def _described(payment_id: str, kind: str, record: Mapping[str, str]) -> dict[str, Any]:
     offer = json.loads(record["offer"])
     receipt = json.loads(record.get("receipt", "{}"))
     return {

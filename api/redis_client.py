@@ -1,7 +1,8 @@
-"""Redis for the event loop, at a few microseconds a command: one connection, every caller's commands pipelined on it.
+"""A Redis client for the event loop: one connection, on which the commands of all callers are pipelined.
 
-redis.asyncio costs about 50 us of Python per command and one connection per caller in flight. What a paid call needs is
-little: send a command, get its answer in order, know when it is lost. The parser and the encoder are hiredis, in C.
+A command costs a few microseconds. redis.asyncio takes about 50 us of Python per command, and one connection per caller in
+flight. A paid call only needs to send a command, to get its answer in order, and to know when it is lost. hiredis, in C,
+encodes the commands and parses the answers.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import hiredis
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
-LOOKS = 3
+CHECKS = 3
 
 
 class RedisLost(Exception):
-    """No answer: not connected, or the connection was lost, or it took too long. The command may have run."""
+    """There is no answer: no connection, a lost one, or a timeout. The command may have run."""
 
 
 class RedisRefused(Exception):
@@ -28,82 +29,82 @@ class RedisRefused(Exception):
 
 
 class Awaiting(Protocol):
-    """Whatever is told the answer of a command: a future, or something cheaper."""
+    """Receives the answer of a command: a future, or something cheaper."""
 
     def done(self) -> bool:
-        """Whether nobody cares any more."""
+        """Whether nobody waits for the answer any more."""
 
     def set_result(self, answer: Any, /) -> None:
-        """The answer."""
+        """Receive the answer."""
 
     def set_exception(self, error: Any, /) -> None:
-        """RedisLost or RedisRefused."""
+        """Receive RedisLost or RedisRefused."""
 
 
 class Redis:
-    """One connection that is made when it is first needed, and made anew when it was lost.
+    """One connection, opened when a command first needs it and again after it was lost.
 
     Args:
         url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…`` or ``unix:///path[?db=n]``.
-        timeout_s: longest wait for one answer. A connection that went silent is given up then.
+        timeout_s: longest wait for one answer. A connection that stays silent for so long is closed.
     """
 
     def __init__(self, url: str, *, timeout_s: float = COMMAND_TIMEOUT_S) -> None:
         self._url = url
         self._timeout_s = timeout_s
-        self._wire: _Wire | None = None
-        self._connecting: asyncio.Task[_Wire] | None = None
+        self._connection: _Connection | None = None
+        self._connecting: asyncio.Task[_Connection] | None = None
         self._is_closed = False
 
     async def call(self, *command: str | bytes | int | float) -> Any:
-        """Send one command: bytes, integers, None and lists of them come back.
+        """Send one command. Returns bytes, an integer, None or a list of them.
 
         Raises:
-            RedisLost: it may have run.
-            RedisRefused: it did not.
+            RedisLost: the command may have run.
+            RedisRefused: the command did not run.
         """
-        wire = self._wire
-        if wire is None or wire.is_lost:
-            wire = await self._connect()
-        answer: asyncio.Future[Any] = wire.loop.create_future()
-        wire.send(command, answer)
+        connection = self._connection
+        if connection is None or connection.is_lost:
+            connection = await self._connect()
+        answer: asyncio.Future[Any] = connection.loop.create_future()
+        connection.send(command, answer)
         return await answer
 
     def post(self, awaiting: Awaiting, *command: str | bytes | int | float) -> bool:
-        """Send one command without waiting for its answer. False when there is no connection yet: nothing is sent then.
+        """Send one command without waiting for its answer. Returns False, and sends nothing, when there is no connection yet.
 
         Args:
-            awaiting: is told the answer, or RedisLost or RedisRefused. A future would cost 3 us more (measured).
+            awaiting: receives the answer, or RedisLost or RedisRefused. A future would cost 3 us more (measured).
         """
-        wire = self._wire
-        if wire is None or wire.is_lost:
+        connection = self._connection
+        if connection is None or connection.is_lost:
             return False
-        wire.send(command, awaiting)
+        connection.send(command, awaiting)
         return True
 
     def close(self) -> None:
-        """Close the connection, or the one that is being made. Who still waits gets RedisLost."""
+        """Close the connection, also one that is still being opened. Callers that wait get RedisLost."""
         self._is_closed = True
-        if self._wire is not None:
-            self._wire.fail("closed")
+        if self._connection is not None:
+            self._connection.fail("closed")
 
-    async def _connect(self) -> _Wire:
-        # One attempt at a time, shared by all who wait for it.
+    async def _connect(self) -> _Connection:
+        # One attempt at a time, shared by all callers that wait for it.
         if self._connecting is None:
             self._connecting = asyncio.create_task(_open(self._url, self._timeout_s))
             self._connecting.add_done_callback(self._connected)
         return await asyncio.shield(self._connecting)
 
-    def _connected(self, task: asyncio.Task[_Wire]) -> None:
+    def _connected(self, task: asyncio.Task[_Connection]) -> None:
         self._connecting = None
         if not task.cancelled() and task.exception() is None:
-            self._wire = task.result()
+            self._connection = task.result()
             if self._is_closed:
-                self._wire.fail("closed")
+                self._connection.fail("closed")
 
 
 class Script:
-    """A Lua script, sent by its hash and, where Redis does not know it yet, once by its text."""
+    """A Lua script, sent by its hash, and once by its text when Redis does not know it yet."""
 
     def __init__(self, redis: Redis, text: str) -> None:
         self._redis = redis
@@ -120,21 +121,21 @@ class Script:
             return await self._redis.call("EVAL", self._text, len(keys), *keys, *arguments)
 
 
-class _Wire(asyncio.Protocol):
-    """One connection: answers come in the order of the commands.
+class _Connection(asyncio.Protocol):
+    """One connection, on which answers come in the order of the commands.
 
     Args:
-        timeout_s: longest wait for an answer, to be exceeded by a third at most: a timer for each command would cost as much
-            as sending it.
+        timeout_s: longest wait for an answer. The real wait is up to a third longer, because a timer for each command would
+            cost as much as sending it.
     """
 
     def __init__(self, timeout_s: float) -> None:
         self.loop = asyncio.get_running_loop()
         self._timeout_s = timeout_s
         self._answered = 0
-        self._seen = 0
-        self._quiet = 0
-        self._looking: asyncio.TimerHandle | None = None
+        self._answered_before = 0
+        self._silent_checks = 0
+        self._check_timer: asyncio.TimerHandle | None = None
         self.is_lost = False
         self._reader = hiredis.Reader(replyError=RedisRefused)
         self._waiting: deque[Awaiting] = deque()
@@ -146,9 +147,9 @@ class _Wire(asyncio.Protocol):
             awaiting.set_exception(RedisLost("not connected"))
             return
         self._waiting.append(awaiting)
-        if self._looking is None:
-            self._look()
-        # One write for all that one turn of the event loop sends.
+        if self._check_timer is None:
+            self._check()
+        # One write for all commands of one pass of the event loop.
         if not self._unsent:
             self.loop.call_soon(self._flush)
         self._unsent.append(hiredis.pack_command(command))  # type: ignore[arg-type]  # any length of tuple
@@ -158,22 +159,22 @@ class _Wire(asyncio.Protocol):
         if self._transport is not None and not self.is_lost:
             self._transport.write(unsent[0] if len(unsent) == 1 else b"".join(unsent))
 
-    def _look(self) -> None:
-        """Start looking, or look: give up when nothing was answered between LOOKS looks, although something is waited for."""
-        is_quiet = self._looking is not None and self._answered == self._seen
-        self._quiet = self._quiet + 1 if is_quiet else 0
-        self._looking = None
-        if self._quiet == LOOKS:
+    def _check(self) -> None:
+        """Check for silence, CHECKS times per timeout: fail when commands wait and no check in a row saw an answer."""
+        is_silent = self._check_timer is not None and self._answered == self._answered_before
+        self._silent_checks = self._silent_checks + 1 if is_silent else 0
+        self._check_timer = None
+        if self._silent_checks == CHECKS:
             self.fail("no answer in time")
         elif self._waiting:
-            self._seen = self._answered
-            self._looking = self.loop.call_later(self._timeout_s / LOOKS, self._look)
+            self._answered_before = self._answered
+            self._check_timer = self.loop.call_later(self._timeout_s / CHECKS, self._check)
 
     def fail(self, why: str) -> None:
         self.is_lost = True
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+        if self._check_timer is not None:
+            self._check_timer.cancel()
+            self._check_timer = None
         if self._transport is not None:
             self._transport.abort()
         while self._waiting:
@@ -182,7 +183,7 @@ class _Wire(asyncio.Protocol):
                 reply.set_exception(RedisLost(why))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Not checked: uvloop's transports are no instances of asyncio's class.
+        # No isinstance check: uvloop's transports are not instances of asyncio's class.
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -204,23 +205,23 @@ class _Wire(asyncio.Protocol):
             self.fail("the answer cannot be read")
 
 
-async def _told(wire: _Wire, command: tuple[str, ...]) -> None:
-    answer: asyncio.Future[Any] = wire.loop.create_future()
-    wire.send(command, answer)
+async def _answer_of(connection: _Connection, command: tuple[str, ...]) -> None:
+    answer: asyncio.Future[Any] = connection.loop.create_future()
+    connection.send(command, answer)
     await answer
 
 
-async def _open(url: str, timeout_s: float) -> _Wire:
+async def _open(url: str, timeout_s: float) -> _Connection:
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             if parts.scheme == "unix":
-                _, wire = await loop.create_unix_connection(lambda: _Wire(timeout_s), unquote(parts.path))
+                _, connection = await loop.create_unix_connection(lambda: _Connection(timeout_s), unquote(parts.path))
                 database = parts.query.partition("db=")[2] or "0"
             else:
-                _, wire = await loop.create_connection(
-                    lambda: _Wire(timeout_s),
+                _, connection = await loop.create_connection(
+                    lambda: _Connection(timeout_s),
                     parts.hostname or "127.0.0.1",
                     parts.port or 6379,
                     ssl=parts.scheme == "rediss" or None,
@@ -228,12 +229,12 @@ async def _open(url: str, timeout_s: float) -> _Wire:
                 database = parts.path.strip("/") or "0"
             if parts.password is not None:
                 user = (unquote(parts.username),) if parts.username else ()
-                await _told(wire, ("AUTH", *user, unquote(parts.password)))
+                await _answer_of(connection, ("AUTH", *user, unquote(parts.password)))
             if database != "0":
-                await _told(wire, ("SELECT", database))
+                await _answer_of(connection, ("SELECT", database))
     except (OSError, TimeoutError) as error:
         raise RedisLost(f"cannot connect: {type(error).__name__}") from None
     except RedisRefused as refused:
-        wire.fail("refused")
+        connection.fail("refused")
         raise RedisLost(f"cannot log in: {refused}") from None
-    return wire
+    return connection

@@ -1,4 +1,4 @@
-"""The reading end of the reply channel (shared/replies.py): futures by message id."""
+"""Reads the reply list of this process (shared/replies.py) and completes futures by message id."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ READ_TIMEOUT_S = 1
 READ_COUNT = 100
 RECONNECT_DELAY_S = 0.1
 PACE_S = 0.001
-HERD_TURNS = 16
-"""Of the unhurried callers whose replies are there, one in so many is answered every PACE_S, and at least one."""
+BATCH_SHARE = 16
+"""One in BATCH_SHARE callers of batched pools whose replies have arrived, and at least one, is answered every PACE_S."""
 
 
 class Unread(Exception):
-    """The worker could not open the job: it has another key."""
+    """The worker could not open the job, because it has another key."""
 
 
 class ReplyReader:
@@ -39,7 +39,7 @@ class ReplyReader:
         self._queue = queue
         self._waiting: dict[str, asyncio.Future[bytes | Parts]] = {}
         self._batched: set[str] = set()
-        self._herd: deque[tuple[asyncio.Future[bytes | Parts], bytes | Parts]] = deque()
+        self._batch: deque[tuple[asyncio.Future[bytes | Parts], bytes | Parts]] = deque()
         self._task: asyncio.Task[None] | None = None
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
         self.on_reconnect: Callable[[], Awaitable[None]] | None = None
@@ -49,7 +49,7 @@ class ReplyReader:
         self._task = asyncio.create_task(self._read(), name="reply-reader")
 
     async def stop(self) -> None:
-        """Stop reading. Whoever still waits is cancelled."""
+        """Stop reading, and cancel the futures that still wait."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -57,11 +57,12 @@ class ReplyReader:
             future.cancel()
 
     def expect(self, message_id: str, *, batched: bool = False) -> asyncio.Future[bytes | Parts]:
-        """A future of the sealed outcome, or of where its parts are, or of Unread. Ask before the message is enqueued, and
-        `forget` it afterwards.
+        """A future of the sealed outcome or of its parts. It raises Unread when the worker has another key.
+
+        Call it before the message is enqueued, and `forget` afterwards.
 
         Args:
-            unhurried: a few milliseconds later will do, when many have their replies at once.
+            batched: the caller may be answered some milliseconds later when many replies arrive at once.
         """
         future: asyncio.Future[bytes | Parts] = asyncio.get_running_loop().create_future()
         self._waiting[message_id] = future
@@ -70,7 +71,7 @@ class ReplyReader:
         return future
 
     def forget(self, message_id: str) -> None:
-        """Nobody waits any more. A late reply is dropped: the ledger keeps the answer."""
+        """Stop waiting for a reply. A late one is dropped: the ledger keeps the answer."""
         self._waiting.pop(message_id, None)
         self._batched.discard(message_id)
 
@@ -86,7 +87,7 @@ class ReplyReader:
                 self._deliver(raw)
 
     async def _reconnect(self) -> None:
-        """Until Redis answers again."""
+        """Wait until Redis answers again."""
         while True:
             await asyncio.sleep(RECONNECT_DELAY_S)
             with contextlib.suppress(RedisLost, RedisRefused):
@@ -110,14 +111,14 @@ class ReplyReader:
         if reply.message_id not in self._batched:
             future.set_result(reply.outcome)
             return
-        self._herd.append((future, reply.outcome))
-        if len(self._herd) == 1:
+        self._batch.append((future, reply.outcome))
+        if len(self._batch) == 1:
             future.get_loop().call_soon(self._answer_some)
 
     def _answer_some(self) -> None:
-        for _ in range(max(1, len(self._herd) // HERD_TURNS)):
-            future, outcome = self._herd.popleft()
+        for _ in range(max(1, len(self._batch) // BATCH_SHARE)):
+            future, outcome = self._batch.popleft()
             if not future.done():
                 future.set_result(outcome)
-        if self._herd:
+        if self._batch:
             asyncio.get_running_loop().call_later(PACE_S, self._answer_some)

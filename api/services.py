@@ -1,4 +1,4 @@
-"""What a paid call needs from its process."""
+"""The objects of the process that all paid calls share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.sealing import Sealer
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once (api/app.py), and shared by all endpoints."""
+    """Built once by api/app.py and shared by all endpoints."""
 
     ledger: Ledger
     dispatcher: Dispatcher

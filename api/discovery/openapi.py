@@ -41,8 +41,8 @@ the authority: prices in this document describe one of its entries.
 When it fails:
 - Errors are application/problem+json. `charged` says whether you paid, `retryWithSamePayment` whether to repeat the \
 request with the same payment header, which never charges twice.
-- 400, 409, 413, 415 and 429 come before settlement, so the payment can still be used. Only what the world alone could tell \
-is a charged 400.
+- 400, 409, 413, 415 and 429 come before settlement, so the payment can still be used. A 400 is charged only \
+when the fault shows while the call runs.
 - 502, 504, or a lost connection: repeat the request with the same payment to collect the answer or run it again, free.
 - 503 with `charged` "unknown": repeat with the same payment. Never sign a new one.
 - An answer that says no is an answer: a domain that does not resolve or a signature that does not verify is a 200.
@@ -108,7 +108,7 @@ def _operation(listing: Listing) -> dict[str, Any]:
 
 
 def _component(endpoint: Endpoint, side: str) -> str:
-    """`ChainErc20BalanceRequest`. As distinct as operation ids are, which the shelf sees to."""
+    """A component's name, e.g. `ChainErc20BalanceRequest`. `published` ensures that operation ids are distinct."""
     return endpoint.operation_id[0].upper() + endpoint.operation_id[1:] + side
 
 

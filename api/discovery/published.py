@@ -1,4 +1,4 @@
-"""Which listings discovery may show. Every document starts here, so none can show another set."""
+"""The listings that discovery shows. Every document starts from this set."""
 
 from __future__ import annotations
 

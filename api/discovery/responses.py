@@ -58,8 +58,8 @@ def components() -> dict[str, Any]:
         "responses": {
             "BadRequest": _problem(
                 400,
-                "The body is invalid. Found before settlement and not charged, unless only the world could tell: "
-                "`charged` says which.",
+                "The body is invalid. Not charged when found before the settlement, charged when it shows while the call "
+                "runs: `charged` says which.",
                 _headers("PAYMENT-RESPONSE"),
             ),
             "Conflict": _problem(

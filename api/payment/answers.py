@@ -1,4 +1,4 @@
-"""What a facilitator's answers mean. Those of /settle are read on every status, and in doubt nothing is decided."""
+"""Reads the answers of a facilitator. An answer of /settle is read whatever its HTTP status, and decides nothing in doubt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.x402.wire import Offer, Settlement, Verification
 T = TypeVar("T")
 
 REASON = re.compile(r"[a-z0-9_]{1,100}", re.ASCII)
-"""The form of a reason in the specification's words. Anything else is not repeated, and refuses nothing for certain."""
+"""The form of the specification's reasons. Any other text is not repeated, and is not a definite refusal."""
 _TRANSACTION = re.compile(r"[0-9A-Za-z+/=_-]{1,128}", re.ASCII)
 _ITS_TROUBLE = re.compile(r"unexpected_|internal_")
 _OPEN = re.compile(
@@ -26,13 +26,13 @@ _OPEN = re.compile(
     r"|time_?out|timed_out|_error$|unavailable|(?:settlement|submission|transaction)_failed$"
 )
 _REFUSES_US = (401, 403, 407, 408, 425, 429)
-"""It refuses who calls, not the payment; whether before or after looking at it, nobody knows."""
+"""The facilitator refuses us, not the payment. Nobody knows whether it looked at the payment first."""
 _OF_THIS_CALL = (400, 409, 413, 415, 422)
-"""Whoever made the payment may have made it so that it is answered like this."""
+"""A payer may have made the payment so that it gets this status: these do not count as failures of the facilitator."""
 
 
 class _Settled(msgspec.Struct, frozen=True, rename="camel"):
-    """What is read of an answer of /settle. Those that say no may leave out or null what they do not have."""
+    """The parts of a /settle answer that we read. A refusal may leave out or null the parts that it does not have."""
 
     success: bool
     transaction: str | None = None
@@ -43,7 +43,7 @@ class _Settled(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def settlement(status: int, body: bytes, offer: Offer, payer: str) -> Settlement:
-    """What an answer of /settle says of this payment. Raises Declined and Undecided."""
+    """The settlement that a /settle answer confirms. Raises Declined and Undecided."""
     try:
         answer = decode(body, _Settled)
     except Undecided:
@@ -63,7 +63,7 @@ def settlement(status: int, body: bytes, offer: Offer, payer: str) -> Settlement
     reason = answer.error_reason or ""
     if 300 <= status < 400 or status in _REFUSES_US:
         raise Failing(f"HTTP {status}")
-    # A facilitator in trouble, or one that names a transaction, has not decided, whatever it says.
+    # An answer that names a transaction decides nothing, and neither does a facilitator in trouble.
     if answer.transaction:
         raise Undecided(_shown(reason))
     in_trouble = not reason or _ITS_TROUBLE.match(reason) is not None
@@ -75,7 +75,7 @@ def settlement(status: int, body: bytes, offer: Offer, payer: str) -> Settlement
 
 
 def verification(status: int, body: bytes) -> Verification:
-    """What an answer of /verify says. Raises Undecided."""
+    """The verdict of a /verify answer. Raises Undecided."""
     answer = decode(body, Verification)
     reason = answer.invalid_reason or ""
     if (answer.is_valid and status >= 300) or (status >= 500 and not reason) or status in _REFUSES_US:
@@ -86,7 +86,7 @@ def verification(status: int, body: bytes) -> Verification:
 
 
 def _describes(answer: _Settled, offer: Offer, payer: str) -> bool:
-    """Whether it is this payment that was settled. Some still call networks by their older names."""
+    """Whether the answer is about this payment. Some facilitators still use the older names of networks."""
     network = answer.network or ""
     return (
         _TRANSACTION.fullmatch(answer.transaction or "") is not None
@@ -97,14 +97,14 @@ def _describes(answer: _Settled, offer: Offer, payer: str) -> bool:
 
 
 def _is_payer(said: str, offer: Offer, payer: str) -> bool:
-    """Solana's scheme calls the fee payer the payer, the SDKs the account that pays. Hexadecimal has no case."""
+    """Whether the answer names our payer. On Solana it may also name the fee payer, as its scheme says."""
     if said.startswith("0x"):
         return said.lower() == payer.lower()
     return said in (payer, offer.extra.get("feePayer"))
 
 
 def _shown(reason: str) -> str:
-    """For our log: a stranger's words are not written there."""
+    """A reason for our log, which takes no free text of a facilitator."""
     if not reason:
         return "no reason given"
     return reason if REASON.fullmatch(reason) else "a reason that is not in the specification's words"

@@ -1,7 +1,7 @@
 """Tokens that bind a payment to one request, on networks whose payments can carry a text: Solana's memo, XRPL's invoice.
 
-A token is made for a challenge and stored nowhere: it says until when it is good and proves that it is ours, for this endpoint
-and, if the challenge answered a request with a short body, for exactly these bytes. That it pays once is the ledger's matter.
+A token is made for a challenge and stored nowhere. It holds its expiry and a proof that it is ours, for this endpoint and, if
+the challenge answered a request with a short body, for exactly these bytes. The ledger ensures that it pays once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import random
 from shared.sealing import derive
 
 LIFE_S = 600
-"""How long a token can be paid with. Official clients pay within seconds; an agent may ask a person first."""
+"""How long a token is valid, in seconds. Official clients pay within seconds; an agent may ask a person first."""
 TOKEN_CHARS = 28
 """Solana's official clients ask for 20,000 units of computation. A memo of 28 characters takes 11,508 of them, one of 40 15,865
 (measured), and what the transfer needs has to fit in as well."""
@@ -25,7 +25,7 @@ _THIS_BODY = 1 << 31
 
 
 class Binder:
-    """Makes and judges tokens. Every API process of an installation gives and takes the same.
+    """Makes and checks tokens, which all API processes of an installation share.
 
     Args:
         master: the 32 bytes of the key file.
@@ -35,26 +35,26 @@ class Binder:
         self._key = derive(master, "request-binding")
 
     def token(self, endpoint_name: str, body: bytes | None, now: int) -> str:
-        """A new one: URL-safe base64.
+        """A new token: URL-safe base64.
 
         Args:
-            body: None or empty: whatever body the paid request will have.
+            body: the body to bind to. None or empty binds to no body.
             now: Unix seconds.
         """
-        # In units of two seconds, which leaves a bit for what it is bound to until the year 2106.
+        # The unit is two seconds, which leaves one bit for the kind of binding until the year 2106.
         expiry = (now + LIFE_S + 1) // 2 | (_THIS_BODY if body else 0)
-        # Unique is enough: what it opens is proven by the rest.
+        # The salt must be unique, not secret: the proof protects the token.
         salt = random.getrandbits(8 * _SALT_BYTES)
         head = expiry.to_bytes(_HEAD_BYTES, "big") + salt.to_bytes(_SALT_BYTES, "big")
         return base64.urlsafe_b64encode(head + self._proof(head, endpoint_name, body)).decode()
 
     def binds(self, token: str, endpoint_name: str, body: bytes, now: int) -> bool:
-        """Whether the token is ours, good at `now` and for this request."""
+        """Whether the token is ours, valid at `now` and for this request."""
         try:
             raw = base64.urlsafe_b64decode(token.encode("ascii"))
         except (UnicodeEncodeError, binascii.Error):
             return False
-        # Python reads much else as base64, and a token in other words would be another one to the ledger.
+        # Python decodes other spellings too, and the ledger would take another spelling for another token.
         if len(token) != TOKEN_CHARS or base64.urlsafe_b64encode(raw).decode() != token:
             return False
         head, proof = raw[:-_PROOF_BYTES], raw[-_PROOF_BYTES:]

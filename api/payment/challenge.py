@@ -1,4 +1,4 @@
-"""The 402 answer: built once for each reason, with places left open for the token that is new in every one."""
+"""Builds the 402 answer once for each reason, with open places for the token, which is new in every answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.endpoint import Flavour
 from shared.x402.wire import Challenge
 
 OPEN = "*" * TOKEN_CHARS
-"""Stands where a token belongs, and nowhere else."""
+"""Marks the place of a token, and appears nowhere else."""
 
 
 class ChallengeForm:
@@ -19,13 +19,13 @@ class ChallengeForm:
 
     def __init__(self, challenge: Challenge, flavour: Flavour) -> None:
         self._whole = _parts(challenge)
-        # The same challenge without its extensions: twice the whole would be more than some clients read.
+        # WWW-Authenticate has no extensions: with the whole challenge twice, some clients could not read the headers.
         self._short = None if flavour is Flavour.NEWER else _parts(msgspec.structs.replace(challenge, extensions={}))
         self.has_token = len(self._whole) > 1
         self._blank = self._filled(OPEN.encode())
 
     def answer(self, token: str) -> Answer:
-        """The response. A challenge without a place for a token is always the same one."""
+        """The response. Without a place for a token it is always the same."""
         return self._filled(token.encode()) if self.has_token else self._blank
 
     def _filled(self, token: bytes) -> Answer:

@@ -1,4 +1,4 @@
-"""A facilitator that fails is left alone until it has answered a question that costs nothing.
+"""A circuit breaker: a facilitator that fails gets no payments until it has answered a question that costs nothing.
 
 closed ── failures in a row ──▶ open ── it answers a trial ──▶ on probation ── it answers a settlement ──▶ closed
                                 ▲  └─ it does not: longer ─┐         │
@@ -11,19 +11,19 @@ from collections.abc import Callable
 
 
 class Circuit:
-    """What is known of one facilitator's failures. It has no clock: whoever makes the trials waits for `pause_s` before each.
+    """Counts the failures of one facilitator. It has no clock: the caller waits `pause_s` before each trial.
 
     Args:
-        failures: in a row, until it opens.
-        pause_s: how long it is open at first.
-        longest_pause_s: and at most. Each time doubles it until a settlement has been answered.
+        failures: failures in a row that open it.
+        pause_s: seconds until the first trial.
+        longest_pause_s: the longest pause. A pause doubles with each opening until a settlement was answered.
     """
 
     def __init__(self, *, failures: int = 5, pause_s: float = 2.0, longest_pause_s: float = 60.0) -> None:
         self.is_open = False
         self.pause_s = 0.0
         self.openings = 0
-        """How often it has opened. Who calls remembers it, because a call tells nothing new of what had opened since."""
+        """How often it has opened. A caller notes it first: its failure does not count if the circuit opened meanwhile."""
         self.on_change: Callable[[], None] = lambda: None
         self._limit = failures
         self._first_s = pause_s
@@ -34,7 +34,7 @@ class Circuit:
         """A call failed.
 
         Args:
-            openings: as it was when the call began.
+            openings: the value when the call began.
         """
         if self.is_open or openings != self.openings:
             return
@@ -48,7 +48,7 @@ class Circuit:
         self._close()
 
     def tried(self, *, passed: bool) -> None:
-        """How the trial of an open circuit went."""
+        """Record the result of a trial of an open circuit."""
         if not self.is_open:
             return
         if passed:

@@ -1,5 +1,7 @@
-"""A client of the standard x402 facilitator API, ours or any other. It decides nothing: it says what is known of a settlement,
-or why nothing is (unsettled.py)."""
+"""A client of the standard x402 facilitator API, for our own facilitator and any other.
+
+It decides nothing. It returns what is known of a settlement, or raises why nothing is known (unsettled.py).
+"""
 
 from __future__ import annotations
 
@@ -36,27 +38,27 @@ EVIDENCE_TIMEOUT_S = 5.0
 _QUESTION_TIMEOUT_S = 5.0
 _CONNECT_TIMEOUT_S = 2.0
 _IDLE_S = 4.0
-"""Connections that were idle for longer are not used again: Node's servers close theirs after 5 s, and a payment that is sent
-into a closing connection is one whose fate is unknown."""
+"""A connection that was idle for longer is not used again. Node's servers close theirs after 5 s, and nobody knows what becomes
+of a payment that is sent into a closing connection."""
 
-# Calls that are under way at a time. What is slow is not to take connections without bound, nor to be made slower.
+# Calls that are under way at a time: a slow facilitator must not take connections without bound, nor be made slower.
 SETTLES_AT_ONCE = 256
 _VERIFIES_AT_ONCE = 32
 _LOOK_UPS_AT_ONCE = 64
 _WAIT_SHARE = 1 / 8
-"""Of a call's time limit: how long it may wait for its turn."""
+"""Part of a call's time limit that it may wait until fewer calls are under way."""
 _NO_EVIDENCE = (403, 404, 405, 410, 501)
-"""403 is how some gateways answer for paths that they do not know."""
+"""HTTP statuses of a facilitator without evidence. Some gateways answer 403 for paths that they do not know."""
 
 
 class Facilitator:
-    """One facilitator. Nothing is remembered of a payment: any call may be made again.
+    """One facilitator. It keeps nothing of a payment, so any call may be repeated.
 
     Args:
-        url: its base address, with or without a path.
-        settle_timeout_s: longest wait for one settlement.
+        url: base address, with or without a path.
+        settle_timeout_s: longest wait for one settlement, in seconds.
         headers: sent with every call. Secret.
-        circuit: is told how settle calls go.
+        circuit: counts the failures of settle calls.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class Facilitator:
             # No proxy from the environment: a payment goes to the configured address and nowhere else.
             trust_env=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            # Without a limit of its own: a wait for a connection would look like one for an answer.
+            # No limit here: a wait for a connection would look like a wait for an answer.
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=_IDLE_S),
         )
 
@@ -101,7 +103,7 @@ class Facilitator:
         Raises:
             NotSent, Declined, Undecided.
         """
-        async with _turn(self._settles, self.settle_timeout_s) as left_s:
+        async with _permit(self._settles, self.settle_timeout_s) as left_s:
             openings = self.circuit.openings
             try:
                 settlement = await self._settle(payment, offer, payer, timeout_s=left_s)
@@ -116,24 +118,24 @@ class Facilitator:
 
     async def verify(self, payment: Payment, offer: Offer) -> Verification:
         """Ask about a payment that cannot be checked offline. Raises Unsettled when there is no usable answer."""
-        async with _turn(self._verifies, _QUESTION_TIMEOUT_S) as left_s:
+        async with _permit(self._verifies, _QUESTION_TIMEOUT_S) as left_s:
             openings = self.circuit.openings
             try:
                 status, body = await self._post("/verify", payment, offer, timeout_s=left_s)
             except NotSent:
-                # Nothing else counts: a stranger's contract may be slow to judge, or fail, on purpose.
+                # Other failures do not count: the payer's contract may be slow, or fail, on purpose.
                 self.circuit.failed(openings)
                 raise
         return answers.verification(status, body)
 
     async def evidence(self, payment_id: str) -> Evidence:
-        """What the chain says of a payment. Only our own facilitator answers this.
+        """What the chain shows of a payment. Only our own facilitator answers this.
 
         Raises:
-            NoEvidence: this one does not.
-            Unsettled: it did not answer.
+            NoEvidence: this facilitator never answers it.
+            Unsettled: there was no usable answer.
         """
-        async with _turn(self._look_ups, EVIDENCE_TIMEOUT_S) as left_s:
+        async with _permit(self._look_ups, EVIDENCE_TIMEOUT_S) as left_s:
             status, body = await self._exchange(
                 "GET", f"/settlements/{quote(payment_id, safe='')}", None, timeout_s=left_s
             )
@@ -144,11 +146,11 @@ class Facilitator:
         return answers.decode(body, Evidence)
 
     async def supported(self) -> Supported:
-        """What it says that it can settle.
+        """What the facilitator says that it can settle.
 
         Raises:
             NotSent, Failing: it does not answer.
-            Undecided: it does, with something else.
+            Undecided: its answer cannot be used.
         """
         status, body = await self._exchange("GET", "/supported", None, timeout_s=_QUESTION_TIMEOUT_S)
         if status >= 500:
@@ -166,9 +168,9 @@ class Facilitator:
         return await self._exchange("POST", path, msgspec.json.encode(call), timeout_s=timeout_s)
 
     async def _exchange(self, method: str, path: str, body: bytes | None, *, timeout_s: float) -> tuple[int, bytes]:
-        """The answer, whatever its status: some facilitators send business failures with 4xx and 5xx."""
+        """Status and body of the answer, whatever its status: some facilitators refuse payments with 4xx and 5xx."""
         assert self._session is not None, "start() comes first"
-        # What ends while it connects was not sent: of a short time limit, connecting gets half.
+        # Nothing was sent when connecting times out. Connecting gets half of a short time limit.
         connect_s = min(_CONNECT_TIMEOUT_S, timeout_s / 2)
         try:
             async with self._session.request(
@@ -192,15 +194,15 @@ class Facilitator:
 
 
 @asynccontextmanager
-async def _turn(places: asyncio.Semaphore, timeout_s: float) -> AsyncIterator[float]:
-    """A place among the calls that are under way. Gives what is left of the time limit; raises NotSent without a place."""
+async def _permit(permits: asyncio.Semaphore, timeout_s: float) -> AsyncIterator[float]:
+    """Limit the calls that are under way. Yields what is left of the time limit; raises NotSent when none may start in time."""
     began = time.monotonic()
     try:
         async with asyncio.timeout(timeout_s * _WAIT_SHARE):
-            await places.acquire()
+            await permits.acquire()
     except TimeoutError:
         raise NotSent("too many calls are under way") from None
     try:
         yield timeout_s - (time.monotonic() - began)
     finally:
-        places.release()
+        permits.release()

@@ -1,4 +1,4 @@
-"""The till of one endpoint: its offers, its 402 answers, and which offer a payment pays."""
+"""The payment gate of one endpoint: its offers, its 402 answers, and which offer a payment pays."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ class Match:
     Attributes:
         offer: ours, never the client's copy of it; with the client's token, where the rail has tokens.
         payment: in v2 shape, around our offer.
-        token: what binds it to a request. Whether to this one, the admission judges.
-        is_current: False when amount or recipient are another than today's. Whether they were ours is for the ledger to say,
-            and even then the payment buys nothing new: it only brings what was begun to its end.
+        token: binds the payment to a request. The admission checks whether to this one.
+        is_current: False for an outdated price or recipient: only a payment that the ledger already knows is completed.
     """
 
     offer: Offer
@@ -48,7 +47,7 @@ class Match:
     is_current: bool = True
 
     def check(self) -> Authorization:
-        """Whether it is signed as it must be. Raises PaymentRefused."""
+        """Check the signature offline. Raises PaymentRefused."""
         try:
             return self.rail.verifier.check(self.offer, self.payment.payload)
         except PaymentRefused:
@@ -91,7 +90,7 @@ class PaymentGate:
             raise ValueError(
                 f"{endpoint.name}: a challenge header of {size} bytes is over {MAX_CHALLENGE_HEADER_BYTES}"
             )
-        # A till lives as long as the process. Reasons may come from a facilitator, hence the bound.
+        # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
         for health in {rail.rail: rail.health for _, rail in self._priced}.values():
             health.on_change(self._offer_what_is_up)
@@ -99,14 +98,14 @@ class PaymentGate:
 
     @property
     def binds_bodies(self) -> bool:
-        """Whether a challenge is for one body: then it is worth a look at the unpaid one."""
+        """Whether a challenge can be bound to the body of the unpaid request, which is read then."""
         return self._form(UNPAID).has_token
 
     def refuse(self, reason: str, body: bytes | None = None) -> Answer:
         """402: a fresh challenge with a reason.
 
         Args:
-            body: of the refused request, which the next payment is bound to. None or empty binds it to none.
+            body: the body of the refused request, to which the next payment is bound. None or empty binds it to no body.
         """
         form = self._form(reason)
         if not form.has_token:
@@ -114,7 +113,7 @@ class PaymentGate:
         return form.answer(self._binder.token(self.endpoint.name, body, int(time.time())))
 
     def match(self, presented: Payment | FlatPayment) -> Match:
-        """Find the offer that a payment pays, or may have paid when the price was another one.
+        """Find the offer that a payment pays, or may have paid at an earlier price.
 
         Raises:
             PaymentRefused: ``no_matching_offer``, or ``resource_mismatch`` when it names another call.
@@ -126,7 +125,7 @@ class PaymentGate:
                     return _match(offer, rail, presented, is_current=True)
             return self._earlier(presented)
         for offer, rail in self._current:
-            # What carries a token says so in `accepted`, which a flat payment has not.
+            # A payment names its token in `accepted`, which a flat payment does not have.
             if not rail.verifier.TOKEN_KEY and (presented.scheme, presented.network) == (offer.scheme, offer.network):
                 return Match(offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload))
         raise PaymentRefused("no_matching_offer")
@@ -160,7 +159,7 @@ class PaymentGate:
         return headers
 
     def _offer_what_is_up(self) -> None:
-        """From now on: offers on rails that are up. A challenge offers something, so when none is, it offers all."""
+        """Offer only rails that are up from now on, or all of them when none is up: a challenge has at least one offer."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
         offered = [_open(offer, rail) for offer, rail in self._current if rail.is_up]
@@ -172,11 +171,11 @@ class PaymentGate:
         return ChallengeForm(challenge, self.endpoint.flavour)
 
     def _header_bytes(self) -> int:
-        """Of the longest header, with what a facilitator may add to an offer."""
+        """The length of the longest header, with what a facilitator may add to an offer."""
         return _TERMS_BYTES + max(len(value) for _, value in self._build(UNPAID).answer(OPEN).headers)
 
     def _require_this_resource(self, payment: Payment) -> None:
-        # Not signed, so no proof; but a client that means another call is better told than charged.
+        # The address is not signed and proves nothing, but a client that means another call should not be charged.
         url = (payment.resource or {}).get("url")
         if url is None:
             return
@@ -186,7 +185,7 @@ class PaymentGate:
 
 
 def _open(offer: Offer, rail: ConfiguredRail) -> Offer:
-    """With the place for a token, if the rail has tokens."""
+    """The offer with a place for a token, if the rail has tokens."""
     if not (key := rail.verifier.TOKEN_KEY):
         return offer
     return msgspec.structs.replace(offer, extra={**offer.extra, key: OPEN})

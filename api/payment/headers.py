@@ -1,4 +1,4 @@
-"""The payment in a request's headers, decoded strictly. What it says is judged by content, never by the header's name."""
+"""Decodes the payment in a request's headers strictly, by its content and never by the header's name."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def find_payment(headers: Headers) -> Presented | None:
     """The payment header, or None.
 
     Raises:
-        Refused: ``ambiguous_payment``: the same header twice, or both headers with different content. A proxy and we
-            might each read another one.
+        PaymentRefused: ``ambiguous_payment`` for the same header twice, or both headers with different content: a proxy
+            might read another one than we do.
     """
     signatures = [value for name, value in headers if name == PAYMENT_SIGNATURE]
     older = [value for name, value in headers if name == X_PAYMENT]
@@ -60,7 +60,7 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
     A flat payment's network comes back as CAIP-2.
 
     Raises:
-        Refused: ``invalid_payload`` for anything but padded standard base64 of a UTF-8 JSON object of at most 16 KB, 64
+        PaymentRefused: ``invalid_payload`` for anything but padded standard base64 of a UTF-8 JSON object of at most 16 KB, 64
             levels and no repeated key; ``invalid_x402_version``; ``invalid_network``.
     """
     content = _decode_json(value)

@@ -1,7 +1,7 @@
-"""Whether a rail can take new payments: what its facilitator says that it supports, and how settling has gone lately.
+"""Decides whether a rail takes new payments: by what its facilitator supports, and by whether its settle calls fail.
 
-A facilitator that cannot be asked is taken to support what we are configured for: only one that says otherwise takes its rail
-down, or one whose settle calls fail in a row, until it can be asked again.
+A facilitator that does not answer /supported counts as supporting what is configured. Its rail goes down only when it names
+other networks, or when its settle calls fail in a row; then until it answers /supported again.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from shared.x402.wire import X402_VERSION, SupportedKind
 log = logging.getLogger(__name__)
 
 FINE_S = 60.0
-"""How long an answer that names our kind is believed."""
+"""Seconds until the next question after an answer that names our scheme and network."""
 SOON_S = 10.0
-"""How soon it is asked again otherwise."""
+"""Seconds until the next question after any other answer."""
 LEDGER_S = 10.0
-"""And one that says at which ledger its network is."""
+"""Seconds until the next question after an answer that gives the number of the network's last ledger."""
 CURRENT_S = 30.0
-"""How long that is near enough."""
+"""How long that number is near enough, in seconds."""
 FRESH_S = 2.0
-"""An answer this young is not asked for again by /readyz."""
+"""/readyz does not repeat a question whose answer is this young, in seconds."""
 
 
 class Health:
-    """Of one rail, as this process sees it.
+    """The health of one rail, as this process sees it.
 
     Args:
-        scheme, network: what the facilitator has to support.
+        scheme, network: the facilitator has to support them.
     """
 
     def __init__(self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str) -> None:
         self.is_up = True
         """Whether a new payment may be made on it."""
         self.terms: dict[str, Any] = {}
-        """What the facilitator last said of our scheme and network, for rails whose offers carry some of it."""
+        """The facilitator's last `extra` of our scheme and network. The offers of some rails carry parts of it."""
         self._ledger: tuple[int, float] | None = None
         self._rail = rail
         self._facilitator = facilitator
@@ -62,11 +62,11 @@ class Health:
 
     @property
     def retry_after_s(self) -> int:
-        """When it is looked at again, in whole seconds."""
+        """Whole seconds until the next question."""
         return max(1, math.ceil(self._next_at - time.monotonic()))
 
     def ledger(self) -> int | None:
-        """At which ledger the network was some seconds ago, where it counts them and the facilitator says so."""
+        """The number of the network's last ledger some seconds ago; None when unknown."""
         if self._ledger is None or time.monotonic() - self._ledger[1] > CURRENT_S:
             return None
         return self._ledger[0]
@@ -82,7 +82,7 @@ class Health:
             self._update("too many settled payments are no longer on its chain")
 
     def start(self) -> None:
-        """Begin asking, on the running event loop."""
+        """Start to ask, on the running event loop."""
         self._watching = asyncio.create_task(self._watch(), name=f"health-{self._rail}")
 
     async def stop(self) -> None:
@@ -93,7 +93,7 @@ class Health:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def is_ready(self) -> bool:
-        """Whether it is up and its facilitator answers, just now. One that is left alone is not asked for this."""
+        """Whether the rail is up and its facilitator answers now. While the circuit is open, it is not asked."""
         is_fresh = self._answers and time.monotonic() - self._asked_at < FRESH_S
         if not self._circuit.is_open and not is_fresh:
             await self._ask()
@@ -113,7 +113,7 @@ class Health:
                         await self._is_sooner.wait()
 
     async def _ask(self) -> None:
-        # One question at a time, shared by all who wait for its answer.
+        # One question at a time, shared by all callers that wait for its answer.
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._question())
         await asyncio.shield(self._asking)
@@ -136,7 +136,7 @@ class Health:
                 self._heed(kinds[0])
             self._listed(is_named)
         self._asked_at = time.monotonic()
-        # One that opened meanwhile has its pause before it.
+        # A circuit that opened meanwhile waits for its pause first.
         if openings == self._circuit.openings:
             self._circuit.tried(passed=self._answers)
         fine_s = FINE_S if self._ledger is None else LEDGER_S
@@ -161,7 +161,9 @@ class Health:
         if self._circuit.is_open:
             self._next_at = time.monotonic() + self._circuit.pause_s
             self._is_sooner.set()
-        self._update("its facilitator failed too often in a row, and is left alone until it answers /supported again")
+        self._update(
+            "its facilitator failed too often in a row, and gets no payments until it answers /supported again"
+        )
 
     def _update(self, why_not: str) -> None:
         is_up = self._is_listed and not self._circuit.is_open and not self._is_held

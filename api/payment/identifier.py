@@ -27,14 +27,14 @@ EXTENSION: dict[str, Any] = {
         "required": ["required"],
     },
 }
-"""What a challenge offers."""
+"""The extension as a challenge offers it."""
 
 
 def of(payment: Payment) -> str:
     """The client's name for the call; "" when it has none.
 
     Raises:
-        Refused: ``invalid_payment_identifier``.
+        PaymentRefused: ``invalid_payment_identifier``.
     """
     echoed = (payment.extensions or {}).get(KEY)
     info = echoed.get("info") if isinstance(echoed, dict) else None

@@ -7,10 +7,10 @@
                           SETTLED -> FAILED        charged, and not answered within a day: refundable
     REJECTED, UNKNOWN  -> SETTLED                  proof of payment overrules everything but an end
 
-A record has a *driver*: the call that holds its lease settles it and runs the job; every other copy of the call waits for
-the result. When the lease has run out, the next copy of the same request becomes the driver; what nobody comes back for is
-looked into by api/payment/reconcile.py. A definite refusal counts only if it answers the one and only settle attempt: after
-any doubt only evidence from the chain decides. Every transition is a line in the journal.
+A record has a *driver*: the call that holds its lease settles the payment and runs the job. Every other copy of the call waits
+for the result. When the lease has run out, the next copy of the same request becomes the driver; if none comes,
+api/payment/reconcile.py examines the payment. A definite refusal counts only if it answers the one and only settle attempt:
+after any doubt only evidence from the chain decides. Every transition is a line in the journal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, REFUNDABLE, answer_key, 
 
 
 class Verdict(enum.StrEnum):
-    """What the caller that looked a payment up is to do."""
+    """What the caller that looked up a payment has to do."""
 
     ABSENT = "absent"
     """Nobody has presented this payment."""
@@ -95,7 +95,7 @@ LOOK_UPS: Mapping[tuple[NewPayment, bool], LookUp] = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the ledger says of a payment. Only the fields of the verdict are set."""
+    """What the ledger knows of a payment. Only the fields that belong to the verdict are set."""
 
     verdict: Verdict
     attempts: int = 0
@@ -107,15 +107,15 @@ class Entry:
     other: str = ""
     wait_ms: int = 0
     quota: Quota | None = None
-    """What a new claim leaves of the payer's rate, or why there was none."""
+    """What is left of the payer's rate after a new claim, or why the claim was refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What is recorded of a payment when it is first presented. Never the body: only its fingerprint.
+    """What the ledger records of a payment when it is first presented: of the body only its fingerprint.
 
     Attributes:
-        valid_before: Unix seconds, from when on it can no longer be settled.
+        valid_before: Unix seconds from which on the payment can no longer be settled.
         payment: the payment itself, sealed, for a facilitator that has to be asked with it again.
         identifier: what the client calls this call, or "".
         token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
@@ -164,7 +164,7 @@ class Settled:
 
 
 class Ledger:
-    """The API's side of the ledger. Every method is one round trip and one script; all raise RedisLost and RedisRefused."""
+    """The ledger as the API uses it. Every method is one round trip and one script, and raises RedisLost and RedisRefused."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -209,39 +209,39 @@ class Ledger:
         return await self.look_up(claim, LookUp.CLAIM)
 
     async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> bool:
-        """Proof of payment: allowed from every state but an end. False when it came to its end before.
+        """Record a proven settlement, from every state but DONE and FAILED. False in these two.
 
         Args:
             receipt: the settlement as JSON.
-            run_lease_ms: how long the caller drives it; 0 when it will not run the job.
+            run_lease_ms: how long the caller drives the payment; 0 when it will not run the job.
         """
         return bool(await self._settled((*_keys(payment_id), RECHECK), payment_id, receipt, run_lease_ms))
 
-    # The next ones are for the driver of one attempt: a later driver's record is not theirs to change.
+    # The next methods are for the driver of one attempt. They change nothing when a later driver has taken over.
 
     async def rejected(self, payment_id: str, attempts: int, reason: str, *, by_evidence: bool = False) -> bool:
-        """A definite refusal. False when it does not count, because an earlier attempt may have paid."""
+        """Record a definite refusal. False when it does not count, because an earlier attempt may have paid."""
         weight = "evidence" if by_evidence else "answer"
         return bool(await self._rejected(_keys(payment_id), payment_id, attempts, reason, weight))
 
     async def unknown(self, payment_id: str, attempts: int) -> None:
-        """The settle call's outcome is not known. The next copy of the request drives it again."""
+        """Record that the settle call's outcome is unknown. The next copy of the request becomes the driver."""
         await self._unknown(_keys(payment_id), payment_id, attempts)
 
     async def abandon(self, payment_id: str, attempts: int) -> bool:
-        """The settle call was never sent. True when no attempt ever was, so the payment is forgotten."""
+        """Record that the settle call was not sent. True when no attempt was ever sent: the payment is forgotten."""
         return bool(await self._abandon(_keys(payment_id), payment_id, attempts))
 
     async def attempt(self, payment_id: str, attempts: int, settle_lease_ms: int) -> int:
-        """Before one more settle call: its number, or 0 when somebody else drives it by now."""
+        """Begin one more settle call. Returns its number, or 0 when somebody else has become the driver."""
         return int(await self._attempt(_keys(payment_id), payment_id, attempts, settle_lease_ms))
 
     async def release(self, payment_id: str) -> None:
-        """The job could not be queued. The next copy of the request runs it."""
+        """Give up the lease of a job that could not be queued. The next copy of the request runs it."""
         await self._release(_keys(payment_id), payment_id)
 
     async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
-        """Payments to look into, each given to one caller. What was settled and not answered within a day is marked."""
+        """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day."""
         taken: Sequence[Sequence[bytes]] = await self._take((OPEN, JOURNAL, REFUNDABLE), count, lease_ms)
         return [
             Doubtful(
@@ -258,24 +258,24 @@ class Ledger:
         ]
 
     async def close(self, payment_id: str) -> None:
-        """A refused payment was looked for once more, and is refused."""
+        """Close a refused payment that is still not on the chain."""
         await self._closed((OPEN,), payment_id)
 
     async def take_settled(self, count: int) -> list[Settled]:
-        """Payments to look for on the chain once more. Each comes again after a while until it is `kept` or `taken_back`."""
+        """Take settled payments to look for on the chain. Each comes again later until it is `kept` or `taken_back`."""
         taken: Sequence[Sequence[bytes]] = await self._take_settled((RECHECK,), count)
         return [Settled(named.decode(), offer, payer.decode(), int(at)) for named, offer, payer, at in taken]
 
     async def kept(self, payment_id: str) -> None:
-        """It is where it was, or nobody can tell."""
+        """End the check of a payment that is still on the chain, or that nobody can check."""
         await self._closed((RECHECK,), payment_id)
 
     async def taken_back(self, payment_id: str, asset: tuple[str, str], window_ms: int) -> bool:
-        """The chain does not show it any more. False when another process said so before.
+        """Record that the chain no longer shows a payment. False when another process has recorded it before.
 
         Args:
-            asset: network and asset of its offer, whose losses are counted.
-            window_ms: for how long.
+            asset: network and asset of its offer, for the count of `lost_lately`.
+            window_ms: how long it counts, in milliseconds.
         """
         keys = (record_key(payment_id), RECHECK, JOURNAL, LOST, _lost_key(asset))
         return bool(await self._taken_back(keys, payment_id, window_ms))

@@ -1,4 +1,4 @@
-"""What a process looks into now and then, for as long as it lives, whatever goes wrong."""
+"""A task that runs again and again for the whole life of the process, whatever one run raises."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ log = logging.getLogger(__name__)
 
 
 class PeriodicTask(ABC):
-    """Turn after turn, with a pause when one found less than it takes at once.
+    """Runs `run_once` repeatedly, and pauses when a run found less than it could take.
 
     Args:
-        name: of the task, and in the log.
+        name: of the asyncio task, and in the log.
+        every_s: the pause, in seconds.
+        at_once: how much one run takes at most.
     """
 
     def __init__(self, name: str, *, every_s: float, at_once: int) -> None:
@@ -25,26 +27,26 @@ class PeriodicTask(ABC):
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin, on the running event loop."""
+        """Start the task on the running event loop."""
         self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
-        """Stop. What was being looked into is looked into again."""
+        """Cancel the task. A later run takes again what the cancelled one had taken."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     @abstractmethod
-    async def turn(self) -> int:
-        """Look into what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
+    async def run_once(self) -> int:
+        """Process what is due. Returns the number of items. Raises RedisLost and RedisRefused."""
 
     async def _run(self) -> None:
         while True:
             try:
-                while await self.turn() == self._at_once:
+                while await self.run_once() == self._at_once:
                     pass
             except (RedisLost, RedisRefused) as error:
                 log.warning("%s: the ledger cannot be read: %s", self._name, error)
             except Exception:
-                log.exception("%s: a turn failed", self._name)
+                log.exception("%s: a run failed", self._name)
             await asyncio.sleep(self._every_s)

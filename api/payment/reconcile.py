@@ -1,8 +1,8 @@
-"""What became of payments that nobody came back for: their settlement is looked into until it is known.
+"""Finds out whether the payments of callers who left were settled.
 
-It never starts a settlement for a caller who has left. It reads the chain through the facilitator; one that has no evidence to
-give is sent the very same payment again, which settles once at most, for as long as that is valid. What stays undecided is
-listed by `coinslot-ops payments`.
+The reconciler never starts a settlement for a caller who has left. It reads the chain through the facilitator. A facilitator
+without evidence gets the same payment again while it is valid, which settles at most once. `coinslot-ops payments` lists
+what stays undecided.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ log = logging.getLogger(__name__)
 
 EVERY_S = 1.0
 AT_ONCE = 8
-"""Payments of one turn: each is a call or two to a facilitator."""
+"""Payments of one run. Each takes one or two calls to a facilitator."""
 LEASE_MARGIN_MS = 3_000
 
 
 class Reconciler(PeriodicTask):
-    """Takes doubtful payments from the ledger, each for itself among all API processes.
+    """Takes doubtful payments from the ledger. Of all API processes, one gets each payment.
 
     Args:
-        rails: whose facilitators are asked, by the asset of a payment's offer.
-        sealer: of the payments in the ledger.
-        probe_s: longest time that one facilitator may take for an answer.
+        rails: the rails whose facilitators are asked. The asset of a payment's offer tells which.
+        sealer: opens the payments that the ledger keeps.
+        probe_s: longest time, in seconds, that one facilitator may take to answer.
     """
 
     def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail], sealer: Sealer, *, probe_s: float) -> None:
@@ -46,13 +46,13 @@ class Reconciler(PeriodicTask):
         self._sealer = sealer
         self._lease_ms = int(2 * probe_s * 1000) + LEASE_MARGIN_MS
 
-    async def turn(self) -> int:
-        """Look into what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
+    async def run_once(self) -> int:
+        """Examine the payments that are due. Returns their number. Raises RedisLost and RedisRefused."""
         doubtful = await self._ledger.take_doubtful(AT_ONCE, self._lease_ms)
-        await asyncio.gather(*(self._look_into(each) for each in doubtful))
+        await asyncio.gather(*(self._examine(each) for each in doubtful))
         return len(doubtful)
 
-    async def _look_into(self, payment: Doubtful) -> None:
+    async def _examine(self, payment: Doubtful) -> None:
         offer = msgspec.json.decode(payment.offer, type=Offer)
         rail = self._rails.get((offer.network, offer.asset))
         if rail is None:
@@ -77,7 +77,7 @@ class Reconciler(PeriodicTask):
             await self._ledger.unknown(payment.payment_id, payment.attempts)
 
     async def _ask_again(self, payment: Doubtful, offer: Offer, rail: ConfiguredRail) -> None:
-        """The identical settle call: the only question that a facilitator without evidence answers."""
+        """Repeat the identical settle call, the only question that a facilitator without evidence answers."""
         if payment.state == "REJECTED":
             await self._ledger.close(payment.payment_id)
             return
@@ -91,7 +91,7 @@ class Reconciler(PeriodicTask):
                 return
             await self._settled(payment, await rail.facilitator.settle(made, offer, payer=payment.payer))
         except (Unsettled, Unsealable, msgspec.DecodeError):
-            # A refusal says nothing either: an earlier attempt may be what it is refused for.
+            # A refusal decides nothing: it may be refused because an earlier attempt has settled it.
             await self._ledger.unknown(payment.payment_id, attempts)
 
     async def _settled(self, payment: Doubtful, settlement: Settlement) -> None:

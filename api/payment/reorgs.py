@@ -1,7 +1,7 @@
-"""Whether what was settled is still on the chain ten minutes later.
+"""Checks ten minutes after each settlement whether the payment is still on the chain.
 
-An answer is given as soon as a transaction is in a block, and a chain may take its last blocks back. What is lost so is the
-price of a call, and nothing is asked of the caller; but a rail that loses many takes no new payments for as long as it does.
+A call is answered as soon as its transaction is in a block, and a chain may drop its last blocks in a reorganisation. Then the
+price of the call is lost, and the caller owes nothing. A rail that loses many payments takes no new ones meanwhile.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ log = logging.getLogger(__name__)
 
 EVERY_S = 5.0
 AT_ONCE = 16
-"""Payments of one turn: each is a question to a facilitator."""
+"""Payments of one run. Each takes one call to a facilitator."""
 BUDGET = 20
-"""Payments of one rail that may be lost within WINDOW_MS before it takes no new ones."""
+"""Payments that one rail may lose within WINDOW_MS before it takes no new ones."""
 WINDOW_MS = 60 * 60 * 1000
 
 
 class ReorgMonitor(PeriodicTask):
-    """Looks at settled payments once more; each is looked at by one API process."""
+    """Looks for settled payments on the chain once more. Of all API processes, one checks each payment."""
 
     def __init__(self, ledger: Ledger, rails: Sequence[ConfiguredRail]) -> None:
-        super().__init__("loss-watch", every_s=EVERY_S, at_once=AT_ONCE)
+        super().__init__("reorg-monitor", every_s=EVERY_S, at_once=AT_ONCE)
         self._ledger = ledger
         self._rails: Mapping[tuple[str, str], ConfiguredRail] = {rail.asset: rail for rail in rails}
 
-    async def turn(self) -> int:
-        """Look at what is due. Returns how many there were. Raises RedisLost and RedisRefused."""
+    async def run_once(self) -> int:
+        """Check the payments that are due. Returns their number. Raises RedisLost and RedisRefused."""
         due = await self._ledger.take_settled(AT_ONCE)
-        await asyncio.gather(*(self._look_at(payment) for payment in due))
+        await asyncio.gather(*(self._check(payment) for payment in due))
         for asset, rail in self._rails.items():
             rail.health.hold(is_held=await self._ledger.lost_lately(asset, WINDOW_MS) >= BUDGET)
         return len(due)
 
-    async def _look_at(self, payment: Settled) -> None:
+    async def _check(self, payment: Settled) -> None:
         offer = msgspec.json.decode(payment.offer, type=Offer)
         rail = self._rails.get((offer.network, offer.asset))
         try:
@@ -60,7 +60,7 @@ class ReorgMonitor(PeriodicTask):
         if proven_by(evidence, offer, payment.payer) is not None:
             await self._ledger.kept(payment.payment_id)
             return
-        # By the chain's own clock: a node that is behind has not seen the payment yet.
+        # The chain's own clock counts: a node that is behind has not seen the payment yet.
         is_late = evidence.as_of > payment.at_ms / 1000 + LATE_BLOCKS_S
         if evidence.status == "unknown" or not is_late:
             return

@@ -1,4 +1,4 @@
-"""Why there is no settlement that we know of.
+"""Exceptions of a settle call without a known settlement.
 
 Unsettled              no settlement that we know of
 ├── NotSent            the call never left: nothing can have been charged

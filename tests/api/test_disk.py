@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.disk import LOOK_EVERY_S, Disk
+from api.disk import CHECK_EVERY_S, Disk
 
 
 def test_room_is_measured(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -27,7 +27,7 @@ def test_room_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert disk.is_full()
     disk._free_bytes = 1
     assert disk.is_full()
-    now = LOOK_EVERY_S + 0.1
+    now = CHECK_EVERY_S + 0.1
     assert not disk.is_full()
 
 

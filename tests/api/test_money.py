@@ -250,7 +250,7 @@ async def test_a_settlement_that_nobody_asks_for_is_found(
     await left_unknown(shop, facilitator, header, "error500+paid")
     facilitator.evidence = None
     due(ledger)
-    assert await reconciler.turn() == 1
+    assert await reconciler.run_once() == 1
     assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLED"]
     assert [told["kind"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == ["waiting"]
     assert (await shop.post(PATH, headers=header)).status_code == 200
@@ -273,7 +273,7 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
     await left_unknown(shop, facilitator, header, "error500")
     facilitator.evidence = "unused"
     due(ledger)
-    assert await reconciler.turn() == 1
+    assert await reconciler.run_once() == 1
     (told,) = ops.attention(ledger, now_ms=int(time.time() * 1000))
     assert (told["kind"], told["endpoint"], told["payer"], told["settleAttempts"]) == (
         "unknown",
@@ -283,7 +283,7 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
     )
     facilitator.clock_s = 600
     due(ledger)
-    assert await reconciler.turn() == 1
+    assert await reconciler.run_once() == 1
     assert events(ledger) == ["SETTLING", "UNKNOWN", "REJECTED"]
     answer = await shop.post(PATH, headers=header)
     assert (answer.status_code, len(facilitator.settles)) == (402, 1)
@@ -306,7 +306,7 @@ async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
     facilitator.script = ["refuse", "ok"]
     for state in (b"UNKNOWN", b"SETTLED"):
         due(ledger)
-        assert await reconciler.turn() == 1
+        assert await reconciler.run_once() == 1
         (name,) = ledger.zrange(OPEN, 0, -1)
         assert ledger.hget(record_key(name.decode()), "state") == state
     assert len(set(facilitator.settles)) == 1
@@ -331,7 +331,7 @@ async def test_without_evidence_an_expired_payment_stays_unknown(
     (name,) = ledger.zrange(OPEN, 0, -1)
     ledger.hset(record_key(name.decode()), "valid_before", int(time.time()) - 1)
     due(ledger)
-    assert await reconciler.turn() == 1
+    assert await reconciler.run_once() == 1
     assert len(facilitator.settles) == 1
     assert [told["kind"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == ["unknown"]
 
@@ -351,7 +351,7 @@ async def test_a_refusal_of_what_was_paid_is_overruled(
     header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     assert (await shop.post(PATH, headers=header)).status_code == 402
     due(ledger)
-    assert await reconciler.turn() == 1
+    assert await reconciler.run_once() == 1
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert (len(facilitator.settles), events(ledger)) == (1, ["SETTLING", "REJECTED", "SETTLED", "DONE"])
 
@@ -394,11 +394,11 @@ async def test_what_was_never_answered_is_refundable(
     await left_unknown(shop, facilitator, header, "error500+paid")
     facilitator.evidence = None
     due(ledger)
-    await reconciler.turn()
+    await reconciler.run_once()
     (name,) = ledger.zrange(OPEN, 0, -1)
     ledger.hincrby(record_key(name.decode()), "settled", -RERUN_MS)
     due(ledger)
-    assert await reconciler.turn() == 0
+    assert await reconciler.run_once() == 0
     answer = await shop.post(PATH, headers=header)
     problem = answer.json()
     assert (answer.status_code, problem["charged"], problem["reason"], problem["retryable"]) == (
@@ -462,7 +462,7 @@ async def test_a_job_that_keeps_failing_rests(
 
 
 @pytest.fixture
-async def losses(settings: Settings) -> AsyncIterator[ReorgMonitor]:
+async def reorgs(settings: Settings) -> AsyncIterator[ReorgMonitor]:
     """One that is turned by hand."""
     client = Redis(settings.ledger_url)
     rails = configured_rails(settings)
@@ -487,25 +487,25 @@ async def test_p25_a_payment_that_the_chain_takes_back_is_told(
     facilitator: Any,
     as_header: AsHeader,
     ledger: redis.Redis,
-    losses: ReorgMonitor,
+    reorgs: ReorgMonitor,
 ) -> None:
     """Ten minutes later, once; what is still there is not asked about again, and a chain that does not say is."""
     kept, gone = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(2))
     assert (await shop.post(PATH, headers=kept)).status_code == 200
-    assert await losses.turn() == 0
+    assert await reorgs.run_once() == 0
     settled_long_ago(ledger)
-    assert (await losses.turn(), ledger.zcard(RECHECK)) == (1, 0)
+    assert (await reorgs.run_once(), ledger.zcard(RECHECK)) == (1, 0)
 
     answered = await shop.post(PATH, headers=gone)
     settled_long_ago(ledger)
     facilitator.evidence = "unknown"
-    assert (await losses.turn(), ledger.zcard(RECHECK)) == (1, 1)
+    assert (await reorgs.run_once(), ledger.zcard(RECHECK)) == (1, 1)
     facilitator.evidence, facilitator.clock_s = "unused", -3600  # a node that is an hour behind
     settled_long_ago(ledger)
-    assert (await losses.turn(), ledger.zcard(RECHECK)) == (1, 1)
+    assert (await reorgs.run_once(), ledger.zcard(RECHECK)) == (1, 1)
     facilitator.clock_s = 0
     settled_long_ago(ledger)
-    assert (await losses.turn(), ledger.zcard(RECHECK), events(ledger)[-1]) == (1, 0, "LOST")
+    assert (await reorgs.run_once(), ledger.zcard(RECHECK), events(ledger)[-1]) == (1, 0, "LOST")
     (told,) = ops.attention(ledger, now_ms=int(time.time() * 1000))
     assert (told["kind"], told["payer"], told["state"]) == ("lost", payer.address, "DONE")
     assert (await shop.post(PATH, headers=gone)).content == answered.content
@@ -518,13 +518,13 @@ async def test_p25_a_facilitator_without_evidence_is_not_asked_twice(
     facilitator: Any,
     as_header: AsHeader,
     ledger: redis.Redis,
-    losses: ReorgMonitor,
+    reorgs: ReorgMonitor,
 ) -> None:
     """It cannot tell."""
     assert (await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).status_code == 200
     settled_long_ago(ledger)
     facilitator.evidence = "none"
-    assert (await losses.turn(), ledger.zcard(RECHECK), ledger.zcard(LOST)) == (1, 0, 0)
+    assert (await reorgs.run_once(), ledger.zcard(RECHECK), ledger.zcard(LOST)) == (1, 0, 0)
 
 
 async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
@@ -534,7 +534,7 @@ async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
     facilitator: Any,
     as_header: AsHeader,
     ledger: redis.Redis,
-    losses: ReorgMonitor,
+    reorgs: ReorgMonitor,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its price is still told, what is paid is still given; then it is offered again."""

@@ -536,7 +536,7 @@ async def test_a_port_that_does_not_work_refuses_before_charging(
     assert (await shop.post(PATH, headers=headers)).status_code == 200
 
 
-async def test_a_burst_settles_no_more_than_the_pool_has_seats(
+async def test_a_burst_settles_no_more_than_the_pool_has_slots(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,
     facilitator: Any,
@@ -544,7 +544,7 @@ async def test_a_burst_settles_no_more_than_the_pool_has_seats(
     as_header: AsHeader,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The seat is taken before the payment is claimed, so a burst is refused uncharged and not paid and late."""
+    """The slot is taken before the payment is claimed, so a burst is refused uncharged and not paid and late."""
     monkeypatch.setitem(ROOM, Pool.MICRO, 2)
     facilitator.delay_s = 0.3
     calls = [shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())}) for _ in range(12)]

@@ -13,7 +13,7 @@ from shared.replies import Reply, encode_reply
 
 pytestmark = pytest.mark.anyio
 
-HERD = 64
+CALLERS = 64
 
 
 @pytest.fixture
@@ -25,27 +25,27 @@ async def reader(clean_redis: str) -> AsyncIterator[ReplyReader]:
     queue.close()
 
 
-async def test_a_herd_of_slow_calls_lets_a_fast_one_pass(reader: ReplyReader, clean_redis: str) -> None:
+async def test_a_batch_of_slow_calls_lets_a_fast_one_pass(reader: ReplyReader, clean_redis: str) -> None:
     """Replies that are there at once: the fast pool's is handed on at once, those of slow pools one after the other."""
-    slow = [reader.expect(f"slow-{number}", batched=True) for number in range(HERD)]
+    slow = [reader.expect(f"slow-{number}", batched=True) for number in range(CALLERS)]
     fast = reader.expect("fast")
     pusher = Redis(clean_redis)
-    replies = [*(f"slow-{number}" for number in range(HERD)), "fast"]
+    replies = [*(f"slow-{number}" for number in range(CALLERS)), "fast"]
     await pusher.call("RPUSH", reader.address, *(encode_reply(Reply(name, b"answer")) for name in replies))
     reader.start()
     await fast
-    assert sum(future.done() for future in slow) < HERD / 2
-    assert await asyncio.gather(*slow) == [b"answer"] * HERD
+    assert sum(future.done() for future in slow) < CALLERS / 2
+    assert await asyncio.gather(*slow) == [b"answer"] * CALLERS
     pusher.close()
 
 
-async def test_a_caller_who_left_the_herd_is_passed_over(reader: ReplyReader, clean_redis: str) -> None:
+async def test_a_caller_who_left_the_batch_is_passed_over(reader: ReplyReader, clean_redis: str) -> None:
     """Its deadline ended while its reply was waiting to be handed on."""
-    slow = [reader.expect(f"slow-{number}", batched=True) for number in range(HERD)]
+    slow = [reader.expect(f"slow-{number}", batched=True) for number in range(CALLERS)]
     pusher = Redis(clean_redis)
-    await pusher.call("RPUSH", reader.address, *(encode_reply(Reply(f"slow-{n}", b"answer")) for n in range(HERD)))
+    await pusher.call("RPUSH", reader.address, *(encode_reply(Reply(f"slow-{n}", b"answer")) for n in range(CALLERS)))
     reader.start()
     await slow[0]
     slow[-1].cancel()
-    assert await asyncio.gather(*slow[:-1]) == [b"answer"] * (HERD - 1)
+    assert await asyncio.gather(*slow[:-1]) == [b"answer"] * (CALLERS - 1)
     pusher.close()

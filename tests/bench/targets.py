@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.bench.measure.isolation import HERD, SPREAD
+from tests.bench.measure.isolation import SPREAD, TOGETHER
 from tests.bench.measure.recovery import JOBS, ROW
 from tests.bench.results import Table, number
 from tests.bench.systems import CELERY, FASTAPI, FASTAPI_STOCK, INLINE, PAID, SAQ, SDK, STOCK, THREADS, UNPAID, System
@@ -112,7 +112,7 @@ BARS = (
         *(3, "x"),
     ),
     Bar("fast pool's p99 beside full slow pools", _isolation(SPREAD), 1.2, "x", at_most=True),
-    Bar("the same, their jobs ending together", _isolation(HERD), 1.2, "x", at_most=True),
+    Bar("the same, their jobs ending together", _isolation(TOGETHER), 1.2, "x", at_most=True),
     Bar("memory per blocked caller, of 1,000", _cell("callers", "1,000", column="kb"), 50, "KB", at_most=True),
     Bar(f"answered after SIGKILL, of {JOBS}", _cell("recovery", ROW, column="answered"), JOBS, ""),
     Bar("last answer after SIGKILL, beyond the job", _cell("recovery", ROW, column="last_s"), 2, "s", at_most=True),

@@ -198,7 +198,7 @@ def effects_of() -> Callable[[Sequence[str]], list[str]]:
 
 @pytest.fixture
 def open_shop() -> OpenShop:
-    """A further API process's worth of state: its own connections, seats, and facilitator."""
+    """A further API process's worth of state: its own connections, slots, and facilitator."""
 
     @asynccontextmanager
     async def opened(settings: Settings, catalogue: Sequence[Endpoint] = CATALOGUE) -> AsyncIterator[httpx.AsyncClient]:

@@ -1,7 +1,7 @@
 """Attacks by number: many slow, many false, many in another's name (P22 to P24, as far as no limit per payer is needed).
 
 There is no limit per address: whoever signs well-formed payments of empty wallets makes a settle call with each of them, at
-most as many at once as the pool of the endpoint has seats. The limits per payer are in test_limits.py.
+most as many at once as the pool of the endpoint has slots. The limits per payer are in test_limits.py.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def test_p22_slow_settlements_take_no_more_than_the_seats(
     as_header: AsHeader,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A hundred payments whose settlement is slow, to use up what honest ones wait for: those beyond the seats are turned
+    """A hundred payments whose settlement is slow, to use up what honest ones wait for: those beyond the slots are turned
     away uncharged and unclaimed, another pool is not disturbed, and afterwards the same payments are served."""
     monkeypatch.setitem(ROOM, Pool.MICRO, 5)
     exchanges.go_on = asyncio.Event()
@@ -106,7 +106,7 @@ async def test_p23_wallet_signatures_are_verified_a_few_at_a_time(
     as_header: AsHeader,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Signatures that only the chain can judge, two hundred at once: never more verifications than seats, nothing claimed."""
+    """Signatures that only the chain can judge, two hundred at once: never more verifications than slots, nothing claimed."""
     monkeypatch.setitem(ROOM, Pool.MICRO, 8)
     exchanges.go_on = asyncio.Event()
     headers = []

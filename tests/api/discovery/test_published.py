@@ -1,4 +1,4 @@
-"""The shelf refuses what no document could show truthfully."""
+"""`published` refuses what no document could show truthfully."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.endpoint import Endpoint
 
 
 def test_it_keeps_the_order(shop: tuple[Listing, ...]) -> None:
-    """The shelf is the catalogue in its order, without what is unlisted."""
+    """It is the catalogue in its order, without what is unlisted."""
     assert published(shop) == tuple(listing for listing in shop if listing.endpoint.name != "chain/erc1155-balance")
 
 

@@ -1,4 +1,4 @@
-"""What a challenge offers while rails go down and come back. The till is real, with two rails; nothing is asked or settled."""
+"""What a challenge offers while rails go down and come back. The gate is real, with two rails; nothing is asked or settled."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from tests.bench.systems import UNPAID
 from tests.bench.wrk import background
 
 IN_FLIGHT = 16
-HERD, SPREAD = "the slow pools are full, all jobs of 0.2 s", "the slow pools are full, jobs of 0.1 to 0.3 s"
-NAPS = {HERD: {"seconds": 0.2}, SPREAD: {"seconds": 0.2, "spread": 0.5}}
+TOGETHER, SPREAD = "the slow pools are full, all jobs of 0.2 s", "the slow pools are full, jobs of 0.1 to 0.3 s"
+NAPS = {TOGETHER: {"seconds": 0.2}, SPREAD: {"seconds": 0.2, "spread": 0.5}}
 """Jobs of one length all end at once, and their callers are a herd."""
 WAITING = {Pool.RENDER: 8, Pool.WHOIS: 64, Pool.YOUTUBE: 32}
 """Calls that wait for each slow pool at any time: as many as may."""
