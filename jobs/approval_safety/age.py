@@ -98,7 +98,7 @@ def ages(reader: Reader, bracket: Bracket, addresses: Sequence[str]) -> dict[str
         elif code:
             found[address] = Age("established", code, (reader.timestamp - bracket.before.time) // DAY_S)
         else:
-            found[address] = Age("fresh" if bracket.is_close else "unknown", b"", 0)
+            found[address] = Age("fresh", b"", 0) if bracket.is_close else Age("unknown", b"", None)
     unsure = [address for address, age in found.items() if age.verdict == "unknown" and age.code_then == b""]
     if unsure:
         # No block close to the moment was found. What was not there at a younger block either is young for certain.

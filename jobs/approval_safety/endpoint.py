@@ -3,7 +3,7 @@
 - Behaviour decides: whether the spender has code, for how long, whose code it runs and who may change that. Lists of addresses
   add to it. The rules and their points are in jobs/approval_safety/rules.py; `findings` says which applied, and why.
 - A spender's age is read from the chain as it was seven days ago. Where no node has that past the answer is `unverifiable`, and
-  never `low`. `ageDays` is a lower bound: 7 for everything that was there then, 0 for what was not.
+  never `low`. `ageDays` is a lower bound: 7 or more for what was there then, 0 for what was not.
 - An amount of zero takes an approval back, which is safe whoever the spender is.
 - For an ERC-721 the amount is the id of one NFT.
 """
