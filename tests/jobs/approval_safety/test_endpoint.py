@@ -1,0 +1,326 @@
+"""Approvals judged, against chains that are tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from jobs.approval_safety.age import DAY_S, MAX_PROBES, WINDOW_S, week_ago
+from jobs.approval_safety.endpoint import ENDPOINT, Request
+from jobs.evm import data_file
+from jobs.evm.chains import BlockTime
+from jobs.evm.reader import NotAContract, Reader
+from jobs.evm.selectors import (
+    ALLOWANCE,
+    BALANCE_OF,
+    BEACON_SLOT,
+    IMPLEMENTATION,
+    IMPLEMENTATION_SLOT,
+    SUPPORTS_INTERFACE,
+)
+from tests.jobs.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, context, word
+
+USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+OTHER = "0x5555555555555555555555555555555555555555"
+SPENDER = "0x6666666666666666666666666666666666666666"
+LOGIC = "0x8888888888888888888888888888888888888888"
+BEACON = "0x9999999999999999999999999999999999999999"
+ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+WEEK = WINDOW_S // 2
+"""Blocks of Base."""
+MINIMAL = bytes.fromhex("363d3d373d3d3d363d73" + LOGIC[2:] + "5af43d82803e903d91602b57fd5bf3")
+
+
+def world() -> FakeChains:
+    """USDC, and a spender that is as old as the chain."""
+    chains = FakeChains()
+    chains.base.token(USDC, "USDC", 6, "USD Coin", supply=10**16)
+    chains.base.code[SPENDER] = CONTRACT
+    chains.base.code[LOGIC] = CONTRACT
+    return chains
+
+
+def judged(chains: FakeChains, *, amount: str = "1000000", **body: Any) -> dict[str, Any]:
+    """The answer, as JSON in and out."""
+    sent = {"chain": "base", "token": USDC, "spender": SPENDER, "amount": amount} | body
+    request = msgspec.json.decode(json.dumps(sent), type=Request)
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(ENDPOINT.run(request, context(chains))))
+    return answer
+
+
+def codes(answer: dict[str, Any]) -> list[str]:
+    """Of the findings."""
+    return [each["code"] for each in answer["findings"]]
+
+
+def test_an_old_contract_and_a_small_amount() -> None:
+    """Nothing to say against it."""
+    answer = judged(world())
+    assert (answer["riskLevel"], answer["riskScore"], answer["recommendation"]) == ("low", 0, "proceed")
+    assert not any(answer["flags"].values())
+    assert (answer["spender"]["isContract"], answer["spender"]["ageDays"]) == (True, 7)
+    assert (answer["token"]["isCanonical"], answer["token"]["canonicalAddress"]) == (True, answer["token"]["address"])
+    assert (answer["amount"], answer["amountFormatted"], answer["findings"]) == ("1000000", "1", [])
+    versions = [data_file.load(name).header.version for name in ("tokens.tsv", "addresses.bin")]
+    assert answer["dataVersion"] == "-".join(versions)
+
+
+@pytest.mark.parametrize(
+    "amount", ["unlimited", "UNLIMITED", str(2**256 - 1), hex(2**255), str(2**160 - 1), str(10**16 + 1)]
+)
+def test_amounts_without_limit(amount: str) -> None:
+    """In all their forms; more than the supply, too."""
+    answer = judged(world(), amount=amount)
+    assert answer["flags"]["unlimitedApproval"] is True
+    assert (answer["riskLevel"], answer["recommendation"]) == ("low", "reduce_amount")
+
+
+def test_an_account_with_a_key_is_no_spender() -> None:
+    """Whoever has the key takes the tokens."""
+    answer = judged(world(), spender=ALICE)
+    assert (answer["flags"]["eoaSpender"], answer["riskLevel"], answer["recommendation"]) == (True, "high", "reject")
+    assert judged(world(), spender=ALICE, amount="unlimited")["riskLevel"] == "critical"
+
+
+def test_a_delegated_account_is_still_one() -> None:
+    """EIP-7702."""
+    chains = world()
+    chains.base.code[SPENDER] = bytes.fromhex("ef0100" + LOGIC[2:])
+    answer = judged(chains)
+    assert (answer["flags"]["eoaSpender"], answer["riskLevel"]) == (True, "high")
+    assert answer["spender"]["delegatedTo"] == "0x" + "8" * 40
+    assert answer["spender"]["isContract"] is False
+    assert "unverifiable" not in codes(answer)
+
+
+@pytest.mark.parametrize(
+    ("created", "is_fresh"), [(HEAD - WEEK + 2_000, True), (HEAD - 10, True), (HEAD - WEEK - 10, False), (0, False)]
+)
+def test_fresh_is_younger_than_seven_days(created: int, is_fresh: bool) -> None:
+    """By the code at the block of then."""
+    chains = world()
+    chains.base.code[SPENDER] = [(created, CONTRACT)]
+    answer = judged(chains, amount="unlimited")
+    assert answer["flags"]["freshContract"] is is_fresh
+    assert answer["flags"]["unverifiable"] is False
+    assert (answer["riskLevel"], answer["spender"]["ageDays"]) == (("high", 0) if is_fresh else ("low", 7))
+
+
+def test_without_an_archive_nothing_is_safe() -> None:
+    """Unverifiable, and never low."""
+    chains = world()
+    chains.base.archive = False
+    answer = judged(chains)
+    assert (answer["flags"]["unverifiable"], answer["spender"]["ageDays"]) == (True, None)
+    assert (answer["riskLevel"], answer["recommendation"]) == ("medium", "reduce_amount")
+
+
+def test_a_chain_that_is_younger_than_a_week_cannot_say() -> None:
+    """Unverifiable as well."""
+    chains = world()
+    chains.base.head = 1_000
+    assert judged(chains)["flags"]["unverifiable"] is True
+
+
+def test_code_that_changed_under_an_address() -> None:
+    """Destroyed and created anew, with other code."""
+    chains = world()
+    chains.base.code[SPENDER] = [(0, CONTRACT + b"old"), (HEAD - 100, CONTRACT)]
+    assert codes(judged(chains)) == ["code_changed"]
+
+
+@pytest.mark.parametrize(
+    ("logic", "expected"), [(0, ["upgradeable_proxy"]), (HEAD - 100, ["fresh_implementation", "upgradeable_proxy"])]
+)
+def test_a_proxy_is_followed(logic: int, expected: list[str]) -> None:
+    """The age of the code that runs counts, too."""
+    chains = world()
+    chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = word(LOGIC)
+    chains.base.code[LOGIC] = [(logic, CONTRACT)]
+    answer = judged(chains)
+    assert codes(answer) == expected
+    assert (answer["spender"]["isProxy"], answer["spender"]["isUpgradeable"]) == (True, True)
+    assert answer["spender"]["implementation"] == "0x" + "8" * 40
+
+
+def test_an_upgrade_of_this_week_counts() -> None:
+    """Also to code that is old."""
+    chains = world()
+    chains.base.code[BEACON] = CONTRACT
+    chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = [(0, word(BEACON)), (HEAD - 100, word(LOGIC))]
+    assert codes(judged(chains)) == ["fresh_implementation", "upgradeable_proxy"]
+
+
+def test_a_beacon_is_asked() -> None:
+    """ERC-1967: now, and as it was."""
+    chains = world()
+    chains.base.code[BEACON] = CONTRACT
+    chains.base.storage[SPENDER, BEACON_SLOT] = word(BEACON)
+    chains.base.calls[BEACON, IMPLEMENTATION] = word(LOGIC)
+    answer = judged(chains)
+    assert (codes(answer), answer["spender"]["implementation"]) == (["upgradeable_proxy"], "0x" + "8" * 40)
+    chains.base.past_calls[BEACON, IMPLEMENTATION] = word(OTHER)
+    assert codes(judged(chains)) == ["fresh_implementation", "upgradeable_proxy"]
+
+
+def test_a_minimal_proxy_cannot_change() -> None:
+    """ERC-1167: what it runs counts, and nobody may replace it."""
+    chains = world()
+    chains.base.code[SPENDER] = MINIMAL
+    assert codes(judged(chains)) == ["minimal_proxy"]
+    chains.base.code[LOGIC] = [(HEAD - 10, CONTRACT)]
+    assert codes(judged(chains)) == ["fresh_implementation", "minimal_proxy"]
+    chains.base.code[LOGIC] = b""
+    assert codes(judged(chains))[0] == "hollow_proxy"
+
+
+def test_proxies_in_a_circle_come_to_an_end() -> None:
+    """Two that point at each other."""
+    chains = world()
+    chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = word(LOGIC)
+    chains.base.storage[LOGIC, IMPLEMENTATION_SLOT] = word(SPENDER)
+    assert judged(chains)["spender"]["implementation"] == "0x" + "8" * 40
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name", "likeness", "level"),
+    [
+        ("USDC", "USD Coin", "name_and_symbol", "high"),
+        ("USDС", "USD Coin", "disguised", "high"),
+        ("U5DC", "Anything", "disguised", "high"),
+        ("USDC", "Anything", "symbol", "medium"),
+        ("XYZ", "USD Coin", "name", "medium"),
+        ("ETH", "Ether", "name_and_symbol", "high"),
+        ("USDC.e", "Bridged USDC", None, "low"),
+        ("HONEST", "Honest Token", None, "low"),
+    ],
+)
+def test_copycats(symbol: str, name: str, likeness: str | None, level: str) -> None:
+    """What looks like a canonical token at another address."""
+    chains = world()
+    chains.base.token(OTHER, symbol, 6, name)
+    answer = judged(chains, token=OTHER)
+    assert answer["flags"]["copycatToken"] is (likeness is not None)
+    assert answer["riskLevel"] == level
+    assert answer["token"]["isCanonical"] is False
+    if likeness:
+        (finding,) = answer["findings"]
+        assert (finding["code"], finding["evidence"]["likeness"]) == ("copycat_token", likeness)
+    if likeness and symbol != "ETH":
+        assert answer["token"]["canonicalAddress"] == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+
+
+def test_known_addresses_are_critical() -> None:
+    """On the list of this chain; on another's it is the same key."""
+    chains = world()
+    chains.ethereum.token(OTHER, "HONEST", 18)
+    listed = "0x000000000532b45f47779fce440748893b257865"
+    chains.ethereum.code[listed] = chains.base.code[listed] = CONTRACT
+    answer = judged(chains, chain="ethereum", token=OTHER, spender=listed)
+    assert (answer["flags"]["knownMalicious"], answer["riskLevel"], answer["riskScore"]) == (True, "critical", 100)
+    finding = answer["findings"][0]
+    assert (finding["code"], finding["evidence"]["kind"], finding["evidence"]["source"]) == (
+        "known_malicious",
+        "phishing",
+        "forta",
+    )
+    elsewhere = judged(chains, spender=listed)
+    assert (codes(elsewhere)[0], elsewhere["riskLevel"]) == ("known_malicious_elsewhere", "high")
+
+
+def test_a_proxy_of_a_known_address_is_one() -> None:
+    """What it runs is what counts."""
+    chains = world()
+    listed = "0x000000000532b45f47779fce440748893b257865"
+    chains.base.code[listed] = CONTRACT
+    chains.base.storage[SPENDER, IMPLEMENTATION_SLOT] = word(listed)
+    answer = judged(chains)
+    assert answer["flags"]["knownMalicious"] is True
+    assert answer["findings"][0]["evidence"]["role"] == "implementation"
+
+
+def test_zero_takes_an_approval_back() -> None:
+    """Safe whoever the spender is; the past is not looked at."""
+    chains = world()
+    answer = judged(chains, amount="0", spender="0x000000000532b45f47779fce440748893b257865")
+    assert (answer["riskLevel"], answer["recommendation"], codes(answer)) == ("low", "proceed", ["revocation"])
+    assert not any(block is not None and block != HEAD for _, _, block in chains.reads)
+
+
+def test_known_spenders_have_a_name() -> None:
+    """And an approval without limit of them is common."""
+    chains = world()
+    chains.base.code[PERMIT2] = CONTRACT
+    answer = judged(chains, spender=PERMIT2, amount="unlimited")
+    assert (answer["spender"]["label"], answer["riskScore"]) == ("Permit2", 10)
+
+
+def test_the_owners_side() -> None:
+    """What it has, and what it approved before."""
+    chains = world()
+    chains.base.calls[USDC, BALANCE_OF] = word(0)
+    chains.base.calls[USDC, ALLOWANCE] = word(5)
+    answer = judged(chains, owner=ALICE)
+    assert (answer["ownerBalance"], answer["currentAllowance"]) == ("0", "5")
+    assert codes(answer) == ["no_balance", "present_allowance"]
+
+
+def test_the_token_itself_as_spender() -> None:
+    """Hardly meant."""
+    assert "spender_is_token" in codes(judged(world(), spender=USDC))
+
+
+def test_an_nft_has_no_amount() -> None:
+    """Its id may be any number."""
+    chains = world()
+    chains.base.calls[USDC, SUPPORTS_INTERFACE] = word(1)
+    answer = judged(chains, amount=str(2**255))
+    assert (answer["flags"]["unlimitedApproval"], answer["amountFormatted"]) == (False, None)
+    assert codes(answer) == ["token_is_nft"]
+
+
+@pytest.mark.parametrize("code", [b"", bytes.fromhex("ef0100" + LOGIC[2:])])
+def test_a_token_without_code_is_refused(code: bytes) -> None:
+    """Nothing can be approved there."""
+    chains = world()
+    chains.base.code[USDC] = code
+    with pytest.raises(NotAContract):
+        judged(chains)
+
+
+@pytest.mark.parametrize("amount", ["-1", "all", "", "1.5", str(2**256)])
+def test_other_amounts_are_refused(amount: str) -> None:
+    """Before the payment."""
+    with pytest.raises(msgspec.ValidationError):
+        judged(world(), amount=amount)
+
+
+@pytest.mark.parametrize("irregular", [{}, {HEAD - WEEK // 2: NOW - 20 * DAY_S}])
+def test_the_past_is_found_with_four_probes(irregular: dict[int, int]) -> None:
+    """And never more, whatever the times of blocks are."""
+    chains = world()
+    chains.base.times = irregular
+    reader = Reader(context(chains), "base")
+    reader.read()
+    week_ago(reader)
+    probes = [call for _, calls, _ in chains.reads for call in calls if isinstance(call, BlockTime)]
+    assert len(probes) <= MAX_PROBES
+
+
+@pytest.mark.parametrize("head", [3, 10, 60, 200])
+def test_a_few_blocks_with_long_steps_between_them(head: int) -> None:
+    """As a sandbox has them: thirty days in some blocks. What is old is never called fresh, nor the other way round."""
+    for created in range(head + 1):
+        chains = world()
+        chains.base.head = head
+        chains.base.times = {block: NOW - 30 * DAY_S * (head - block) // head for block in range(head + 1)}
+        chains.base.code[SPENDER] = [(created, CONTRACT)]
+        answer = judged(chains)
+        is_old = NOW - chains.base.times[created] >= WINDOW_S
+        if not answer["flags"]["unverifiable"]:
+            assert answer["flags"]["freshContract"] is not is_old
+            assert (answer["spender"]["ageDays"] >= 7) is is_old

@@ -1,0 +1,443 @@
+"""What is told of every kind of transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jobs.evm.chains import Reverted
+from jobs.evm.selectors import selector
+from shared.outcome import UpstreamFailed
+from tests.jobs.evm.fake_chains import CONTRACT, HEAD, text, word
+from tests.jobs.tx_explain.scenes import (
+    ALICE,
+    APPROVAL,
+    BLOCK,
+    BOB,
+    CAROL,
+    CATS,
+    HASH,
+    NOBODY,
+    ROUTER,
+    STRANGER,
+    TRANSFER,
+    USDC,
+    WETH,
+    calldata,
+    codes,
+    explained,
+    log,
+    moved,
+    nft,
+    number,
+    padded,
+    put,
+    told,
+    world,
+)
+
+PAID = " and paid 0.00001 ETH for gas."
+ONE = 10**18
+MANY = 2**256 - 1
+SEND = calldata("transfer(address,uint256)", BOB, 25_000_000)
+SWAP = calldata("swapExactTokensForETH(uint256,uint256,address[],address,uint256)", 1, 1, [USDC, WETH], ALICE, 1)
+SINGLE = "TransferSingle(address,address,address,uint256,uint256)"
+BATCH = "TransferBatch(address,address,address,uint256[],uint256[])"
+PAIRS = "0x" + word(64).hex() + word(160).hex() + b"".join(word(n) for n in (2, 7, 8, 2, 1, 5)).hex()
+
+STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
+    (
+        "an ERC-20 transfer",
+        {"to": USDC, "data": SEND, "logs": [moved(USDC, ALICE, BOB, 25_000_000)]},
+        "Sent 25 USDC to 0x7099…79C8" + PAID,
+        {"erc20_transfer"},
+    ),
+    ("a native transfer", {"value": ONE}, "Sent 1 ETH to 0x7099…79C8" + PAID, {"native_transfer"}),
+    ("nothing at all", {}, "Sent nothing to 0x7099…79C8" + PAID, {"zero_value"}),
+    ("to itself", {"to": ALICE, "value": ONE}, "Sent 1 ETH to itself" + PAID, {"to_self", "native_transfer"}),
+    ("a message", {"data": "0x68656c6c6f"}, "Sent nothing to 0x7099…79C8 with 5 bytes of data" + PAID, set()),
+    (
+        "a stranger's token",
+        {"to": STRANGER, "logs": [moved(STRANGER, NOBODY, ALICE, ONE)]},
+        'Minted 1 "FREE claim at evil.example" (0x5555…5555)' + PAID,
+        {"mint", "erc20_transfer"},
+    ),
+    (
+        "a burn",
+        {"to": USDC, "logs": [moved(USDC, ALICE, NOBODY, 1_500_000)]},
+        "Burned 1.5 USDC" + PAID,
+        {"burn", "erc20_transfer"},
+    ),
+    (
+        "a swap of tokens, several transfers summed",
+        {
+            "to": ROUTER,
+            "logs": [
+                moved(USDC, ALICE, CAROL, 20_000_000),
+                moved(USDC, ALICE, CAROL, 6_000_000),
+                moved(USDC, CAROL, ALICE, 1_000_000),
+                moved(WETH, CAROL, ALICE, ONE // 100),
+            ],
+        },
+        "Swapped 25 USDC for 0.01 WETH" + PAID,
+        {"swap", "erc20_transfer"},
+    ),
+    (
+        "a swap of ether",
+        {"to": ROUTER, "value": ONE, "logs": [moved(USDC, CAROL, ALICE, 3_000_000_000)]},
+        "Swapped 1 ETH for 3000 USDC" + PAID,
+        {"swap", "native_transfer", "erc20_transfer"},
+    ),
+    (
+        "a swap to ether, of which no log tells who got it",
+        {
+            "to": ROUTER,
+            "data": SWAP,
+            "logs": [
+                moved(USDC, ALICE, CAROL, 3_000_000_000),
+                log(WETH, "Withdrawal(address,uint256)", padded(ROUTER), data=number(ONE)),
+            ],
+        },
+        "Swapped 3000 USDC for about 1 ETH" + PAID,
+        {"erc20_transfer", "burn"},
+    ),
+    (
+        "wrapping",
+        {
+            "to": WETH,
+            "value": ONE,
+            "data": calldata("deposit()"),
+            "logs": [log(WETH, "Deposit(address,uint256)", padded(ALICE), data=number(ONE))],
+        },
+        "Wrapped 1 ETH into WETH" + PAID,
+        {"native_transfer", "mint"},
+    ),
+    (
+        "unwrapping",
+        {
+            "to": WETH,
+            "data": calldata("withdraw(uint256)", ONE),
+            "logs": [log(WETH, "Withdrawal(address,uint256)", padded(ALICE), data=number(ONE))],
+        },
+        "Unwrapped 1 WETH into ETH" + PAID,
+        {"burn"},
+    ),
+    (
+        "a bought NFT",
+        {"to": CATS, "value": ONE // 10, "logs": [nft(CATS, NOBODY, ALICE, 7)]},
+        'Minted #7 of "CATS" (0x7777…7777) for 0.1 ETH' + PAID,
+        {"mint", "erc721_transfer"},
+    ),
+    (
+        "an NFT sent",
+        {
+            "to": CATS,
+            "data": calldata("transferFrom(address,address,uint256)", ALICE, BOB, 7),
+            "logs": [nft(CATS, ALICE, BOB, 7)],
+        },
+        'Sent #7 of "CATS" (0x7777…7777) to 0x7099…79C8' + PAID,
+        {"erc721_transfer"},
+    ),
+    (
+        "ERC-1155, one",
+        {
+            "to": CATS,
+            "logs": [log(CATS, SINGLE, padded(ALICE), padded(ALICE), padded(BOB), data=number(7) + number(3)[2:])],
+        },
+        'Sent 3 × #7 of "CATS" (0x7777…7777) to 0x7099…79C8' + PAID,
+        {"erc1155_transfer"},
+    ),
+    (
+        "ERC-1155, a batch",
+        {"to": CATS, "logs": [log(CATS, BATCH, padded(ALICE), padded(BOB), padded(ALICE), data=PAIRS)]},
+        'Received #7 of "CATS" (0x7777…7777) and 5 × #8 of "CATS" (0x7777…7777) from 0x7099…79C8' + PAID,
+        {"erc1155_transfer"},
+    ),
+    (
+        "a token from before the standards",
+        {"to": CATS, "logs": [log(CATS, TRANSFER, data=padded(ALICE) + padded(BOB)[2:] + number(9)[2:])]},
+        'Sent #9 of "CATS" (0x7777…7777) to 0x7099…79C8' + PAID,
+        {"erc721_transfer"},
+    ),
+    (
+        "an unlimited approval",
+        {
+            "to": USDC,
+            "data": calldata("approve(address,uint256)", BOB, MANY),
+            "logs": [log(USDC, APPROVAL, padded(ALICE), padded(BOB), data=number(MANY))],
+        },
+        "Allowed 0x7099…79C8 to spend any amount of USDC" + PAID,
+        {"unlimited_approval"},
+    ),
+    (
+        "an approval",
+        {"to": USDC, "logs": [log(USDC, APPROVAL, padded(ALICE), padded(BOB), data=number(5_000_000))]},
+        "Allowed 0x7099…79C8 to spend 5 USDC" + PAID,
+        {"approval"},
+    ),
+    (
+        "an approval taken back",
+        {"to": USDC, "logs": [log(USDC, APPROVAL, padded(ALICE), padded(BOB), data=number(0))]},
+        "Took back the allowance of 0x7099…79C8 for USDC" + PAID,
+        {"approval_revoked"},
+    ),
+    (
+        "an approval for all",
+        {
+            "to": CATS,
+            "logs": [log(CATS, "ApprovalForAll(address,address,bool)", padded(ALICE), padded(BOB), data=number(1))],
+        },
+        'Allowed 0x7099…79C8 to move all tokens of "CATS" (0x7777…7777)' + PAID,
+        {"approval_for_all"},
+    ),
+    (
+        "a transfer on somebody's authorization",
+        {"to": USDC, "logs": [moved(USDC, BOB, CAROL, 1_000)]},
+        "Moved 0.001 USDC from 0x7099…79C8 to 0x3C44…93BC" + PAID,
+        {"erc20_transfer"},
+    ),
+    (
+        "a poisoning transfer of nothing",
+        {"to": ROUTER, "data": "0x12345678", "logs": [moved(USDC, BOB, CAROL, 0)]},
+        "Called the unknown function 0x12345678 of 0x2626…e481" + PAID,
+        {"zero_value", "erc20_transfer", "unknown_method"},
+    ),
+    (
+        "a creation",
+        {"to": None, "data": "0x6080", "got": {"contractAddress": CAROL}},
+        "Created the contract 0x3C44…93BC" + PAID,
+        {"contract_creation"},
+    ),
+    (
+        "a deposit",
+        {"value": ONE, "sent": {"type": "0x7e", "mint": hex(ONE), "gasPrice": "0x0", "sourceHash": HASH}},
+        "Credited 1 ETH, deposited on Ethereum, to 0x7099…79C8. Ethereum paid for its gas.",
+        {"deposit", "native_transfer"},
+    ),
+    (
+        "a system deposit",
+        {
+            "to": ROUTER,
+            "data": calldata("setL1BlockValuesEcotone()"),
+            "sent": {"type": "0x7e", "from": "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001", "isSystemTx": False},
+        },
+        "Ran a transaction of the protocol itself, which tells the chain about Ethereum's blocks. Ethereum paid for its gas.",
+        {"deposit"},
+    ),
+    (
+        "a delegation",
+        {"to": ALICE, "sent": {"type": "0x4", "authorizationList": [{"address": CAROL}]}},
+        f"Sent nothing to itself{PAID} Carried 1 authorization (EIP-7702) for accounts to run the code of 0x3C44…93BC.",
+        {"delegation", "to_self", "zero_value"},
+    ),
+    (
+        "the end of a delegation",
+        {"to": ALICE, "sent": {"type": "0x4", "authorizationList": [{"address": NOBODY}]}},
+        f"Sent nothing to itself{PAID} Carried 1 authorization (EIP-7702) that end the delegation of accounts.",
+        {"delegation", "to_self", "zero_value"},
+    ),
+    (
+        "blobs",
+        {
+            "sent": {"type": "0x3", "blobVersionedHashes": [HASH, HASH]},
+            "got": {"blobGasUsed": hex(262_144), "blobGasPrice": "0x1"},
+        },
+        f"Sent nothing to 0x7099…79C8{PAID} Carried 2 blobs of data (EIP-4844).",
+        {"blob", "zero_value"},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("transaction", "narrative", "signals"), [each[1:] for each in STORIES], ids=[each[0] for each in STORIES]
+)
+def test_stories(transaction: dict[str, Any], narrative: str, signals: set[str]) -> None:
+    """A sentence that a person would write, and codes for machines."""
+    answer = told(**transaction)
+    assert answer["status"] == "success"
+    assert answer["narrative"] == narrative
+    assert signals <= set(codes(answer))
+
+
+def test_everything_about_a_transfer() -> None:
+    """Every field."""
+    answer = told(to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 25_000_000)])
+    assert (answer["type"], answer["nonce"], answer["valueWei"]) == ("dynamic_fee", "7", "0")
+    assert (answer["blockNumber"], answer["confirmations"]) == (str(BLOCK), HEAD - BLOCK + 1)
+    assert answer["timestamp"] == answer["blockTimestamp"] == "2027-01-15T07:59:38Z"
+    assert (answer["gasUsed"], answer["effectiveGasPriceWei"]) == ("50000", "199900000")
+    assert (answer["l1FeeWei"], answer["feeWei"], answer["feeFormatted"]) == ("5000000000", "10000000000000", "0.00001")
+    assert answer["method"] == {
+        "selector": "0xa9059cbb",
+        "name": "transfer",
+        "signature": "transfer(address,uint256)",
+        "args": [
+            {"name": "to", "type": "address", "value": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
+            {"name": "value", "type": "uint256", "value": "25000000"},
+        ],
+        "trailingBytes": 0,
+    }
+    (transfer,) = answer["transfers"]
+    assert (transfer["standard"], transfer["amountFormatted"], transfer["isCanonical"]) == ("erc20", "25", True)
+    assert (transfer["logIndex"], transfer["tokenId"]) == (4, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "trailing"),
+    [
+        (SEND[:-2], None, 0),
+        ("0xa9059cbb" + "ff" * 12 + BOB[2:] + number(1)[2:], None, 0),
+        (SEND + "abcdef", "transfer", 3),
+        ("0xa9059cbb", None, 0),
+        ("0xffffffff", None, 0),
+    ],
+)
+def test_a_selector_alone_is_no_proof(data: str, name: str | None, trailing: int) -> None:
+    """The arguments must be there, and clean; what follows is counted."""
+    method = told(to=USDC, data=data)["method"]
+    assert (method["name"], method["trailingBytes"]) == (name, trailing)
+
+
+def test_the_third_argument_of_an_nft_is_its_id() -> None:
+    """The selector is shared with ERC-20."""
+    data = calldata("transferFrom(address,address,uint256)", ALICE, BOB, 7)
+    answer = told(to=CATS, data=data, logs=[nft(CATS, ALICE, BOB, 7)])
+    assert [each["name"] for each in answer["method"]["args"]] == ["from", "to", "tokenId"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind", "told_reason"),
+    [
+        (Reverted(selector("Error(string)") + text("too poor")), "error", '"too poor"'),
+        (Reverted(selector("Panic(uint256)") + word(0x12)), "panic", "Panic(0x12): division or modulo by zero"),
+        (Reverted(b""), "empty", "no reason was given"),
+        (Reverted(b"\xde\xad\xbe\xef"), "unknown", "custom error 0xdeadbeef"),
+    ],
+)
+def test_a_revert_has_its_reason(outcome: Reverted, kind: str, told_reason: str) -> None:
+    """By doing it again on the state behind its block."""
+    chains = world()
+    put(chains.base, to=USDC, data=SEND, status="0x0")
+    chains.base.calls[USDC, bytes.fromhex(SEND[2:])] = outcome
+    answer = explained(chains)
+    assert (answer["status"], answer["revert"]["kind"]) == ("reverted", kind)
+    assert answer["narrative"] == (
+        f"Tried to send 25 USDC to 0x7099…79C8, and was reverted: {told_reason}. Paid 0.00001 ETH for gas all the same."
+    )
+    assert codes(answer)[0] == "reverted"
+    replay = chains.reads[-1]
+    assert replay[2] == BLOCK
+    assert (replay[1][0].sender, replay[1][0].gas) == (ALICE, 80_000)  # type: ignore[union-attr]
+
+
+def test_a_revert_that_works_now_is_tried_on_the_state_before() -> None:
+    """Others may have changed the state within the block."""
+    chains = world()
+    put(chains.base, to=USDC, data=SEND, status="0x0")
+    chains.base.calls[USDC, bytes.fromhex(SEND[2:])] = word(1)
+    answer = explained(chains)
+    assert (answer["revertReason"], answer["warnings"]) == (None, ["replay_unavailable"])
+    assert [read[2] for read in chains.reads[-2:]] == [BLOCK, BLOCK - 1]
+
+
+def test_without_an_archive_the_reason_is_not_known() -> None:
+    """And said to be so, unless the gas tells it."""
+    chains = world()
+    put(chains.base, to=USDC, data=SEND, status="0x0")
+    chains.base.archive = False
+    assert explained(chains)["warnings"] == ["replay_unavailable"]
+    put(chains.base, to=USDC, data=SEND, status="0x0", gas=50_000)
+    answer = explained(chains)
+    assert (answer["revertReason"], answer["warnings"]) == ("out of gas", [])
+
+
+def test_a_pending_transaction_has_no_receipt() -> None:
+    """What it would do is told."""
+    answer = told(to=USDC, data=SEND, mined=False)
+    assert (answer["status"], answer["blockNumber"], answer["feeWei"]) == ("pending", None, None)
+    assert answer["narrative"] == "Waits to be included in a block: it would send 25 USDC to 0x7099…79C8."
+
+
+def test_an_unknown_hash_is_an_answer() -> None:
+    """The other chain is asked, too."""
+    chains = world()
+    answer = explained(chains)
+    assert (answer["ok"], answer["status"], answer["foundOn"]) == (True, "not_found", None)
+    assert answer["narrative"] == "Base has no transaction with this hash, neither in a block nor waiting."
+    put(chains.ethereum)
+    answer = explained(chains, txHash=HASH.upper().replace("0X", "0x"))
+    assert answer["foundOn"] == "ethereum"
+    assert answer["narrative"].endswith('Ethereum has one: ask with chain "ethereum".')
+    chains.ethereum.fails = UpstreamFailed("no", reason="timeout")
+    answer = explained(chains)
+    assert (answer["status"], answer["warnings"]) == ("not_found", ["other_chain_not_asked"])
+
+
+@pytest.mark.parametrize(
+    ("used", "data", "logs", "status"),
+    [
+        (21_000, "0x", [], "success"),
+        (79_999, SEND, [], "success"),
+        (80_000, SEND, [], "reverted"),
+        (80_000, SEND, [moved(USDC, ALICE, BOB, 1)], "success"),
+    ],
+)
+def test_before_byzantium_the_gas_tells(used: int, data: str, logs: list[dict[str, Any]], status: str) -> None:
+    """EIP-658: older receipts have a state root and no status."""
+    answer = told(
+        to=USDC,
+        data=data,
+        logs=logs,
+        status=None,
+        gas=80_000,
+        got={"gasUsed": hex(used), "effectiveGasPrice": None, "root": HASH},
+    )
+    assert answer["status"] == status
+    assert "status_inferred" in answer["warnings"]
+    assert answer["effectiveGasPriceWei"] == "200000000"
+
+
+def test_blobs_are_part_of_the_fee() -> None:
+    """EIP-4844."""
+    answer = told(
+        sent={"type": "0x3", "blobVersionedHashes": [HASH]}, got={"blobGasUsed": hex(131_072), "blobGasPrice": "0x2"}
+    )
+    assert (answer["blobFeeWei"], answer["feeWei"]) == ("262144", str(10_000_000_000_000 + 262_144))
+
+
+def test_a_thousand_transfers_are_counted_and_cut() -> None:
+    """The first 200 are shown; thirty tokens are asked."""
+    logs = [moved(f"0x{n:040x}", BOB, CAROL, 1) for n in range(1, 1_001)]
+    answer = told(to=ROUTER, logs=logs)
+    assert (answer["transferCount"], len(answer["transfers"])) == (1_000, 200)
+    assert "tokens_left_out" in answer["warnings"]
+
+
+def test_what_only_looks_like_a_transfer_is_none() -> None:
+    """Unclean addresses, other lengths, ids and amounts that do not pair."""
+    strange = [
+        log(USDC, TRANSFER, "0x" + "ff" * 32, padded(BOB), data=number(1)),
+        log(USDC, TRANSFER, padded(ALICE), padded(BOB), data="0x01"),
+        log(USDC, TRANSFER, padded(ALICE), data=number(1)),
+        log(USDC, BATCH, padded(ALICE), padded(ALICE), padded(BOB), data="0x" + "ff" * 64),
+        log(ROUTER, "Deposit(address,uint256)", padded(ALICE), data=number(1)),
+        {"address": USDC, "topics": [], "data": "0x", "logIndex": "0x0"},
+    ]
+    assert told(to=ROUTER, logs=strange)["transfers"] == []
+
+
+def test_a_destroyed_contract_has_left_its_logs() -> None:
+    """Its method is decoded all the same."""
+    chains = world()
+    del chains.base.code[USDC]
+    put(chains.base, to=USDC, data=SEND, logs=[moved(USDC, ALICE, BOB, 1)])
+    assert explained(chains)["method"]["name"] == "transfer"
+    chains.base.code[USDC] = CONTRACT
+
+
+@pytest.mark.parametrize("garbled", [{"from": "0x1"}, {"value": "1"}, {"input": "0x0"}, {"authorizationList": 5}])
+def test_a_garbled_transaction_is_the_nodes_fault(garbled: dict[str, Any]) -> None:
+    """A 502."""
+    with pytest.raises(UpstreamFailed):
+        told(sent=garbled)
