@@ -204,9 +204,7 @@ class ChainRead(NamedTuple):
 class Chains(Protocol):
     """Nodes of the chains, by JSON-RPC."""
 
-    def read(
-        self, chain: Chain, calls: Sequence[ChainCall], *, block: int | None = None, deadline: float
-    ) -> ChainRead:
+    def read(self, chain: Chain, calls: Sequence[ChainCall], *, block: int | None = None, deadline: float) -> ChainRead:
         """Reads, all at one block.
 
         Args:
