@@ -1,0 +1,1 @@
+"""The eight endpoints that read one thing from a chain."""

@@ -1,0 +1,33 @@
+"""`python -m compose.data`: fetches the pinned npm packages and writes the files anew. The same sources give the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compose.data import addresses, signatures, tokens
+from compose.sandbox.npm import install
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+TARGET = ROOT / "jobs" / "evm" / "data"
+
+
+def main() -> None:
+    """Write all three files."""
+    fetched = ROOT / "var" / "data"
+    install(HERE, fetched)
+    packages = fetched / "node_modules"
+    lock = HERE / "package-lock.json"
+    TARGET.mkdir(exist_ok=True)
+    written = {
+        "addresses.bin": addresses.generate(HERE / "malicious_addresses.csv"),
+        "tokens.tsv": tokens.generate(packages, lock),
+        "signatures.tsv": signatures.generate(packages, lock, HERE / "signatures.txt"),
+    }
+    for name, content in written.items():
+        (TARGET / name).write_bytes(content)
+        print(f"{name}: {len(content)} bytes")
+
+
+if __name__ == "__main__":
+    main()

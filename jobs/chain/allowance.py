@@ -1,0 +1,125 @@
+"""chain/allowance: how much of an owner's tokens a spender may take.
+
+`isUnlimited`: the allowance is one of the numbers that stand for no limit (jobs/evm/unlimited.py), or more than there is of the
+token. A contract that reverts is an answer: `allowance` is null, and `revert` says why.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.answers import number_or_revert
+from jobs.chain.request import Address, ChainName, check_addresses, parsed
+from jobs.evm import selectors
+from jobs.evm.abi import encode_words
+from jobs.evm.address import checksummed
+from jobs.evm.chains import FAILURES, Call, Code
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.reverts import Revert
+from jobs.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
+from jobs.evm.unlimited import unlimited_form
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`token`: the ERC-20 contract. `owner`: whose tokens. `spender`: who may take them."""
+
+    chain: ChainName
+    token: Address
+    owner: Address
+    spender: Address
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "token", "owner", "spender")
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`allowance`: in the token's smallest unit. `allowanceFormatted`: with its decimals."""
+
+    token: str
+    owner: str
+    spender: str
+    allowance: str | None
+    decimals: int | None
+    allowance_formatted: str | None
+    symbol: str | None
+    is_unlimited: bool | None
+    reverted: bool
+    revert_reason: str | None
+    revert: Revert | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """The allowance, and what makes it readable, at one block."""
+    token, owner, spender = parsed(request.token), parsed(request.owner), parsed(request.spender)
+    reader = Reader(context, request.chain)
+    code, answer, supply, decimals, symbol = reader.read(
+        Code(token, is_constant=True),
+        Call(to=token, data=selectors.ALLOWANCE + encode_words(owner, spender)),
+        Call(to=token, data=selectors.TOTAL_SUPPLY, gas=METADATA_GAS),
+        *metadata_calls(token),
+    )
+    allowed, revert = number_or_revert(answer, code, question="allowance")
+    words = token_of(token, decimals, symbol)
+    return Response(
+        **reader.head(),
+        token=checksummed(token),
+        owner=checksummed(owner),
+        spender=checksummed(spender),
+        allowance=None if allowed is None else str(allowed),
+        decimals=words.decimals,
+        allowance_formatted=words.formatted(allowed),
+        symbol=words.symbol,
+        is_unlimited=None if allowed is None else unlimited_form(allowed, word(supply)) is not None,
+        reverted=revert is not None,
+        revert_reason=revert.reason if revert else None,
+        revert=revert,
+    )
+
+
+ENDPOINT = Endpoint(
+    name="chain/allowance",
+    price=Price.of("0.003"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary=(
+        "How much of an owner's ERC-20 tokens a spender may take on Ethereum or Base, raw and with decimals, and whether that "
+        "is without limit in any of its usual forms."
+    ),
+    example=Example(
+        request={
+            "chain": "base",
+            "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "owner": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "spender": "0x000000000022D473030F116dDEE9F6B43aC78BA3",
+        },
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "owner": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "spender": "0x000000000022D473030F116dDEE9F6B43aC78BA3",
+            "allowance": "5000000",
+            "decimals": 6,
+            "allowanceFormatted": "5",
+            "symbol": "USDC",
+            "isUnlimited": False,
+            "reverted": False,
+            "revertReason": None,
+            "revert": None,
+        },
+    ),
+    run=run,
+)

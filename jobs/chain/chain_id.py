@@ -1,0 +1,61 @@
+"""chain/chain-id: the chain's id, as its node says it now, and how far the chain is."""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.request import ChainName
+from jobs.evm.chains import FAILURES, ChainId
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`chain`: which one."""
+
+    chain: ChainName
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`chainId`, `chainIdHex`: from the node. `caip2`: how payments name the chain."""
+
+    chain_id_hex: str
+    caip2: str
+
+
+def run(request: Request, context: Context) -> Response:
+    """Ask."""
+    reader = Reader(context, request.chain)
+    (number,) = reader.read(ChainId())
+    return Response(**reader.head() | {"chain_id": number}, chain_id_hex=hex(number), caip2=f"eip155:{number}")
+
+
+ENDPOINT = Endpoint(
+    name="chain/chain-id",
+    price=Price.of("0.001"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary="The chain id of Ethereum or Base as a node says it (eth_chainId), with the newest block and its time.",
+    example=Example(
+        request={"chain": "base"},
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "chainIdHex": "0x2105",
+            "caip2": "eip155:8453",
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,116 @@
+"""chain/erc1155-balance: how many of a contract's token with an id an address has. Callable, and in no discovery document."""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.answers import number_or_revert
+from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
+from jobs.evm import selectors
+from jobs.evm.abi import encode_words
+from jobs.evm.address import checksummed
+from jobs.evm.chains import FAILURES, Call, Code
+from jobs.evm.quantity import parse_uint256
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.reverts import Revert
+from jobs.evm.tokens import METADATA_GAS, truth
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+NOT_ERC1155 = "not_erc1155"
+INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC1155_INTERFACE.ljust(32, b"\0")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`token`: the ERC-1155 contract. `address`: whose balance. `tokenId`: of which token."""
+
+    chain: ChainName
+    token: Address
+    address: Address
+    token_id: Uint256
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "token", "address")
+        parse_uint256(self.token_id, field="tokenId")
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`balance`: null when the contract refused; `revert` says why. `isErc1155`: it says so; null when it is silent."""
+
+    token: str
+    address: str
+    token_id: str
+    balance: str | None
+    is_erc1155: bool | None
+    reverted: bool
+    revert_reason: str | None
+    revert: Revert | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """The balance, and whether the contract is an ERC-1155, at one block."""
+    token, owner = parsed(request.token), parsed(request.address)
+    token_id = parse_uint256(request.token_id, field="tokenId")
+    reader = Reader(context, request.chain)
+    code, answer, claims = reader.read(
+        Code(token, is_constant=True),
+        Call(to=token, data=selectors.BALANCE_OF_ID + encode_words(owner, token_id)),
+        Call(to=token, data=INTERFACE, gas=METADATA_GAS),
+    )
+    balance, revert = number_or_revert(answer, code, question="balanceOf with an id")
+    is_erc1155 = truth(claims)
+    if not is_erc1155:
+        reader.warn(NOT_ERC1155)
+    return Response(
+        **reader.head(),
+        token=checksummed(token),
+        address=checksummed(owner),
+        token_id=str(token_id),
+        balance=None if balance is None else str(balance),
+        is_erc1155=is_erc1155,
+        reverted=revert is not None,
+        revert_reason=revert.reason if revert else None,
+        revert=revert,
+    )
+
+
+ENDPOINT = Endpoint(
+    name="chain/erc1155-balance",
+    price=Price.of("0.003"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    listed=False,
+    summary="The ERC-1155 balance of an address for one token id on Ethereum or Base, with the block.",
+    example=Example(
+        request={
+            "chain": "base",
+            "token": "0x1155115511551155115511551155115511551155",
+            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "tokenId": "7",
+        },
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "token": "0x1155115511551155115511551155115511551155",
+            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "tokenId": "7",
+            "balance": "3",
+            "isErc1155": True,
+            "reverted": False,
+            "revertReason": None,
+            "revert": None,
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,116 @@
+"""chain/erc20-balance: how many of a token an address has.
+
+- The balance is what the contract says. Decimals and symbol are its own words, too: null when it has none. A symbol is a
+  stranger's text, from which everything invisible was taken.
+- A contract that reverts is an answer: `balance` is null, and `revert` says why. Where there is no contract it is a 400.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.answers import number_or_revert
+from jobs.chain.request import Address, ChainName, check_addresses, parsed
+from jobs.evm import selectors
+from jobs.evm.abi import encode_words
+from jobs.evm.address import checksummed
+from jobs.evm.chains import FAILURES, Call, Code
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.reverts import Revert
+from jobs.evm.tokens import metadata_calls, token_of
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`token`: the ERC-20 contract. `address`: whose balance."""
+
+    chain: ChainName
+    token: Address
+    address: Address
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "token", "address")
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`balance`: in the token's smallest unit. `balanceFormatted`: with its decimals. `reverted`: the contract refused."""
+
+    token: str
+    address: str
+    balance: str | None
+    decimals: int | None
+    balance_formatted: str | None
+    symbol: str | None
+    reverted: bool
+    revert_reason: str | None
+    revert: Revert | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """The balance, and what makes it readable, at one block."""
+    token, owner = parsed(request.token), parsed(request.address)
+    reader = Reader(context, request.chain)
+    code, answer, decimals, symbol = reader.read(
+        Code(token, is_constant=True),
+        Call(to=token, data=selectors.BALANCE_OF + encode_words(owner)),
+        *metadata_calls(token),
+    )
+    balance, revert = number_or_revert(answer, code, question="balanceOf")
+    words = token_of(token, decimals, symbol)
+    return Response(
+        **reader.head(),
+        token=checksummed(token),
+        address=checksummed(owner),
+        balance=None if balance is None else str(balance),
+        decimals=words.decimals,
+        balance_formatted=words.formatted(balance),
+        symbol=words.symbol,
+        reverted=revert is not None,
+        revert_reason=revert.reason if revert else None,
+        revert=revert,
+    )
+
+
+ENDPOINT = Endpoint(
+    name="chain/erc20-balance",
+    price=Price.of("0.003"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary=(
+        "The ERC-20 balance of an address on Ethereum or Base, raw and with the token's decimals, its symbol, and the block. "
+        "Copes with tokens that have no decimals, a bytes32 symbol or a balanceOf that reverts."
+    ),
+    example=Example(
+        request={
+            "chain": "base",
+            "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+        },
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "balance": "25000000",
+            "decimals": 6,
+            "balanceFormatted": "25",
+            "symbol": "USDC",
+            "reverted": False,
+            "revertReason": None,
+            "revert": None,
+        },
+    ),
+    run=run,
+)

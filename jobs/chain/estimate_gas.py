@@ -1,0 +1,162 @@
+"""chain/estimate-gas: the gas that a transaction would need, and what it would cost now.
+
+- A transaction that would revert is an answer: `reverted`, with the reason decoded.
+- Without `to` it creates a contract.
+- `feeWei` is gas times the gas price of now, and on Base the fee for the data on L1, at most (GasPriceOracle, Fjord).
+- `from` pays no gas here, but it must have `value`: `sender` says what it has.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from jobs.chain.request import MAX_BODY_BYTES, Address, ChainName, Data, Uint256, check_addresses, parsed
+from jobs.chain.sender import Sender, by_the_rule, sender_of
+from jobs.evm import address, selectors
+from jobs.evm.abi import encode_words
+from jobs.evm.address import ZERO, checksummed
+from jobs.evm.chains import FAILURES, Balance, Call, Code, EstimateGas, GasPrice, Reverted
+from jobs.evm.code import PRECOMPILES
+from jobs.evm.quantity import ether, parse_data, parse_uint256
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.reverts import Revert, explain
+from jobs.evm.tokens import METADATA_GAS, word
+from jobs.ports import Context
+from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+
+ENVELOPE_BYTES = 120
+"""Of a transaction that is not signed yet, beside its data: chain, nonce, fees, gas, address and value at their longest."""
+NO_CODE = "no_code_at_to"
+CallData = Annotated[Data, msgspec.Meta(extra={MOST_BYTES: MAX_BODY_BYTES})]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`to`: null creates a contract. `data`: calldata. `value`: wei. `from`: the sender; the zero address when null."""
+
+    chain: ChainName
+    to: Address | None = None
+    data: CallData = "0x"
+    value: Uint256 = "0"
+    from_: Address | None = msgspec.field(default=None, name="from")
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "to")
+        if self.from_ is not None:
+            address.parse(self.from_, field="from")
+        if not parse_data(self.data, field="data") and self.to is None:
+            raise InvalidField("Without `to` a contract is created, and `data` has to be its code.", field="to")
+        parse_uint256(self.value, field="value")
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`gas`: in decimal; null when it would revert. `feeWei`: gas times `gasPriceWei`, and `l1FeeWei` where there is one."""
+
+    to: str | None
+    gas: str | None
+    gas_hex: str | None
+    reverted: bool
+    revert_reason: str | None
+    revert: Revert | None
+    gas_price_wei: str
+    l1_fee_wei: str | None
+    fee_wei: str | None
+    fee_formatted: str | None
+    sender: Sender
+
+
+def run(request: Request, context: Context) -> Response:
+    """Estimate, at one block."""
+    to = parsed(request.to) if request.to else None
+    given = parsed(request.from_) if request.from_ else None
+    data = parse_data(request.data, field="data")
+    value = parse_uint256(request.value, field="value")
+    reader = Reader(context, request.chain)
+    oracle = Call(
+        to=selectors.GAS_PRICE_ORACLE,
+        data=selectors.L1_FEE_UPPER_BOUND + encode_words(ENVELOPE_BYTES + len(data)),
+        gas=METADATA_GAS,
+    )
+    outcome, balance, price, code, l1_answer = reader.read(
+        EstimateGas(to=to, data=data, sender=given, value=value),
+        Balance(given or ZERO),
+        GasPrice(),
+        Code(to or ZERO),
+        oracle if request.chain == "base" else Code(ZERO),
+    )
+    outcome = by_the_rule(outcome, value, balance)
+    revert = explain(outcome) if isinstance(outcome, Reverted) else None
+    gas: int | None = None if revert else outcome
+    if to and data and not code and to not in PRECOMPILES:
+        reader.warn(NO_CODE)
+    l1_fee = word(l1_answer) if request.chain == "base" else None
+    fee = None if gas is None else gas * price + (l1_fee or 0)
+    return Response(
+        **reader.head(),
+        to=checksummed(to) if to else None,
+        gas=None if gas is None else str(gas),
+        gas_hex=None if gas is None else hex(gas),
+        reverted=revert is not None,
+        revert_reason=revert.reason if revert else None,
+        revert=revert,
+        gas_price_wei=str(price),
+        l1_fee_wei=None if l1_fee is None else str(l1_fee),
+        fee_wei=None if fee is None else str(fee),
+        fee_formatted=None if fee is None else ether(fee),
+        sender=sender_of(given, balance),
+    )
+
+
+ENDPOINT = Endpoint(
+    name="chain/estimate-gas",
+    price=Price.of("0.004"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    max_body_bytes=MAX_BODY_BYTES,
+    summary=(
+        "Estimates the gas of a transaction on Ethereum or Base (eth_estimateGas) and its fee, L1 data fee included; for one "
+        "that would revert, the decoded reason."
+    ),
+    example=Example(
+        request={
+            "chain": "base",
+            "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+            "data": "0x",
+            "value": "0",
+            "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+        },
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+            "gas": "21000",
+            "gasHex": "0x5208",
+            "reverted": False,
+            "revertReason": None,
+            "revert": None,
+            "gasPriceWei": "6000000",
+            "l1FeeWei": "1200000000",
+            "feeWei": "127200000000",
+            "feeFormatted": "0.0000001272",
+            "sender": {
+                "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                "isDefault": False,
+                "balanceWei": "1000000000000000000",
+                "rule": "gas_free_value_from_balance",
+            },
+        },
+    ),
+    run=run,
+)

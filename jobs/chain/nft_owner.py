@@ -1,0 +1,112 @@
+"""chain/nft-owner: who has an NFT.
+
+ERC-721 says that `ownerOf` reverts for a token that does not exist, so a revert is an answer: `exists` is false. A contract
+that is no ERC-721 reverts as well: it is asked whether it is one (ERC-165), and the warning `not_erc721` says that it did not
+claim so.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.answers import number_or_revert
+from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
+from jobs.evm import selectors
+from jobs.evm.abi import encode_words
+from jobs.evm.address import checksummed
+from jobs.evm.chains import FAILURES, Call, Code
+from jobs.evm.quantity import parse_uint256
+from jobs.evm.reader import WITHIN_S, NotAContract, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.tokens import METADATA_GAS, name_call, text_of, truth
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+NOT_ERC721 = "not_erc721"
+INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, b"\0")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`token`: the ERC-721 contract. `tokenId`: which of its tokens."""
+
+    chain: ChainName
+    token: Address
+    token_id: Uint256
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "token")
+        parse_uint256(self.token_id, field="tokenId")
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`owner`: null when nobody has it. `exists`: somebody has it. `isErc721`: the contract says so; null when silent."""
+
+    token: str
+    token_id: str
+    owner: str | None
+    exists: bool
+    collection: str | None
+    is_erc721: bool | None
+    revert_reason: str | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """The owner, and whether the contract is one of NFTs, at one block."""
+    token, token_id = parsed(request.token), parse_uint256(request.token_id, field="tokenId")
+    reader = Reader(context, request.chain)
+    code, answer, claims, name = reader.read(
+        Code(token, is_constant=True),
+        Call(to=token, data=selectors.OWNER_OF + encode_words(token_id)),
+        Call(to=token, data=INTERFACE, gas=METADATA_GAS),
+        name_call(token),
+    )
+    number, revert = number_or_revert(answer, code, question="ownerOf")
+    if number is not None and number >= 1 << 160:
+        raise NotAContract("What is at the token's address answers ownerOf with no address: it is no ERC-721.")
+    is_erc721 = truth(claims)
+    if not is_erc721:
+        reader.warn(NOT_ERC721)
+    return Response(
+        **reader.head(),
+        token=checksummed(token),
+        token_id=str(token_id),
+        owner=checksummed(f"0x{number:040x}") if number else None,
+        exists=bool(number),
+        collection=text_of(name, 64),
+        is_erc721=is_erc721,
+        revert_reason=revert.reason if revert else None,
+    )
+
+
+ENDPOINT = Endpoint(
+    name="chain/nft-owner",
+    price=Price.of("0.003"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary="Who owns an ERC-721 token on Ethereum or Base, or that nobody does, with the collection's name and the block.",
+    example=Example(
+        request={"chain": "base", "token": "0x03c4738Ee98aE44591e1A4A4F3CaB6641d95DD9a", "tokenId": "1"},
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "token": "0x03c4738Ee98aE44591e1A4A4F3CaB6641d95DD9a",
+            "tokenId": "1",
+            "owner": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "exists": True,
+            "collection": "Basenames",
+            "isErc721": True,
+            "revertReason": None,
+        },
+    ),
+    run=run,
+)

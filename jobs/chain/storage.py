@@ -1,0 +1,110 @@
+"""chain/storage: one slot of a contract's storage, raw, and what it might be.
+
+`knownSlot` names the slots in which proxies keep their implementation, beacon and admin (ERC-1967, ERC-1822 and older).
+`asAddress` is the value as an address, where it can be one. The warning `no_code` says that there is no contract, so every slot
+is empty.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
+from jobs.evm.address import checksummed
+from jobs.evm.chains import FAILURES, Code, Storage
+from jobs.evm.code import slot_address
+from jobs.evm.quantity import parse_uint256
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.selectors import KNOWN_SLOTS
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+NO_CODE = "no_code"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`address`: the contract. `slot`: which of its slots."""
+
+    chain: ChainName
+    address: Address
+    slot: Uint256
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "address")
+        parse_uint256(self.slot, field="slot")
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`slot`, `value`: 0x and 64 digits. `asNumber`: the value in decimal. `asAddress`: null when it cannot be one."""
+
+    address: str
+    slot: str
+    value: str
+    as_number: str
+    as_address: str | None
+    known_slot: str | None
+
+
+def run(request: Request, context: Context) -> Response:
+    """The slot, at one block."""
+    account, slot = parsed(request.address), parse_uint256(request.slot, field="slot")
+    reader = Reader(context, request.chain)
+    value, code = reader.read(Storage(account, slot), Code(account, is_constant=True))
+    if not code:
+        reader.warn(NO_CODE)
+    found = slot_address(value)
+    return Response(
+        **reader.head(),
+        address=checksummed(account),
+        slot=f"0x{slot:064x}",
+        value="0x" + value.hex(),
+        as_number=str(int.from_bytes(value, "big")),
+        as_address=checksummed(found) if found and _may_be_address(value) else None,
+        known_slot=KNOWN_SLOTS.get(slot),
+    )
+
+
+def _may_be_address(value: bytes) -> bool:
+    """Small numbers are no addresses: an address that starts with four zero bytes costs work to find."""
+    return any(value[12:16])
+
+
+ENDPOINT = Endpoint(
+    name="chain/storage",
+    price=Price.of("0.005"),
+    category=Category.DATA,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.NEWER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary=(
+        "A raw storage slot of a contract on Ethereum or Base (eth_getStorageAt), also as number and address; the slots of "
+        "proxies are named."
+    ),
+    example=Example(
+        request={
+            "chain": "base",
+            "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "slot": "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
+        },
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "slot": "0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3",
+            "value": "0x0000000000000000000000002ce6311ddae708829bc0784c967b7d77d19fd779",
+            "asNumber": "256329043973081575610686690754155656197982639993",
+            "asAddress": "0x2Ce6311ddAE708829bc0784C967b7d77D19FD779",
+            "knownSlot": "org.zeppelinos.proxy.implementation",
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,1 @@
+"""Reading EVM chains: the port, addresses, amounts, ABI, selectors, tokens, reverts."""

@@ -1,0 +1,55 @@
+"""EVM addresses as text: inside 0x and 40 hex digits in lower case, in answers with a checksum (EIP-55)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from shared.endpoint import InvalidField
+from shared.x402.evm import keccak256
+
+ZERO = "0x" + "0" * 40
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}", re.ASCII)
+
+
+def parse(text: str, *, field: str) -> str:
+    """The address, in lower case.
+
+    All digits in lower case or all in upper case is accepted. Mixed case is a checksum (EIP-55), and must be right.
+
+    Raises:
+        InvalidField: `invalid_address`; for a wrong checksum `suggestions` has the address with the right one.
+    """
+    if not _ADDRESS.fullmatch(text):
+        raise InvalidField("An address is 0x and 40 hex digits.", field=field, code="invalid_address")
+    digits = text[2:]
+    right = checksummed("0x" + digits.lower())
+    if digits not in (digits.lower(), digits.upper(), right[2:]):
+        raise InvalidField(
+            f"The checksum of the address is wrong: one letter or more was changed. If the digits are right, it is {right}.",
+            field=field,
+            code="invalid_address",
+            suggestions=(right,),
+        )
+    return "0x" + digits.lower()
+
+
+@lru_cache(maxsize=4096)
+def checksummed(address: str) -> str:
+    """With EIP-55's checksum: a letter is upper case where the hash of the lower-case text has a digit of 8 or more."""
+    digits = address[2:].lower()
+    nibbles = keccak256(digits.encode()).hex()
+    return "0x" + "".join(
+        digit.upper() if int(nibble, 16) >= 8 else digit for digit, nibble in zip(digits, nibbles[:40], strict=True)
+    )
+
+
+def of_word(word: bytes) -> str | None:
+    """The address in 32 bytes of ABI; None when the 12 bytes before it are not zero."""
+    return None if any(word[:12]) or len(word) != 32 else "0x" + word[12:].hex()
+
+
+def short(address: str) -> str:
+    """For a sentence: ``0x1234…cdef``."""
+    shown = checksummed(address)
+    return f"{shown[:6]}…{shown[-4:]}"

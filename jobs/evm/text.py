@@ -1,0 +1,42 @@
+"""Strangers' text: names of tokens, and the reasons that contracts give. People and models read it, so nothing hides in it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+MAX_SYMBOL = 32
+MAX_NAME = 64
+MAX_REASON = 256
+_DROPPED_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Control, format (bidirectional and zero-width ones, tags), surrogates, private use, unassigned, line and paragraph breaks."""
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
+"""Letters and marks that have no ink."""
+_SPACES = re.compile(r"\s+")
+
+
+def clean(text: str, limit: int = MAX_SYMBOL) -> str:
+    """What a reader may see of it, `limit` characters at most: no control, bidirectional, zero-width or blank characters,
+    single spaces, and one combining mark to a letter."""
+    # Long texts are strangers' too: what cannot be shown is not looked at.
+    spaced = _SPACES.sub(" ", text[: 8 * limit])
+    kept: list[str] = []
+    for sign in spaced:
+        kind = unicodedata.category(sign)
+        if kind in _DROPPED_KINDS or sign in _BLANK or _is_selector(sign):
+            continue
+        if kind in ("Mn", "Me") and (
+            not kept or unicodedata.combining(kept[-1]) or unicodedata.category(kept[-1]) == "Me"
+        ):
+            continue
+        kept.append(sign)
+    return _SPACES.sub(" ", "".join(kept)).strip()[:limit].rstrip()
+
+
+def quoted(text: str) -> str:
+    """In double quotes, of which it has none itself."""
+    return '"' + text.replace('"', "'") + '"'
+
+
+def _is_selector(sign: str) -> bool:
+    return "\ufe00" <= sign <= "\ufe0f" or "\U000e0100" <= sign <= "\U000e01ef"
