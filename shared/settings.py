@@ -7,36 +7,29 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from shared import failpoints
+from shared.rail_settings import (
+    FORMS,
+    EthereumRailSettings,
+    EvmRailSettings,
+    RailSettings,
+    SolanaRailSettings,
+    StellarRailSettings,
+    XrplRailSettings,
+)
 
 PREFIX = "COINSLOT_"
 
+T = TypeVar("T")
 
-_EVM_ADDRESS = ("0x[0-9a-fA-F]{40}", "a 0x address of 40 hex digits")
-_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
-_FORMS = (
-    ("evm_network", "eip155:[1-9][0-9]{0,17}", "eip155:<chain id>"),
-    ("evm_pay_to", *_EVM_ADDRESS),
-    ("ethereum_pay_to", *_EVM_ADDRESS),
-    ("solana_network", f"solana:{_BASE58}{{32}}", "solana:<first 32 characters of the genesis hash>"),
-    ("solana_pay_to", f"{_BASE58}{{32,44}}", "a base58 address"),
-    ("stellar_network", "stellar:(pubnet|testnet)", "stellar:pubnet or stellar:testnet"),
-    ("stellar_pay_to", "[GMC][A-Z2-7]{55,68}", "a G..., M... or C... address"),
-    ("xrpl_network", "xrpl:(0|[1-9][0-9]{0,9})", "xrpl:<network id>"),
-    ("xrpl_pay_to", "r[1-9A-HJ-NP-Za-km-z]{24,34}", "a classic r... address"),
-    ("xrpl_tokens", "usdc|rlusd|usdc,rlusd|rlusd,usdc", "usdc, rlusd or usdc,rlusd"),
-)
-"""What a setting looks like. Checksums are for its rail to look at (api/payment/rails.py)."""
-_RAIL_ADDRESSES = tuple(
-    f"{rail}_{what}"
-    for rail in ("evm", "ethereum", "solana", "stellar", "xrpl")
-    for what in ("facilitator_url", "rpc_url")
-)
+_REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
+_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT"})
 
 
 class InvalidSetting(ValueError):
@@ -59,14 +52,6 @@ class Settings:
     """Redis that carries jobs and replies. Needs no persistence."""
     key_file: Path = Path("var/coinslot.key")
     """32 random bytes in hex, shared by the API and the workers: seals job arguments and answers, keys request fingerprints."""
-    evm_network: str = "eip155:8453"
-    """CAIP-2 network of the EVM rail."""
-    evm_pay_to: str = ""
-    """Recipient of EVM payments. Empty: the rail is not offered."""
-    evm_facilitator_url: str = "http://127.0.0.1:4021"
-    """x402 facilitator of the EVM rail: ours, or any other that speaks the standard API."""
-    evm_facilitator_headers_file: str = ""
-    """File of headers that this facilitator wants on every call, an API key for instance: lines of ``Name: value``. Secret."""
     settle_timeout_s: float = 8.0
     """Longest wait for one settlement, and 6 s more on Stellar and the XRP Ledger, which need them for a ledger. After it the
     outcome is unknown: 503, and the same payment is to be repeated."""
@@ -81,68 +66,19 @@ class Settings:
     """Address that our facilitator listens on. Keep it private: it pays gas for whoever may call it."""
     facilitator_port: int = 4021
     """Port that our facilitator listens on."""
-    evm_rpc_url: str = ""
-    """JSON-RPC node that our facilitator settles through."""
-    evm_settler_key_file: Path = Path("var/settler.key")
-    """Private key in hex of the account that sends settlements and pays their gas. Read by the facilitator alone."""
-    evm_max_fee_gwei: float = 5.0
-    """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent."""
-    evm_low_balance_eth: float = 0.001
-    """Balance of that account below which the log warns."""
 
-    ethereum_pay_to: str = ""
-    """Recipient of USDC on Ethereum itself, beside the EVM rail. Empty: it is not offered."""
-    ethereum_facilitator_url: str = "http://127.0.0.1:4021"
-    """Facilitator of this rail."""
-    ethereum_facilitator_headers_file: str = ""
-    """Its headers."""
-    ethereum_rpc_url: str = ""
-    """Node that our facilitator settles through."""
-    ethereum_settler_key_file: Path = Path("var/settler.key")
-    """The account that pays the gas. One key may be used on both networks."""
-    ethereum_max_fee_gwei: float = 20.0
-    """Highest fee for one unit of gas."""
-    ethereum_low_balance_eth: float = 0.05
-    """Balance below which the log warns."""
+    evm: EvmRailSettings = dataclasses.field(default_factory=EvmRailSettings)
+    ethereum: EthereumRailSettings = dataclasses.field(default_factory=EthereumRailSettings)
+    solana: SolanaRailSettings = dataclasses.field(default_factory=SolanaRailSettings)
+    stellar: StellarRailSettings = dataclasses.field(default_factory=StellarRailSettings)
+    xrpl: XrplRailSettings = dataclasses.field(default_factory=XrplRailSettings)
 
-    solana_network: str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
-    """CAIP-2 network of the Solana rail."""
-    solana_pay_to: str = ""
-    """Recipient of USDC on Solana: a wallet's address, whose token account for USDC exists. Empty: it is not offered."""
-    solana_facilitator_url: str = "http://127.0.0.1:4021"
-    """Facilitator of this rail."""
-    solana_facilitator_headers_file: str = ""
-    """Its headers."""
-    solana_rpc_url: str = ""
-    """Node that our facilitator settles through."""
-    solana_settler_key_file: Path = Path("var/solana-settler.key")
-    """Key of the fee payer: a 32-byte seed in hex."""
-
-    stellar_network: str = "stellar:pubnet"
-    """CAIP-2 network of the Stellar rail."""
-    stellar_pay_to: str = ""
-    """Recipient of USDC on Stellar, with a trust line for it. Empty: it is not offered."""
-    stellar_facilitator_url: str = "http://127.0.0.1:4021"
-    """Facilitator of this rail."""
-    stellar_facilitator_headers_file: str = ""
-    """Its headers."""
-    stellar_rpc_url: str = ""
-    """Stellar RPC that our facilitator settles through. There is no public one for everybody."""
-    stellar_settler_key_file: Path = Path("var/stellar-settler.key")
-    """Secret key ``S...`` of the account that sends settlements and pays their fees."""
-
-    xrpl_network: str = "xrpl:0"
-    """CAIP-2 network of the XRPL rails."""
-    xrpl_pay_to: str = ""
-    """Recipient of USDC and RLUSD on the XRP Ledger, with a trust line for each. Empty: neither is offered."""
-    xrpl_tokens: str = "usdc,rlusd"
-    """Which of the two."""
-    xrpl_facilitator_url: str = "http://127.0.0.1:4021"
-    """Facilitator of these rails."""
-    xrpl_facilitator_headers_file: str = ""
-    """Its headers."""
-    xrpl_rpc_url: str = ""
-    """JSON-RPC of a server that our facilitator submits to. Payers pay the ledger's fee, so there is no key."""
+    rpc_ethereum_urls: tuple[str, ...] = ()
+    """JSON-RPC nodes of Ethereum that endpoints read from, in this order. They may hold keys: they are shown nowhere."""
+    rpc_base_urls: tuple[str, ...] = ()
+    """The same of Base."""
+    rpc_hedge: bool = False
+    """Whether a slow node's question is put to the next one too, before the first has answered. It costs calls of your plan."""
 
     production: bool = False
     """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
@@ -170,37 +106,10 @@ class Settings:
     """A fixed time, ``2026-11-20T15:04:05Z``, for answers that depend on the date. Not in production."""
 
     def __post_init__(self) -> None:
-        for name, form, like in _FORMS:
-            text = getattr(self, name)
-            if text and not re.fullmatch(form, text, re.ASCII):
-                raise InvalidSetting(f"{PREFIX}{name.upper()} must be {like}")
-        for name in ("evm_pay_to", "ethereum_pay_to"):
-            if (text := getattr(self, name)) and int(text, 16) == 0:
-                raise InvalidSetting(f"{PREFIX}{name.upper()} is the zero address: what it is paid is lost")
-        for name in ("base_url", "youtube_url", *_RAIL_ADDRESSES):
-            text = getattr(self, name)
-            if text and not _is_address(text, ("http", "https")):
-                raise InvalidSetting(f"{PREFIX}{name.upper()} must be an http(s) address without query or fragment")
+        for variable, value in self.variables().items():
+            _check(variable.removeprefix(PREFIX), value)
         if "@" in self.base_url:
             raise InvalidSetting(f"{PREFIX}BASE_URL is shown to every caller: it must not hold a password")
-        for name in ("ledger_url", "queue_url"):
-            if not _is_address(getattr(self, name), ("redis", "rediss", "unix")):
-                raise InvalidSetting(f"{PREFIX}{name.upper()} must be a redis://, rediss:// or unix:// address")
-        for name in ("port", "facilitator_port", "whois_port"):
-            if not 0 < getattr(self, name) < 65536:
-                raise InvalidSetting(f"{PREFIX}{name.upper()} must be a port from 1 to 65535")
-        for chain in ("evm", "ethereum"):
-            if not 0 < getattr(self, f"{chain}_max_fee_gwei") <= 1_000_000:
-                raise InvalidSetting(f"{PREFIX}{chain.upper()}_MAX_FEE_GWEI must be within (0, 1000000] gwei")
-            if not 0 <= getattr(self, f"{chain}_low_balance_eth") <= 1_000_000:
-                raise InvalidSetting(f"{PREFIX}{chain.upper()}_LOW_BALANCE_ETH must be within [0, 1000000] ETH")
-        if self.failpoint:
-            try:
-                failpoints.parse(self.failpoint)
-            except ValueError as error:
-                raise InvalidSetting(f"{PREFIX}FAILPOINT must be {error}") from None
-        if not 0 < self.settle_timeout_s <= 20:
-            raise InvalidSetting(f"{PREFIX}SETTLE_TIMEOUT_S must be within (0, 20] seconds")
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -209,24 +118,83 @@ class Settings:
         Raises:
             InvalidSetting: a value has the wrong form.
         """
-        values: dict[str, object] = {}
-        for field in dataclasses.fields(cls):
-            text = env.get(PREFIX + field.name.upper(), "").strip()
-            if text:
-                values[field.name] = _read(field.name, str(field.type), text)
-        settings = cls(**values)  # type: ignore[arg-type]  # each value was read by its field's type
-        if "base_url" in values:
+        settings = _from_env(cls, PREFIX, env)
+        if env.get(f"{PREFIX}BASE_URL", "").strip():
             return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
         return dataclasses.replace(settings, base_url=f"http://127.0.0.1:{settings.port}")
 
+    def variables(self) -> dict[str, object]:
+        """Every setting's value by the name of its variable. Some are secrets."""
+        return dict(_variables(self, PREFIX))
+
     def __repr__(self) -> str:
-        """All but the Redis addresses, which may carry a password."""
-        shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if not f.name.endswith("_url"))
+        """All but addresses, which may hold a password or a key."""
+        named = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        shown = (f"{name}={value!r}" for name, value in named if not name.endswith(("_url", "_urls")))
         return f"Settings({', '.join(shown)})"
 
 
+def _variables(part: Settings | RailSettings, prefix: str) -> Iterator[tuple[str, object]]:
+    for field in dataclasses.fields(part):
+        name, value = prefix + field.name.upper(), getattr(part, field.name)
+        if isinstance(value, RailSettings):
+            yield from _variables(value, f"{name}_")
+        elif field.init:
+            yield name, value
+
+
+def _from_env(kind: type[T], prefix: str, env: Mapping[str, str]) -> T:
+    values: dict[str, object] = {}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]  # Settings, or those of a rail
+        name = prefix + field.name.upper()
+        if isinstance(field.default_factory, type):  # a rail's
+            values[field.name] = _from_env(field.default_factory, f"{name}_", env)
+        elif field.init and (text := env.get(name, "").strip()):
+            values[field.name] = _read(name, str(field.type), text)
+    return kind(**values)
+
+
+def _check(name: str, value: object) -> None:
+    """Raises InvalidSetting. The text of what may hold a secret is never in it."""
+    match value:
+        case str() if name in _REDIS:
+            is_one = _is_address(value, ("redis", "rediss", "unix"))
+            _require(is_one, name, "be a redis://, rediss:// or unix:// address")
+        case "":
+            return
+        case str() if name in FORMS:
+            form, like = FORMS[name]
+            _require(re.fullmatch(form, value, re.ASCII) is not None, name, f"be {like}")
+            if form.startswith("0x") and int(value, 16) == 0:
+                raise InvalidSetting(f"{PREFIX}{name} is the zero address: what it is paid is lost")
+        case str() if name.endswith("_URL"):
+            is_one = _is_address(value, ("http", "https")) and not re.search(r"[?#\\]", value)
+            _require(is_one, name, "be an http(s) address without query or fragment")
+        case tuple():
+            are_all = all(_is_address(url, ("http", "https")) and not re.search(r"[#\\]", url) for url in value)
+            _require(are_all, name, "be http(s) addresses without fragment, separated by commas")
+        case str() if name == "FAILPOINT":
+            try:
+                failpoints.parse(value)
+            except ValueError as error:
+                raise InvalidSetting(f"{PREFIX}{name} must be {error}") from None
+        case int() if name in _PORTS:
+            _require(0 < value < 65536, name, "be a port from 1 to 65535")
+        case int() | float() if name.endswith("_MAX_FEE_GWEI"):
+            _require(0 < value <= 1_000_000, name, "be within (0, 1000000] gwei")
+        case int() | float() if name.endswith("_LOW_BALANCE_ETH"):
+            _require(0 <= value <= 1_000_000, name, "be within [0, 1000000] ETH")
+        case int() | float() if name == "SETTLE_TIMEOUT_S":
+            _require(0 < value <= 20, name, "be within (0, 20] seconds")
+
+
+def _require(is_met: bool, name: str, rule: str) -> None:
+    if not is_met:
+        raise InvalidSetting(f"{PREFIX}{name} must {rule}")
+
+
 def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
-    if not re.fullmatch(r"[\x21-\x7e]+", text) or (schemes[0] == "http" and re.search(r"[?#\\]", text)):
+    if not re.fullmatch(r"[\x21-\x7e]+", text):
         return False
     try:
         url = urlsplit(text)
@@ -249,9 +217,11 @@ def _read(name: str, kind: str, text: str) -> object:
                 return Path(text)
             case "bool":
                 return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
+            case "tuple[str, ...]":
+                return tuple(part.strip() for part in text.split(","))
             case _:
                 return text
     except KeyError:
-        raise InvalidSetting(f"{PREFIX}{name.upper()} must be 1 or 0, not {text!r}") from None
+        raise InvalidSetting(f"{name} must be 1 or 0, not {text!r}") from None
     except ValueError:
-        raise InvalidSetting(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None
+        raise InvalidSetting(f"{name} must be a number, not {text!r}") from None

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from shared.money import Price
+from shared.rail_settings import EvmRailSettings, RailSettings
 from shared.secret_files import read_headers
 from shared.settings import PREFIX, InvalidSetting, Settings
 from shared.x402 import evm, solana, stellar, xrpl
@@ -19,7 +20,6 @@ from shared.x402.wire import Offer
 
 T = TypeVar("T")
 
-ETHEREUM = "eip155:1"
 LEDGERS_S = 6.0
 """A payment is in the next ledger or in the one after it, and both networks take 3 to 6 s for each."""
 _SOME_PRICE = Price.of("0.001")
@@ -85,35 +85,35 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
 
 
 def _evm(settings: Settings) -> Iterator[ConfiguredRail]:
-    if settings.evm_pay_to:
-        yield _evm_rail(Rail.BASE, "evm", settings.evm_network, settings)
+    if settings.evm.pay_to:
+        yield _evm_rail(Rail.BASE, "evm", settings.evm, settings)
 
 
 def _ethereum(settings: Settings) -> Iterator[ConfiguredRail]:
-    if not settings.ethereum_pay_to:
+    if not settings.ethereum.pay_to:
         return
-    if settings.evm_pay_to and settings.evm_network == ETHEREUM:
+    if settings.evm.pay_to and settings.evm.network == settings.ethereum.network:
         raise InvalidSetting("COINSLOT_EVM_NETWORK is Ethereum already: leave out COINSLOT_ETHEREUM_PAY_TO")
-    yield _evm_rail(Rail.ETHEREUM, "ethereum", ETHEREUM, settings)
+    yield _evm_rail(Rail.ETHEREUM, "ethereum", settings.ethereum, settings)
 
 
-def _evm_rail(rail: Rail, prefix: str, network: str, settings: Settings) -> ConfiguredRail:
-    token = _known(EVM_USDC, network, prefix)
+def _evm_rail(rail: Rail, prefix: str, own: EvmRailSettings, settings: Settings) -> ConfiguredRail:
+    token = _known(EVM_USDC, own.network, prefix)
     return ConfiguredRail(
         asset=(token.network, token.address),
-        offers=partial(evm.offers, token, pay_to=getattr(settings, f"{prefix}_pay_to")),
+        offers=partial(evm.offers, token, pay_to=own.pay_to),
         matches=evm.matches,
         is_payable=evm.is_payable,
         check=evm.check,
-        **_settled_by(rail, prefix, network, settings),
+        **_settled_by(rail, own, settings),
     )
 
 
 def _solana(settings: Settings) -> Iterator[ConfiguredRail]:
-    if not settings.solana_pay_to:
+    if not settings.solana.pay_to:
         return
-    token = _known(SOLANA_USDC, settings.solana_network, "solana")
-    offers = partial(solana.offers, token, pay_to=settings.solana_pay_to)
+    token = _known(SOLANA_USDC, settings.solana.network, "solana")
+    offers = partial(solana.offers, token, pay_to=settings.solana.pay_to)
     completed = (solana.with_fee_payer(offer, {"feePayer": token.mint}) for offer in offers(_SOME_PRICE))
     _require(all(offer is not None and solana.is_payable(offer) for offer in completed), "solana")
     yield ConfiguredRail(
@@ -126,15 +126,15 @@ def _solana(settings: Settings) -> Iterator[ConfiguredRail]:
         terms=("feePayer",),
         token_key=solana.TOKEN_KEY,
         token_reason="invalid_exact_svm_payload_memo_mismatch",  # noqa: S106  # a reason
-        **_settled_by(Rail.SOLANA, "solana", token.network, settings),
+        **_settled_by(Rail.SOLANA, settings.solana, settings),
     )
 
 
 def _stellar(settings: Settings) -> Iterator[ConfiguredRail]:
-    if not settings.stellar_pay_to:
+    if not settings.stellar.pay_to:
         return
-    token = _known(STELLAR_USDC, settings.stellar_network, "stellar")
-    offers = partial(stellar.offers, token, pay_to=settings.stellar_pay_to)
+    token = _known(STELLAR_USDC, settings.stellar.network, "stellar")
+    offers = partial(stellar.offers, token, pay_to=settings.stellar.pay_to)
     _require(all(stellar.is_payable(offer) for offer in offers(_SOME_PRICE)), "stellar")
     yield ConfiguredRail(
         asset=(token.network, token.contract),
@@ -142,16 +142,16 @@ def _stellar(settings: Settings) -> Iterator[ConfiguredRail]:
         matches=stellar.matches,
         is_payable=stellar.is_payable,
         check=stellar.check,
-        **_settled_by(Rail.STELLAR, "stellar", token.network, settings, more_s=LEDGERS_S),
+        **_settled_by(Rail.STELLAR, settings.stellar, settings, more_s=LEDGERS_S),
     )
 
 
 def _xrpl(settings: Settings) -> Iterator[ConfiguredRail]:
     for rail, name, tokens in ((Rail.XRPL_USDC, "usdc", XRPL_USDC), (Rail.XRPL_RLUSD, "rlusd", XRPL_RLUSD)):
-        if not settings.xrpl_pay_to or name not in settings.xrpl_tokens.split(","):
+        if not settings.xrpl.pay_to or name not in settings.xrpl.tokens.split(","):
             continue
-        token = _known(tokens, settings.xrpl_network, "xrpl")
-        offers = partial(xrpl.offers, token, pay_to=settings.xrpl_pay_to)
+        token = _known(tokens, settings.xrpl.network, "xrpl")
+        offers = partial(xrpl.offers, token, pay_to=settings.xrpl.pay_to)
         _require(all(xrpl.is_payable(offer) for offer in offers(_SOME_PRICE)), "xrpl")
         yield ConfiguredRail(
             asset=(token.network, token.currency),
@@ -161,22 +161,22 @@ def _xrpl(settings: Settings) -> Iterator[ConfiguredRail]:
             check=xrpl.check,
             token_key=xrpl.TOKEN_KEY,
             token_reason="invalid_exact_xrpl_payload_invoice_id_mismatch",  # noqa: S106  # a reason
-            **_settled_by(rail, "xrpl", token.network, settings, more_s=LEDGERS_S),
+            **_settled_by(rail, settings.xrpl, settings, more_s=LEDGERS_S),
         )
 
 
-def _settled_by(rail: Rail, prefix: str, network: str, settings: Settings, *, more_s: float = 0.0) -> dict[str, Any]:
+def _settled_by(rail: Rail, own: RailSettings, settings: Settings, *, more_s: float = 0.0) -> dict[str, Any]:
     """A facilitator client of its own, even where two rails name one facilitator: a rail's troubles are not another's.
 
     Args:
         more_s: that a settlement may take longer than on the other networks.
     """
     facilitator = Facilitator(
-        getattr(settings, f"{prefix}_facilitator_url"),
+        own.facilitator_url,
         settle_timeout_s=settings.settle_timeout_s + more_s,
-        headers=read_headers(getattr(settings, f"{prefix}_facilitator_headers_file")),
+        headers=read_headers(own.facilitator_headers_file),
     )
-    health = Health(rail, facilitator, scheme=evm.SCHEME, network=network)
+    health = Health(rail, facilitator, scheme=evm.SCHEME, network=own.network)
     return {"rail": rail, "facilitator": facilitator, "health": health}
 
 

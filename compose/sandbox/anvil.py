@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from compose.sandbox import scenes
-from compose.sandbox.rpc import Rpc
+from shared.json_rpc import JsonRpc
 
 _OPTIONS = (
     *("--host", "127.0.0.1", "--no-cors", "--silent", "--accounts", "0"),
@@ -74,7 +74,7 @@ def command(binary: Path, port: int, chain_id: int, var: Path, first_block: Mapp
     return [str(binary.resolve()), *place, *pace, *_OPTIONS]
 
 
-def forget_block_hashes(rpc: Rpc) -> None:
+def forget_block_hashes(rpc: JsonRpc) -> None:
     """Stop the one part of the state that grows with every block: a copy of it is kept per block, and after some hours each
     copy is 4 MB. Nothing in the sandbox asks for old block hashes."""
     rpc("anvil_setCode", _BLOCK_HASHES, _STOP)

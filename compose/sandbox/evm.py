@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from compose.sandbox import anvil, scenes
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
-from compose.sandbox.rpc import Rpc
 from compose.sandbox.scene_state import ETHER, genesis
 from compose.sandbox.scene_transactions import replay
 from compose.sandbox.wallets import Wallets, load_wallets
+from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 
@@ -115,7 +115,7 @@ def _start(
         for chain in chains:
             on_failure.callback(chain.stop)
         for chain in chains:
-            rpc = Rpc(chain.rpc_url)
+            rpc = JsonRpc(chain.rpc_url)
             chain.child.wait_ready(partial(_is_chain, rpc, chain.chain_id))
             if binary:
                 anvil.forget_block_hashes(rpc)
@@ -142,7 +142,7 @@ def _pyevm(ports: Mapping[int, int], var: Path) -> Sequence[Chain]:
     return [Chain("pyevm", _url(port), chain_id, child) for chain_id, port in ports.items()]
 
 
-def _is_chain(rpc: Rpc, chain_id: int) -> bool:
+def _is_chain(rpc: JsonRpc, chain_id: int) -> bool:
     return bool(rpc("eth_chainId") == hex(chain_id))
 
 
@@ -156,7 +156,7 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     The wallets are this machine's: ``sandbox/wallets.json`` in `var`, made the first time.
     """
     wallets = load_wallets(var)
-    rpc = Rpc(chain.rpc_url)
+    rpc = JsonRpc(chain.rpc_url)
     if chain.kind == "anvil":  # on py-evm the settler has it from the first block
         rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
     missing = PAYER_FUNDS - _balance_of(rpc, wallets.payer)
@@ -174,12 +174,12 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     )
 
 
-def _balance_of(rpc: Rpc, account: str) -> int:
+def _balance_of(rpc: JsonRpc, account: str) -> int:
     data = keccak256(b"balanceOf(address)")[:4] + _word(account)
     return int(rpc("eth_call", {"to": USDC.address, "data": "0x" + data.hex()}, "latest"), 16)
 
 
-def _mint(rpc: Rpc, wallets: Wallets, amount: int) -> None:
+def _mint(rpc: JsonRpc, wallets: Wallets, amount: int) -> None:
     from eth_account import Account  # takes most of a second to import
 
     data = keccak256(b"mint(address,uint256)")[:4] + _word(wallets.payer) + amount.to_bytes(32, "big")

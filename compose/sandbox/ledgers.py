@@ -48,6 +48,8 @@ class Ledgers:
             "EVM_PAY_TO": self.evm.pay_to,
             "EVM_SETTLER_KEY_FILE": str(private_file(var / "settler.key", self.evm.settler_key)),
             "EVM_FACILITATOR_URL": facilitator_url,
+            "RPC_BASE_URLS": self.chain.rpc_url,
+            "RPC_ETHEREUM_URLS": self.ethereum.rpc_url,
         }
         for name, ledger in self.others.items():
             prefix = name.upper()

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from compose.sandbox.rpc import RpcError
+from shared.json_rpc import RpcError
 
 MAX_BODY_BYTES = 2_000_000
 _PIECE_BYTES = 64 * 1024

@@ -19,7 +19,7 @@ from compose.sandbox.pyevm_wire import (
     to_message,
     transaction_json,
 )
-from compose.sandbox.rpc import RpcError
+from shared.json_rpc import RpcError
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602

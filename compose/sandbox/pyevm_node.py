@@ -28,8 +28,8 @@ from eth_typing import Address, BlockNumber, Hash32
 from eth_utils.exceptions import ValidationError
 
 from compose.sandbox.pyevm_pool import Pool
-from compose.sandbox.rpc import REVERTED, RpcError
 from compose.sandbox.scene_state import GAS_LIMIT, Account
+from shared.json_rpc import REVERTED, RpcError
 
 BLOCK_S = 10.0
 """Age of the newest block at which an empty one follows when somebody asks: a node whose head is old is not believed."""

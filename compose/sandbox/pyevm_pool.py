@@ -7,7 +7,7 @@ from collections import defaultdict
 from eth.abc import SignedTransactionAPI
 from eth_typing import Address, Hash32
 
-from compose.sandbox.rpc import RpcError
+from shared.json_rpc import RpcError
 
 _MOST_PER_ACCOUNT = 1024
 _REPLACEMENT_PERCENT = 110

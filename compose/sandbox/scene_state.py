@@ -80,7 +80,7 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
         (scenes.BARE_ERC20, _code("BareToken"), _balances(1)),
         (scenes.GREEDY_ERC20, b"\xfe", {}),  # INVALID
         (scenes.ERC721, _code("Collectible"), _erc721()),
-        (scenes.ERC1155, _code("MultiToken"), {_slot(1, _slot_of(scenes.HOLDER, 0)): 5}),
+        (scenes.ERC1155, _code("MultiToken"), {_slot(7, _slot_of(scenes.HOLDER, 0)): 3}),
         (scenes.OLD_SPENDER, spender, {}),
         (scenes.MALICIOUS, spender, {}),
         (scenes.PROXY, _code("Proxy1967"), {_IMPLEMENTATION_SLOT: int(scenes.OLD_SPENDER, 16)}),

@@ -11,7 +11,7 @@ from coincurve import PrivateKey
 from compose.sandbox import scenes
 from compose.sandbox.artefact import load
 from compose.sandbox.child import StartFailed
-from compose.sandbox.rpc import Rpc
+from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 
 _TYPE = b"\x02"
@@ -51,7 +51,7 @@ def transactions(chain_id: int) -> Sequence[SceneTransaction]:
         ("transfer", 21, usdc, _calldata("transfer(address,uint256)", friend, 25_000_000), 0),
         ("approval", 14, usdc, _calldata("approve(address,uint256)", spender, unlimited), 0),
         ("payment", 10, friend, b"", 10**17),
-        ("erc721", 8, erc721, _calldata("transferFrom(address,address,uint256)", holder, friend, 1), 0),
+        ("erc721", 8, erc721, _calldata("transferFrom(address,address,uint256)", holder, friend, 2), 0),
         ("creation", 2, "", load("Spender").bytecode, 0),
         ("swap", 1, spender, _calldata(_SWAP, usdc, 10_000_000, token, 5 * 10**18), 0),
         ("refused", 1 / 24, usdc, _calldata("transfer(address,uint256)", friend, 10**15), 0),
@@ -66,7 +66,7 @@ def transactions(chain_id: int) -> Sequence[SceneTransaction]:
 _SWAP = "swap(address,uint256,address,uint256)"
 
 
-def replay(rpc: Rpc, chain_id: int, now: int) -> None:
+def replay(rpc: JsonRpc, chain_id: int, now: int) -> None:
     """Have anvil mine them, each at its time, and set its clock to the real one afterwards.
 
     Raises:
@@ -82,7 +82,7 @@ def replay(rpc: Rpc, chain_id: int, now: int) -> None:
     rpc("evm_mine")
 
 
-def _await_mined(rpc: Rpc, transaction_hash: str) -> None:
+def _await_mined(rpc: JsonRpc, transaction_hash: str) -> None:
     deadline = time.monotonic() + _MINED_WITHIN_S
     while rpc("eth_getTransactionReceipt", transaction_hash) is None:
         if time.monotonic() > deadline:

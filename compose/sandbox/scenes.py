@@ -1,7 +1,8 @@
 """What the sandbox's two EVM chains carry beside payments: tokens, contracts, accounts and transactions to ask about.
 
 All addresses are the same on both chains but USDC's own. They are written out here because the examples of the endpoints that
-read chains use them; so is the hash of the transfer. Nothing of it exists anywhere else, but for USDC and MALICIOUS.
+read chains use them; so is the hash of the transfer. On the real chains only HOLDER, FRIEND, USDC, ERC721 and MALICIOUS exist,
+and are something else.
 
 The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block for each transaction since (scene_transactions).
 """
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 
 BASE, ETHEREUM = 8453, 1
@@ -22,11 +22,11 @@ DAY_S = 86_400
 
 # Accounts.
 
-HOLDER = "0xA98c2fdBdeE9C58d7A964810137d78d69335F99f"
+HOLDER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 """Sends every transaction: ether, USDC, a bit of every token."""
-HOLDER_KEY = keccak256(b"coinslot sandbox: holder")
-"""Everybody may use it: what it holds is play money."""
-FRIEND = "0x5ce7e00000000000000000000000000000000001"
+HOLDER_KEY = bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")
+"""The first of the keys that every local chain's tools know: what it holds is play money."""
+FRIEND = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 """Has 25 USDC and 0.1 ether, all of it from HOLDER."""
 DUSTY = "0x5Ce7E00000000000000000000000000000000002"
 """Has 0.005 USDC, and ether for gas."""
@@ -51,16 +51,16 @@ COPYCAT = "0x5ce7e00000000000000000000000000000000104"
 """USD Coin, USD and a Cyrillic letter that looks like a C."""
 GREEDY_ERC20 = "0x5CE7e00000000000000000000000000000000105"
 """Every call burns all its gas."""
-ERC721 = "0x5cE7e00000000000000000000000000000000106"
-"""ERC-721. FRIEND has number 1, HOLDER has 2 and the largest number there is; 3 does not exist."""
-ERC1155 = "0x5Ce7E00000000000000000000000000000000107"
-"""ERC-1155. HOLDER has 5 of number 1."""
+ERC721 = "0x03c4738Ee98aE44591e1A4A4F3CaB6641d95DD9a"
+"""ERC-721. HOLDER has number 1 and the largest number there is, FRIEND has 2; 3 does not exist."""
+ERC1155 = "0x1155115511551155115511551155115511551155"
+"""ERC-1155. HOLDER has 3 of number 7."""
 
 # Contracts.
 
 OLD_SPENDER = "0x5ce7E00000000000000000000000000000000201"
 """An exchange that HOLDER has approved without a limit."""
-FRESH_SPENDER = "0xd39fFeB0F02D39983509F652331c03FFB00417e7"
+FRESH_SPENDER = "0xDc64a140Aa3E981100a9becA4E685f962f0cF6C9"
 """The same code, two days old. Not there 7 days ago."""
 PROXY = "0x5cE7E00000000000000000000000000000000202"
 """EIP-1967: leads to OLD_SPENDER."""
@@ -79,23 +79,23 @@ MALICIOUS = "0x000067464bdCBeC51051ddCcE8551e702F130000"
 
 TRANSACTIONS: Mapping[int, Mapping[str, str]] = {
     BASE: {
-        "transfer": "0xbc1fa1ae44eba28d5e063391e49063bc9d595bf0dc6d19731f146711d0e803b8",
-        "approval": "0x72c9fc44f545e62e2d7f52549a33d79d9508a6621a229f713081db78b72933d1",
-        "payment": "0xd0d2f124949f8826ca7860629861f0742716b6f881f569916ac0770f07e507ee",
-        "erc721": "0x843b04940434f5f4597461993525f628d8c83222c84b0289fea8bd756aa67875",
-        "creation": "0x3b0076707be37300682b2fee3f824fc93679e386fc85d42002b3bcfeafb9c8bf",
-        "swap": "0x2d5f4386779cf4ef89677b8a7207da1469058d623ba2d18cb8c3892c6a56b3fa",
-        "refused": "0x89f35155f8eb104ca5bc1448e5ad63ba4f3d586e41f2051b9783c810934129c9",
-        "pending": "0x4fb454f44df72c1d366849de0449011874c7452fe609b6a70135dc4517aa0321",
+        "transfer": "0x5f4a8b699ab0183d8b9b4a5a844bb32cbae1a09d2b94d538a7d9dc52c4b34841",
+        "approval": "0xdfaea9144af4c8499ddbae2e0601ec334f8a856417c4655d0273b2f7caf6ea8a",
+        "payment": "0x28b821e036d3e9d3722e2f9497481558209e4dd43eb07df3cdc8bf8f1ad32fdc",
+        "erc721": "0x2d4685360985eecbf47b3d48eea5665b6da9c7cb66260928b5695a3f5e9ff14f",
+        "creation": "0x304b4dd97a6bf562801bdb2c5d101c98391c253bc1b454f8196523afb65f5a0c",
+        "swap": "0x5c4fcb7dbe7b85cbe9d06cfbe5cee48ee39509cc0ca1127f73789c6e56b42169",
+        "refused": "0xb04bad39046fe3de9cd2e80cbaf9e5a1b4fb4ca61a590c9a6689f59b01126e48",
+        "pending": "0x9c8182800dacdbe0837247ec1562a7ab4238cfc7664abddfa7b8a841f32d616c",
     },
     ETHEREUM: {
-        "transfer": "0xa3898f2cd8399efe439a84a59e4bd451ca6321eb6ca46273a515ed849c4f7e02",
-        "approval": "0xa89e560b5cbdb8514998cfc4fa613e878992c35bc4239891ebf1819c60306719",
-        "payment": "0xbf1b9a25f4dbe9cf2cd6a782ef8116aad7d9dba7dd6f379562c0be045497e6a9",
-        "erc721": "0x8d301b2b96e8c17ee19d4201b286d7da9c8a55a809c52a71330ef3251e9e9b8c",
-        "creation": "0xdbe6dc9991e3f3b14a11cee12b260948e1ea43143ddf3e714464f4b04def3a84",
-        "swap": "0x88357bac7d85f56ca42b710ea06c77284989d47dd365f80b1cca37ded9e9ae80",
-        "refused": "0xd09016c5a277591ac4a68a3c1adc83833246af53bebbddc76b094844d102dee5",
-        "pending": "0x3555e5d0b20f9707c97a8914147b8f87edbed2cd12ed14f56083cd6d3524a986",
+        "transfer": "0xefbd26d55938b2b36906047a7257fdd7f038380e4f51e0c6bbf6c061c9a8d214",
+        "approval": "0x67c3862123f4999d3783b679745bf9fcedc44632081778390605b5feda2102eb",
+        "payment": "0xc23a3b18af5c6ebb372ce72317c995e3fa52d5d9796fe1166d828d98564fcc03",
+        "erc721": "0x15d2990fce49565cfde51a3693ddb2722ccb10475c848e9e8f00407942550255",
+        "creation": "0x6bcd5b68cdee876ab6ca6746ca5101508f4cdc69dcfb6dcc2c0d2401ebdf2459",
+        "swap": "0x235cd20d17de6940c072a1ab2ae27decd436e2a6218fef6fb2eb01588d522217",
+        "refused": "0x93b1bf4f5d6f444fc8b2ed4a67a99f552b8f20d6fee4dc2d08d98e8a1cc742ea",
+        "pending": "0x2424f9cd883234d99a1a7d66a7505cf57d3dc22e567d579b0eac7c05a519ca2c",
     },
 }

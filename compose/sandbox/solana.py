@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from compose.sandbox.rpc import Rpc
+from shared.json_rpc import JsonRpc
 from shared.x402.networks import SOLANA_USDC
 
 NETWORK = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
@@ -60,7 +60,7 @@ def start_solana(var: Path, *, port: int = 0) -> SolanaSandbox:
     command = [sys.executable, "-m", "compose.sandbox.solana_node", "--port", str(port)]
     child = spawn("solana", [*command, "--fee-payer", settler, "--payer", payer, "--pay-to", pay_to], var)
     rpc_url = f"http://127.0.0.1:{port}"
-    rpc = Rpc(rpc_url)
+    rpc = JsonRpc(rpc_url)
     child.wait_ready(lambda: bool(rpc("getHealth") == "ok"))
     return SolanaSandbox(
         child=child,

@@ -12,7 +12,6 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import SanitizeError, VersionedTransaction
 
-from compose.sandbox.rpc import RpcError
 from compose.sandbox.solana_ledger import Ledger
 from compose.sandbox.solana_tokens import MINT, address_of, read_holding
 from compose.sandbox.solana_wire import (
@@ -25,6 +24,7 @@ from compose.sandbox.solana_wire import (
     status_json,
     transaction_json,
 )
+from shared.json_rpc import RpcError
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES
 
 GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"

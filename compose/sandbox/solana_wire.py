@@ -8,9 +8,9 @@ from typing import Any
 
 from solders.account import Account
 
-from compose.sandbox.rpc import RpcError
 from compose.sandbox.solana_ledger import BLOCKHASH_LIVES, FINAL_AFTER, Landed, Ledger, Simulated
 from compose.sandbox.solana_tokens import TOKEN, USDC, Holding
+from shared.json_rpc import RpcError
 from shared.x402.solana_address import encode_base58
 
 INVALID_PARAMS = -32602

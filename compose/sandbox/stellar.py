@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from compose.sandbox.rpc import Rpc
+from shared.json_rpc import JsonRpc
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.stellar_address import ACCOUNT, Address
 
@@ -69,7 +69,7 @@ def start_stellar(var: Path, *, port: int = 0, close_every_s: float = 1.0) -> St
         *("--usdc", f"{accounts['payer']}={PAYER_FUNDS}", "--usdc", f"{accounts['pay_to']}=0"),
     ]
     child = spawn("stellar", command, var)
-    rpc = Rpc(f"http://127.0.0.1:{port}")
+    rpc = JsonRpc(f"http://127.0.0.1:{port}")
     child.wait_ready(lambda: bool(rpc.named("getHealth")["status"] == "healthy"))
     return StellarSandbox(
         child=child,

@@ -13,10 +13,10 @@ from typing import Any
 from stellar_sdk import InvokeHostFunction, xdr
 
 from compose.sandbox import stellar_wire as wire
-from compose.sandbox.rpc import RpcError
 from compose.sandbox.stellar_contract import Allowed, Trapped
 from compose.sandbox.stellar_ledger import HISTORY_LEDGERS, Ledger
 from compose.sandbox.stellar_transaction import BASE_FEE, Unreadable, read, resource_fee
+from shared.json_rpc import RpcError
 
 PROTOCOL = 27
 MOST_KEYS = 200

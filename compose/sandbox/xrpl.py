@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.keys import load_keys
+from shared.xrpl_rpc import XrplRpc
 
 NETWORK = "xrpl:0"
 
@@ -52,10 +50,12 @@ def start_xrpl(var: Path, *, port: int = 0) -> XrplSandbox:
     port = claim_port(port)
     command = [sys.executable, "-m", "compose.sandbox.xrpl_node", "--port", str(port)]
     child = spawn("xrpl", [*command, "--payer", keys["payer"], "--pay-to", keys["pay_to"]], var)
-    child.wait_ready(lambda: _serves(port))
+    rpc_url = f"http://127.0.0.1:{port}"
+    rpc = XrplRpc(rpc_url, timeout_s=2.0)
+    child.wait_ready(lambda: _serves(rpc))
     return XrplSandbox(
         child=child,
-        rpc_url=f"http://127.0.0.1:{port}",
+        rpc_url=rpc_url,
         network=NETWORK,
         payer_secret=keys["payer_secret"],
         payer=keys["payer"],
@@ -75,11 +75,5 @@ def _new_keys() -> Mapping[str, str]:
     }
 
 
-def _serves(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-    try:
-        connection.request("POST", "/", b'{"method":"server_info"}', {"Content-Type": "application/json"})
-        info = msgspec.json.decode(connection.getresponse().read())["result"]["info"]
-    finally:
-        connection.close()
-    return bool(info["network_id"] == int(NETWORK.partition(":")[2]))
+def _serves(rpc: XrplRpc) -> bool:
+    return bool(rpc("server_info")["info"]["network_id"] == int(NETWORK.partition(":")[2]))

@@ -24,6 +24,7 @@ from api.app import Front, create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
 from shared.money import Price
+from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from shared.streams import GROUP, stream_key
 from shared.x402 import evm
@@ -186,8 +187,7 @@ def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -
         ledger_url=clean_redis,
         queue_url=clean_redis,
         key_file=key,
-        evm_pay_to=PAY_TO,
-        evm_facilitator_url=facilitator.url,
+        evm=EvmRailSettings(pay_to=PAY_TO, facilitator_url=facilitator.url),
         settle_timeout_s=1.0,
     )
 

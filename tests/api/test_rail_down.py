@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
@@ -122,7 +123,8 @@ async def test_a_facilitator_for_another_network_is_paid_nothing(
 async def test_headers_that_cannot_be_read_stop_the_start(settings: Settings, tmp_path: Any) -> None:
     """With the setting's file named."""
     settings = Settings(
-        key_file=settings.key_file, evm_pay_to=settings.evm_pay_to, evm_facilitator_headers_file=str(tmp_path / "none")
+        key_file=settings.key_file,
+        evm=dataclasses.replace(settings.evm, facilitator_headers_file=str(tmp_path / "none")),
     )
     with pytest.raises(InvalidSetting, match="none': FileNotFoundError"):
         create_app(settings)

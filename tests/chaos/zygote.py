@@ -28,6 +28,7 @@ from aiohttp import web
 
 from compose.sandbox.child import ROOT
 from shared import failpoints
+from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 
 PATIENCE_S = 0.3
@@ -115,7 +116,7 @@ def preload() -> None:
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("1" * 64)
         key.flush()
-        api.app.create_app(Settings(key_file=Path(key.name), evm_pay_to="0x" + "11" * 20), (ECHO,))
+        api.app.create_app(Settings(key_file=Path(key.name), evm=EvmRailSettings(pay_to="0x" + "11" * 20)), (ECHO,))
     assert threading.active_count() == 1, "a thread would be missing after a fork"
     gc.collect()
     gc.freeze()  # no collector of a fork looks at what is shared, let alone copies it

@@ -17,8 +17,8 @@ from solders.transaction import VersionedTransaction
 from client.errors import Unreachable, WalletUnusable
 from client.signer import Unpayable
 from client.solana_signer import SolanaSigner
-from compose.sandbox.rpc import Rpc
 from compose.sandbox.solana import NETWORK, USDC, SolanaSandbox, start_solana
+from shared.json_rpc import JsonRpc
 from shared.money import Price
 from shared.x402 import solana
 from shared.x402.networks import Rail
@@ -68,7 +68,7 @@ def test_the_ledger_and_our_verifier_accept_it(
     checked = solana.check(offer, signer.sign(offer, now=NOW))
     settler = Keypair.from_seed(bytes.fromhex(sandbox.settler_key))
     raw = b"\2" + bytes(settler.sign_message(checked.message)) + checked.signature + checked.message
-    answer = Rpc(sandbox.rpc_url)(
+    answer = JsonRpc(sandbox.rpc_url)(
         "simulateTransaction", base64.b64encode(raw).decode(), {"encoding": "base64", "sigVerify": True}
     )
 

@@ -21,7 +21,7 @@ from compose.sandbox.anvil import find_anvil
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
 from compose.sandbox.npm import install
-from compose.sandbox.rpc import Rpc, RpcError
+from shared.json_rpc import JsonRpc, RpcError
 from shared.x402.evm import keccak256
 
 NODE = ROOT / "var" / "node"
@@ -48,7 +48,7 @@ class Desk:
 
     kind: str
     sandbox: EvmSandbox
-    rpc: Rpc
+    rpc: JsonRpc
     _numbering: threading.Lock = field(default_factory=threading.Lock)
 
     def authorization(self, **changed: Any) -> dict[str, Any]:
@@ -194,4 +194,4 @@ def running(request: pytest.FixtureRequest, make_var: Any) -> Iterator[tuple[Cha
 def desk(running: tuple[Chain, Path]) -> Desk:
     """The desk of that chain."""
     chain, var = running
-    return Desk(chain.kind, provision(chain, var), Rpc(chain.rpc_url))
+    return Desk(chain.kind, provision(chain, var), JsonRpc(chain.rpc_url))

@@ -16,8 +16,8 @@ from eth_account import Account
 
 from compose.sandbox import artefact
 from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain
-from compose.sandbox.rpc import Rpc, RpcError
 from compose.sandbox.scenes import BASE, TRANSACTIONS
+from shared.json_rpc import JsonRpc, RpcError
 
 ETHER = 10**18
 
@@ -240,11 +240,11 @@ def test_a_chain_stops_and_starts_fresh(running: Any, make_var: Any) -> None:
     first.stop()
     assert first.process.returncode is not None
     with pytest.raises(OSError, match="refused"):
-        Rpc(first.rpc_url)("eth_chainId")
+        JsonRpc(first.rpc_url)("eth_chainId")
 
     second = start_chain(var, prefer=chain.kind)
     try:
-        assert int(Rpc(second.rpc_url)("eth_blockNumber"), 16) <= len(TRANSACTIONS[BASE]) + 1
+        assert int(JsonRpc(second.rpc_url)("eth_blockNumber"), 16) <= len(TRANSACTIONS[BASE]) + 1
         assert provision(second, var).payer == wallets.payer
     finally:
         second.stop()

@@ -22,11 +22,11 @@ from stellar_sdk.auth import authorize_entry
 from stellar_sdk.operation import BumpSequence
 from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
 
-from compose.sandbox.rpc import Rpc, RpcError
 from compose.sandbox.stellar import PAYER_FUNDS, StellarSandbox, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
 from compose.sandbox.stellar_methods import answer
 from compose.sandbox.stellar_node import TOKEN, new_ledger
+from shared.json_rpc import JsonRpc, RpcError
 from tests import stellar_signing as signing
 
 Code = xdr.TransactionResultCode
@@ -374,7 +374,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory, sockets: None) -> Iterator
 
 def test_the_process_is_ready_for_payments(sandbox: StellarSandbox) -> None:
     """Over HTTP, with the network's own SDK: the payer's funds, the settler's lumens, and ledgers that close by themselves."""
-    rpc = Rpc(sandbox.rpc_url)
+    rpc = JsonRpc(sandbox.rpc_url)
     with SorobanServer(sandbox.rpc_url) as server:
         assert server.get_network().passphrase == TOKEN.passphrase
         assert server.get_health().status == "healthy"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from api.discovery.table import markdown
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Pool
-from shared.settings import PREFIX, Settings
+from shared.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,8 +29,8 @@ def test_the_readmes_endpoint_table_is_the_catalogues() -> None:
 def test_every_setting_is_documented() -> None:
     """With its name and its default."""
     operations = text("docs/operations.md")
-    for setting in dataclasses.fields(Settings):
-        assert f"`{PREFIX}{setting.name.upper()}`" in operations
+    for name in Settings().variables():
+        assert f"`{name}`" in operations
 
 
 def test_no_unknown_setting_is_documented() -> None:
@@ -41,7 +40,7 @@ def test_no_unknown_setting_is_documented() -> None:
         for folder in ("shared", "client", "compose", "api", "workers", "facilitator")
         for path in (ROOT / folder).rglob("*.py")
     )
-    known = {PREFIX + setting.name.upper() for setting in dataclasses.fields(Settings)}
+    known = set(Settings().variables())
     for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for name in set(re.findall(r"COINSLOT_[A-Z_]+[A-Z]", document.read_text())):
             assert name in known or name in sources, f"{document.name} names {name}"

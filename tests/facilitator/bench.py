@@ -21,8 +21,8 @@ from eth_account import Account
 from eth_utils.address import to_checksum_address
 
 from compose.sandbox.evm import EvmSandbox
-from compose.sandbox.rpc import Rpc
 from facilitator.rails.evm.calldata import authorization_state, balance_of, transfer_with_authorization
+from shared.json_rpc import JsonRpc
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.evm import keccak256
@@ -107,7 +107,7 @@ class Bench:
     """One chain, and a stranger who has gas and nothing to do with the facilitator."""
 
     sandbox: EvmSandbox
-    rpc: Rpc
+    rpc: JsonRpc
     stranger_key: str = field(default_factory=lambda: "0x" + secrets.token_hex(32), repr=False)
     _numbering: threading.Lock = field(default_factory=threading.Lock)
 

@@ -17,8 +17,9 @@ from litestar.exceptions import LitestarDeprecationWarning
 from compose.sandbox.anvil import find_anvil
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
-from compose.sandbox.rpc import Rpc
 from facilitator.app import create_app
+from shared.json_rpc import JsonRpc
+from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import Bench, MoodyNode, an_address
 from tests.facilitator.still import StillChain
@@ -42,7 +43,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     pytest_socket.enable_socket()
     var = tmp_path_factory.mktemp("facilitator")
     chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
-    bench = Bench(provision(chain, var), Rpc(chain.rpc_url))
+    bench = Bench(provision(chain, var), JsonRpc(chain.rpc_url))
     bench.fund_stranger()
     yield bench
     chain.stop()
@@ -64,7 +65,7 @@ def settings(bench: Bench, tmp_path: Path) -> Settings:
     """A facilitator with the settler's key on that chain."""
     key = tmp_path / "settler.key"
     key.write_text(bench.sandbox.settler_key)
-    return Settings(evm_rpc_url=bench.sandbox.rpc_url, evm_settler_key_file=key)
+    return Settings(evm=EvmRailSettings(rpc_url=bench.sandbox.rpc_url, settler_key_file=key))
 
 
 @pytest.fixture(scope="session")
@@ -113,5 +114,7 @@ async def moody_cashier(
     impatient: None, build: Build, settings: Settings, node: MoodyNode
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A facilitator that knows the chain through that node only."""
-    async with running(build(dataclasses.replace(settings, evm_rpc_url=node.url))) as client:
+    async with running(
+        build(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, rpc_url=node.url)))
+    ) as client:
         yield client

@@ -74,8 +74,8 @@ def serve(settings: Settings) -> Served:
     port = claim_port(0)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")} | {
         "COINSLOT_FACILITATOR_PORT": str(port),
-        "COINSLOT_EVM_RPC_URL": settings.evm_rpc_url,
-        "COINSLOT_EVM_SETTLER_KEY_FILE": str(settings.evm_settler_key_file),
+        "COINSLOT_EVM_RPC_URL": settings.evm.rpc_url,
+        "COINSLOT_EVM_SETTLER_KEY_FILE": str(settings.evm.settler_key_file),
     }
     command = [sys.executable, "-m", "facilitator"]
     served = Served(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL), port)

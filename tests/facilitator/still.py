@@ -9,7 +9,7 @@ from typing import Any
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, provision, start_chain
-from compose.sandbox.rpc import Rpc
+from shared.json_rpc import JsonRpc
 from tests.facilitator.bench import Bench
 
 GWEI = 10**9
@@ -19,7 +19,7 @@ class StillChain(Bench):
     """anvil, stopped between blocks by `hold` and let go by `flow`."""
 
     def __init__(self, chain: Chain, var: Path) -> None:
-        super().__init__(provision(chain, var), Rpc(chain.rpc_url))
+        super().__init__(provision(chain, var), JsonRpc(chain.rpc_url))
         self.fund_stranger()
         self.rpc("evm_setIntervalMining", 0)
         self.flow()

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.conftest import Build, running
@@ -49,7 +50,7 @@ def node(still: StillChain) -> Iterator[MoodyNode]:
 def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
-    return Settings(evm_rpc_url=node.url, evm_settler_key_file=key, evm_max_fee_gwei=1_000, evm_low_balance_eth=2)
+    return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000, low_balance_eth=2))
 
 
 @pytest.fixture(autouse=True)
@@ -160,7 +161,9 @@ async def test_what_waits_is_counted(
     funds(150_000 * (2 * base_fee + 10**9))
     still.hold()
     try:
-        async with running(build(dataclasses.replace(settings, evm_low_balance_eth=0))) as facilitator:
+        async with running(
+            build(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, low_balance_eth=0)))
+        ) as facilitator:
             settlements = await asyncio.gather(*(settle(facilitator, payer.call(pay_to)) for _ in range(2)))
             sent = len(still.waiting)
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.served import Served, serve
@@ -39,7 +40,7 @@ def start(still: StillChain, node: MoodyNode, tmp_path: Path) -> Iterator[Callab
     started: list[Served] = []
 
     def start() -> Served:
-        started.append(serve(Settings(evm_rpc_url=node.url, evm_settler_key_file=key)))
+        started.append(serve(Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key))))
         return started[-1]
 
     yield start

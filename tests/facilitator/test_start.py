@@ -25,16 +25,16 @@ Build = Callable[[Settings], Any]
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"evm_rpc_url": ""}, "COINSLOT_EVM_RPC_URL"),
-        ({"evm_network": "eip155:5"}, "COINSLOT_EVM_NETWORK"),
-        ({"evm_settler_key_file": Path("/nowhere/settler.key")}, "/nowhere/settler"),
+        ({"rpc_url": ""}, "COINSLOT_EVM_RPC_URL"),
+        ({"network": "eip155:5"}, "COINSLOT_EVM_NETWORK"),
+        ({"settler_key_file": Path("/nowhere/settler.key")}, "/nowhere/settler"),
     ],
     ids=["no node", "unknown network", "no key"],
 )
 def test_a_missing_setting_is_named(build: Build, settings: Settings, changes: dict[str, Any], named: str) -> None:
     """Before anything is served."""
     with pytest.raises(InvalidSetting, match=re.escape(named)):
-        build(dataclasses.replace(settings, **changes))
+        build(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, **changes)))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from eth_account import Account
 
+from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.conftest import Build, running
@@ -41,7 +42,7 @@ def settings(still: StillChain, node: MoodyNode, tmp_path: Path) -> Settings:
     """A facilitator that pays nearly any price."""
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
-    return Settings(evm_rpc_url=node.url, evm_settler_key_file=key, evm_max_fee_gwei=1_000)
+    return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000))
 
 
 @pytest.fixture(autouse=True)
@@ -234,7 +235,9 @@ async def test_above_the_ceiling_nothing_is_sent(
     payer = still.payer()
     first, second = payer.call(pay_to), payer.call(pay_to)
     still.hold()
-    async with running(build(dataclasses.replace(settings, evm_max_fee_gwei=10))) as facilitator:
+    async with running(
+        build(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, max_fee_gwei=10)))
+    ) as facilitator:
         settling = asyncio.create_task(settle(facilitator, first))
         await until(lambda: still.waiting)
         (sent,) = still.waiting.values()

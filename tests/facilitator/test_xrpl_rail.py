@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-import aiohttp
 import msgspec
 import pytest
 import pytest_socket
@@ -15,6 +14,7 @@ from xrpl.wallet import Wallet
 
 from compose.sandbox.xrpl_state import DEPOSIT_AUTH, DISABLE_MASTER, GLOBAL_FREEZE, REQUIRE_DESTINATION_TAG
 from facilitator.rails.xrpl.rail import XrplRail
+from shared.node_connections import NodeFailed
 from shared.settings import InvalidSetting
 from shared.x402.networks import XRPL_RLUSD
 from tests import xrpl_signing as signing
@@ -456,12 +456,12 @@ async def test_a_node_that_is_down_at_the_start(stand: Stand) -> None:
     """It is an error, and no end: started again, the rail runs."""
     rail = XrplRail((RLUSD,), stand.server.url)
     stand.server.moods["*"] = "hang up"
-    with pytest.raises(aiohttp.ClientError):
+    with pytest.raises(NodeFailed, match="cut off"):
         await rail.start()
     assert rail.unavailable_reason
     assert rail.kinds == ()
     stand.server.moods = {"ledger": "garbage"}
-    with pytest.raises(msgspec.DecodeError):
+    with pytest.raises(NodeFailed, match="not an answer"):
         await rail.start()
     stand.server.moods.clear()
     await rail.start()

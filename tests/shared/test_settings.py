@@ -65,6 +65,13 @@ READ: dict[str, tuple[str, Any]] = {
     "xrpl_facilitator_url": ("https://facilitator.test/4", "https://facilitator.test/4"),
     "xrpl_facilitator_headers_file": ("/run/secrets/4", "/run/secrets/4"),
     "xrpl_rpc_url": ("https://node.test/4", "https://node.test/4"),
+    "xrpl_read_urls": ("https://a.test/5,https://b.test/?key=5", ("https://a.test/5", "https://b.test/?key=5")),
+    "rpc_ethereum_urls": (
+        "https://a.test/v2/key , http://b.test:8545",
+        ("https://a.test/v2/key", "http://b.test:8545"),
+    ),
+    "rpc_base_urls": ("https://user:pw@base.test/?api-key=k", ("https://user:pw@base.test/?api-key=k",)),
+    "rpc_hedge": ("1", True),
     "production": ("1", True),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
@@ -84,16 +91,21 @@ def read(**values: str) -> Settings:
     return Settings.from_env({PREFIX + name.upper(): value for name, value in values.items()})
 
 
+def value_of(settings: Settings, name: str) -> Any:
+    """By the lower-case name of the variable."""
+    return settings.variables()[PREFIX + name.upper()]
+
+
 def test_every_setting_is_tested() -> None:
     """A new setting needs a row in the table above."""
-    assert set(READ) == {field.name for field in dataclasses.fields(Settings)}
+    assert {PREFIX + name.upper() for name in READ} == set(Settings().variables())
 
 
 @pytest.mark.parametrize(("name", "text", "value"), [(name, *row) for name, row in READ.items()], ids=list(READ))
 def test_a_setting_is_read(name: str, text: str, value: Any) -> None:
     """From its own variable, into its own type; space around it does not count."""
     for written in (text, f" {text}\n"):
-        found = getattr(read(**{name: written}), name)
+        found = value_of(read(**{name: written}), name)
 
         assert (found, type(found)) == (value, type(value))
 
@@ -102,7 +114,7 @@ def test_all_settings_at_once() -> None:
     """Every variable ends in its own field."""
     settings = read(**{name: text for name, (text, _) in READ.items()})
 
-    assert {name: getattr(settings, name) for name in READ} == {name: value for name, (_, value) in READ.items()}
+    assert {name: value_of(settings, name) for name in READ} == {name: value for name, (_, value) in READ.items()}
 
 
 def test_nothing_set_is_the_default() -> None:
@@ -170,6 +182,19 @@ WRONG = {
     "xrpl_rpc_url": ["x", "wss://h"],
     "ethereum_max_fee_gwei": ["0", "nan"],
     "ethereum_low_balance_eth": ["-1", "inf"],
+    "rpc_ethereum_urls": [
+        "x",
+        "ws://h",
+        "http://h,",
+        ",",
+        "http://h,redis://h",
+        "http://h#f",
+        "http://h http://i",
+        "http://[h",
+    ],
+    "rpc_base_urls": ["https://", "http://h:99999"],
+    "xrpl_read_urls": ["wss://h"],
+    "rpc_hedge": ["yes", "2"],
 }
 
 
@@ -180,7 +205,10 @@ def test_a_wrong_form_is_refused_by_name(name: str, text: str) -> None:
         read(**{name: text})
 
 
-@pytest.mark.parametrize("name", ["base_url", "evm_facilitator_url", "ledger_url", "queue_url", "evm_pay_to"])
+@pytest.mark.parametrize(
+    "name",
+    ["base_url", "evm_facilitator_url", "ledger_url", "queue_url", "evm_pay_to", "rpc_base_urls", "xrpl_read_urls"],
+)
 def test_a_refusal_does_not_repeat_what_may_be_a_secret(name: str) -> None:
     """Addresses may carry passwords."""
     with pytest.raises(InvalidSetting) as caught:
@@ -195,19 +223,33 @@ def test_a_direct_construction_is_checked_too() -> None:
         Settings(port=0)
 
 
+def test_the_xrp_ledger_is_read_where_it_is_settled() -> None:
+    """Unless other servers are named for reading."""
+    assert read(xrpl_rpc_url="http://own.test").xrpl.read_urls == ("http://own.test",)
+    assert read(xrpl_rpc_url="http://own.test", xrpl_read_urls="http://read.test").xrpl.read_urls == (
+        "http://read.test",
+    )
+    assert read().xrpl.read_urls == ()
+
+
+def test_the_network_of_the_ethereum_rail_is_fixed() -> None:
+    """It has no variable."""
+    assert read(ethereum_network="eip155:5").ethereum.network == "eip155:1"
+
+
 def test_settings_do_not_change() -> None:
     """They are read once."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         Settings().port = 1  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", [name for name in READ if name.endswith("_url") and name != "base_url"])
+@pytest.mark.parametrize("name", [name for name in READ if name.endswith(("_url", "_urls")) and name != "base_url"])
 def test_addresses_are_not_shown(name: str) -> None:
     """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
     schemes = {"ledger_url": "redis", "queue_url": "redis"}
     settings = read(**{name: f"{schemes.get(name, 'https')}://user:hunter2@host.test/api-key"})
 
-    assert "hunter2" in getattr(settings, name)
+    assert "hunter2" in str(value_of(settings, name))
     for shown in (repr(settings), str(settings), f"{settings}"):
         assert "hunter2" not in shown
         assert "host.test" not in shown

@@ -87,7 +87,7 @@ async def test_p07_every_offer_is_in_the_units_of_its_asset(
 ) -> None:
     """A unit confused between assets would sell for a tenth or ten times the price: every offer of every endpoint, by hand."""
     asset, name, version = GOLDEN["tokens"][network]
-    async with open_shop(dataclasses.replace(settings, evm_network=network)) as shop:
+    async with open_shop(dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, network=network))) as shop:
         listed = (await shop.get("/openapi.json")).json()["paths"]
         assert {path.removeprefix("/v1/cdp/") for path in listed if path.startswith("/v1/")} <= set(GOLDEN["amounts"])
         for endpoint, amount in GOLDEN["amounts"].items():

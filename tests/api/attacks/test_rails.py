@@ -20,6 +20,7 @@ from stellar_sdk import Keypair as StellarKeypair
 from xrpl.wallet import Wallet
 
 from jobs.catalogue import CATALOGUE
+from shared.rail_settings import SolanaRailSettings, StellarRailSettings, XrplRailSettings
 from shared.settings import Settings
 from shared.x402.networks import SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
 from shared.x402.wire import Offer
@@ -80,12 +81,18 @@ def settings(settings: Settings, facilitator: Any) -> Settings:
     facilitator.says = json.dumps(SUPPORTED).encode()
     return dataclasses.replace(
         settings,
-        solana_pay_to=str(Keypair.from_seed(bytes([8] * 32)).pubkey()),
-        stellar_pay_to=StellarKeypair.from_raw_ed25519_seed(bytes([9] * 32)).public_key,
-        xrpl_pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
-        solana_facilitator_url=facilitator.url,
-        stellar_facilitator_url=facilitator.url,
-        xrpl_facilitator_url=facilitator.url,
+        solana=SolanaRailSettings(
+            pay_to=str(Keypair.from_seed(bytes([8] * 32)).pubkey()),
+            facilitator_url=facilitator.url,
+        ),
+        stellar=StellarRailSettings(
+            pay_to=StellarKeypair.from_raw_ed25519_seed(bytes([9] * 32)).public_key,
+            facilitator_url=facilitator.url,
+        ),
+        xrpl=XrplRailSettings(
+            pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
+            facilitator_url=facilitator.url,
+        ),
     )
 
 

@@ -276,7 +276,7 @@ async def test_p21_a_redirect_is_not_followed(
 
             async with (
                 serving(redirect) as url,
-                open_shop(dataclasses.replace(settings, evm_facilitator_url=url)) as shop,
+                open_shop(_settled_by(settings, url)) as shop,
             ):
                 headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
                 answer = await shop.post(PATH, json={}, headers=headers)
@@ -301,7 +301,7 @@ async def test_p21_an_answer_without_end_is_not_read(
             pass
         return response
 
-    async with serving(endless) as url, open_shop(dataclasses.replace(settings, evm_facilitator_url=url)) as shop:
+    async with serving(endless) as url, open_shop(_settled_by(settings, url)) as shop:
         answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["code"]) == (503, "settlement_unknown")
     assert sum(sent) < 16_000_000  # what fits into the kernel's buffers, for both calls
@@ -348,8 +348,12 @@ async def test_p21_a_facilitator_with_a_made_up_certificate_gets_no_payment(
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     async with (
         serving(impostor, self_signed(tmp_path)) as url,
-        open_shop(dataclasses.replace(settings, evm_facilitator_url=url)) as shop,
+        open_shop(_settled_by(settings, url)) as shop,
     ):
         answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["charged"]) == (503, False)
     assert (seen, runs, ledger.keys()) == ([], [], [])
+
+
+def _settled_by(settings: Settings, url: str) -> Settings:
+    return dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, facilitator_url=url))

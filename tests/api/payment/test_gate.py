@@ -21,6 +21,13 @@ from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint, Flavour
+from shared.rail_settings import (
+    EthereumRailSettings,
+    EvmRailSettings,
+    SolanaRailSettings,
+    StellarRailSettings,
+    XrplRailSettings,
+)
 from shared.settings import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
@@ -221,11 +228,11 @@ def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) 
 def test_a_challenge_of_all_rails_fits_into_a_header(endpoint: Endpoint) -> None:
     """Of 8 KB, at a long address; the body says the same, and what is left out for it is in the catalogue."""
     settings = Settings(
-        evm_pay_to="0x" + "11" * 20,
-        ethereum_pay_to="0x" + "11" * 20,
-        solana_pay_to="GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse",
-        stellar_pay_to="GDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435DIAG",
-        xrpl_pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd",
+        evm=EvmRailSettings(pay_to="0x" + "11" * 20),
+        ethereum=EthereumRailSettings(pay_to="0x" + "11" * 20),
+        solana=SolanaRailSettings(pay_to="GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse"),
+        stellar=StellarRailSettings(pay_to="GDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435DIAG"),
+        xrpl=XrplRailSettings(pay_to="rpsqFvjMbCmMyT4Gfz7pfmzcExUDnjuktd"),
     )
     all_rails = configured_rails(settings)
     gate = PaymentGate(endpoint, all_rails, "https://" + "x" * 60 + ".example.com", BINDER)

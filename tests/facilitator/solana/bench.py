@@ -11,8 +11,8 @@ from solders.hash import Hash
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
-from compose.sandbox.rpc import Rpc
 from compose.sandbox.solana import USDC, SolanaSandbox
+from shared.json_rpc import JsonRpc
 from shared.money import Price
 from shared.x402 import solana
 from shared.x402.wire import FacilitatorCall, Offer, Payment
@@ -26,7 +26,7 @@ class SolanaBench:
     """One ledger."""
 
     sandbox: SolanaSandbox
-    rpc: Rpc
+    rpc: JsonRpc
 
     def payer(self, funds: int | None = 1_000_000) -> Keypair:
         """A fresh wallet with so much USDC; None for one that has no account for it."""

@@ -9,9 +9,9 @@ import pytest
 import pytest_socket
 from solders.keypair import Keypair
 
-from compose.sandbox.rpc import Rpc
 from compose.sandbox.solana import USDC, start_solana
 from facilitator.rails.solana.rail import SolanaRail
+from shared.json_rpc import JsonRpc
 from tests.facilitator.bench import MoodyNode
 from tests.facilitator.solana.bench import SolanaBench
 
@@ -23,7 +23,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolanaBench]:
     """A ledger for the whole session."""
     pytest_socket.enable_socket()
     sandbox = start_solana(tmp_path_factory.mktemp("solana"))
-    yield SolanaBench(sandbox, Rpc(sandbox.rpc_url))
+    yield SolanaBench(sandbox, JsonRpc(sandbox.rpc_url))
     sandbox.stop()
 
 
