@@ -17,32 +17,31 @@ from shared.log_redaction import redact_logs
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
-    from api.rsgi import Rsgi
+    from litestar import Litestar
 
 
-def application() -> Rsgi:
-    """What granian's worker loads. Its master, which only watches, does not."""
+def application() -> Litestar:
+    """Build the API in granian's worker process. The master process, which only supervises, never loads it."""
     from api.app import create_app
-    from api.rsgi import Rsgi
 
     app = create_app()
     tune_gc()
     keep_freed_memory()
     redact_logs()
-    return Rsgi(app, app.litestar.lifespan)
+    return app
 
 
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
     settings = Settings.from_env(os.environ)
-    # Until granian's worker has loaded its app it has its master's handlers: a SIGTERM would be lost, and waited for 40 s.
+    # A worker keeps the handlers of its master until it has loaded the app: a SIGTERM would be lost, and the stop take 40 s.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(
         "api.__main__:application",
         factory=True,
         address=settings.host,
         port=settings.port,
-        interface=Interfaces.RSGI,
+        interface=Interfaces.ASGI,
         http=HTTPModes.http1,
         # CPU per call at 64 in flight, measured: 74 us so; more threads 77 to 93, tasks in Rust 86, asyncio's own loop 94. The
         # other runtime writes an event for every response, this one only when its thread sleeps: 3 % more calls.

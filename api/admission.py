@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import time
 from typing import cast
@@ -14,11 +15,13 @@ from api.long_bodies import LONG_BYTES
 from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
+from api.pools import PoolRefusal
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
 from shared.undecoded import least_size
 from shared.x402.refusal import PaymentRefused
 
 _REFUSED = "invalid_payload"
+_RETRY_AFTER_S = {"pool_full": 1, "unavailable": 2, "upstream_closed": 30}
 # How msgspec tells a place, behind what may quote the caller.
 _AT = re.compile(r"(.*) - at (?:`key` in )?`\$([^`]*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
@@ -47,7 +50,7 @@ class Admission:
         self._undecoded = msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields))
 
     async def refusal(
-        self, checked: Checked, no_seat: str | None, *, is_within: bool
+        self, checked: Checked, no_seat: PoolRefusal | None, *, is_within: bool
     ) -> PaymentRefused | Problem | None:
         """Why a new payment would be refused, uncharged, in the order of the checks."""
         if problem := self.invalid(checked.body):
@@ -57,13 +60,11 @@ class Admission:
             return PaymentRefused(reason)
         token = checked.claim.token
         if token and not self._binder.binds(token, self._endpoint.name, checked.body, now):
-            return PaymentRefused(checked.rail.token_reason)
-        if no_seat == "pool_full":
-            return retryable_problem(no_seat, "Too many calls of this kind are waiting.", charged=False, after_s=1)
-        if no_seat == "upstream_closed":
-            return retryable_problem(no_seat, "What this call asks turns us away for now.", charged=False, after_s=30)
-        if no_seat:
-            return retryable_problem(no_seat, "No worker serves this call now.", charged=False, after_s=2)
+            return PaymentRefused(checked.rail.verifier.TOKEN_REASON)
+        if no_seat is not None:
+            after_s = _RETRY_AFTER_S[no_seat.code]
+            problem = retryable_problem(no_seat.code, no_seat.detail, charged=False, after_s=after_s)
+            return dataclasses.replace(problem, reason=no_seat.reason)
         if not is_within:
             return retryable_problem(
                 "rate_limited", "Too many of your calls are being answered.", charged=False, after_s=1

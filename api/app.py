@@ -1,26 +1,23 @@
-"""The composition root of the API: builds everything once, by hand, and wires it to Litestar."""
+"""Builds the API: every object once, by hand, and Litestar with the routes around them."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
 from litestar import HttpMethod, Litestar, MediaType, Request, Response, asgi, route
-from litestar.config.cors import CORSConfig
-from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
-from litestar.types import Receive, Scope, Send
 
 from api.discovery.documents import documents
 from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import ERROR_KINDS, Problem
-from api.http import problem_answer, request_id
+from api.http import CORS, PREFLIGHT, as_text, problem_answer, request_id
 from api.long_bodies import LongBodies
 from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
@@ -48,54 +45,8 @@ from shared.settings import Settings
 
 log = logging.getLogger(__name__)
 
-# Browsers may call from anywhere: there are no cookies and no accounts, the payment is the only authority.
-CORS = CORSConfig(
-    allow_origins=["*"],
-    allow_methods=["GET", "HEAD", "POST", "OPTIONS"],
-    allow_headers=[
-        "Content-Type",
-        "PAYMENT-SIGNATURE",
-        "X-PAYMENT",
-        "X-Request-Id",
-        # Official clients send this response header on their requests.
-        "Access-Control-Expose-Headers",
-    ],
-    expose_headers=[
-        "PAYMENT-REQUIRED",
-        "PAYMENT-RESPONSE",
-        "X-PAYMENT-RESPONSE",
-        "WWW-Authenticate",
-        "Retry-After",
-        "RateLimit",
-        "RateLimit-Policy",
-        "X-Request-Id",
-    ],
-    max_age=600,
-)
 
-
-class Front:
-    """The whole ASGI application: Litestar, with a way past it for paid calls.
-
-    A call of an agent needs nothing of Litestar, whose routing and middleware cost 45 of its 125 us (measured). A browser's
-    call, which says its Origin, needs CORS and goes through; the route is the same PaidCall.
-    """
-
-    def __init__(self, litestar: Litestar, calls: Mapping[str, PaidCall]) -> None:
-        self.litestar = litestar
-        self._calls = calls
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
-        if scope["type"] == ScopeType.HTTP:
-            call = self._calls.get(scope["path"])
-            if call is not None and b"origin" not in dict(scope["headers"]):
-                await call(scope, receive, send)
-                return
-        await self.litestar(scope, receive, send)
-
-
-def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Front:
+def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] = CATALOGUE) -> Litestar:
     """Build the API.
 
     Raises:
@@ -158,20 +109,19 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             for client in (ledger_redis, queue_redis, replies_redis):
                 client.close()
 
-    calls = {gate.endpoint.path: PaidCall(gate, services) for gate in gates}
-    litestar = Litestar(
+    return Litestar(
         route_handlers=[
-            *(asgi(path, copy_scope=False)(call) for path, call in calls.items()),
+            *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
             *_document_routes(gates, settings),
             *readiness.routes(),
         ],
+        # Of the free routes, whose OPTIONS Litestar answers. Paid calls write theirs (api/http.py).
+        response_headers=as_text((*CORS, *PREFLIGHT)),
         lifespan=[running],
-        cors_config=CORS,
         exception_handlers={HTTPException: _problem, Exception: _problem},
         openapi_config=None,
         logging_config=None,
     )
-    return Front(litestar, calls)
 
 
 def _document_routes(gates: Sequence[PaymentGate], settings: Settings) -> list[BaseRouteHandler]:
@@ -189,10 +139,14 @@ def _document_routes(gates: Sequence[PaymentGate], settings: Settings) -> list[B
     return [served(path, body) for path, body in documents(listings, settings.base_url, last_updated=updated).items()]
 
 
+# What Litestar itself refuses: a Host header that is none, an unknown path, a wrong method.
+_CODES = {400: "invalid_url", 404: "not_found", 405: "method_not_allowed"}
+
+
 def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """What Litestar itself refuses (unknown path, wrong method), in the same form as every other error."""
+    """The answer to what Litestar refuses, in the same form as every other error."""
     status = getattr(error, "status_code", 500)
-    code = next((code for code, kind in ERROR_KINDS.items() if kind.status == status), "internal_error")
+    code = _CODES.get(status, "internal_error")
     call_id = request_id(request.scope)
     if code == "internal_error":
         log.error("request %s to %s failed", call_id, request.scope["path"], exc_info=error)
@@ -200,7 +154,7 @@ def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[byte
     if code == "not_found":
         detail += " /openapi.json lists what is sold."
     answer = problem_answer(Problem(code=code, detail=detail), instance=request.scope["path"], request_id=call_id)
-    headers = {name.decode(): value.decode() for name, value in answer.headers}
+    headers = as_text((*answer.headers, *CORS))
     return Response(
         answer.body,
         status_code=answer.status,

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from api.deadlines import Deadlines
-from api.pools import Pools
+from api.pools import PoolRefusal, Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replies import ReplyReader
-from shared.endpoint import BATCHED, Endpoint, Pool
+from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
+from shared.pools import POOLS, Pool
 from shared.replies import Parts
 from shared.scheduling import BatchScheduling
 from shared.sealing import Sealer
@@ -91,7 +92,7 @@ class Dispatcher:
 
     def start(self) -> None:
         """Begin looking how many waited at once, on the running event loop."""
-        self._batch_scheduling.look(self._peak)
+        self._batch_scheduling.adjust(self._peak)
         self._peak = self._taken[Pool.MICRO]
         self._looking = asyncio.get_running_loop().call_later(LOOK_S, self.start)
 
@@ -100,12 +101,11 @@ class Dispatcher:
         if self._looking is not None:
             self._looking.cancel()
 
-    async def take_seat(self, endpoint: Endpoint) -> str | None:
+    async def take_seat(self, endpoint: Endpoint) -> PoolRefusal | None:
         """A place among the calls that wait for the endpoint's pool, from before the payment is claimed until the call is
         answered.
 
-        Gives None, and then `leave_seat` is owed; or why there is no place, as a code of the failure table: then nothing new
-        may be charged.
+        Gives None, and then `leave_seat` is owed; or why there is no place: then nothing new may be charged.
         """
         pool = endpoint.pool
         if self._pools.refusal(endpoint, self._taken[pool]):
@@ -136,7 +136,7 @@ class Dispatcher:
             deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
-        reply = self._replies.expect(job.id, batched=endpoint.pool in BATCHED)
+        reply = self._replies.expect(job.id, batched=POOLS[endpoint.pool].is_batched)
         sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_patiently)
         self._deadlines.watch(sent, endpoint.deadline_s)
         try:

@@ -1,4 +1,4 @@
-"""The few bytes of HTTP that the paid path needs, straight on ASGI: a typed route costs 40 us more per call (measured)."""
+"""HTTP answers of paid calls, written straight to ASGI: a typed Litestar route costs 40 us more per call (measured)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,28 @@ from api.errors import Problem
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
+
+PIECE_BYTES = 64 * 1024
+"""A longer response body is sent in pieces of this size: the server has one thread, and serves nobody else while it writes."""
+
+# Browsers may call from any origin: there are no cookies and no accounts, the payment is the only authority.
+CORS: HeaderPairs = (
+    (b"access-control-allow-origin", b"*"),
+    (
+        b"access-control-expose-headers",
+        b"PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, WWW-Authenticate, Retry-After, RateLimit, "
+        b"RateLimit-Policy, X-Request-Id",
+    ),
+)
+PREFLIGHT: HeaderPairs = (
+    (b"access-control-allow-methods", b"GET, HEAD, POST, OPTIONS"),
+    # Official clients send Access-Control-Expose-Headers, which is a response header, on their requests.
+    (
+        b"access-control-allow-headers",
+        b"Content-Type, PAYMENT-SIGNATURE, X-PAYMENT, X-Request-Id, Access-Control-Expose-Headers",
+    ),
+    (b"access-control-max-age", b"600"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +58,11 @@ def request_id(scope: Scope) -> str:
     return f"{random.getrandbits(128):032x}"  # unique is enough
 
 
+def as_text(headers: HeaderPairs) -> dict[str, str]:
+    """Headers as Litestar's own responses take them."""
+    return {name.decode(): value.decode() for name, value in headers}
+
+
 def problem_answer(problem: Problem, *, instance: str, request_id: str) -> Answer:
     """A failure as a response."""
     headers: HeaderPairs = ((b"content-type", b"application/problem+json"), *problem.headers)
@@ -48,10 +75,18 @@ async def respond(send: Send, answer: Answer, *, request_id: str, head: bool = F
     """Send a response. Nothing paid or priced is ever cached (SAFETY: a CDN that caches a paid answer gives it away)."""
     headers = [
         *answer.headers,
-        (b"content-length", str(len(answer.body)).encode()),
+        *CORS,
         (b"cache-control", b"no-store, private"),
         (b"x-request-id", request_id.encode()),
         (b"x-content-type-options", b"nosniff"),
     ]
+    body = b"" if head else answer.body
+    if answer.status != 204:
+        headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if head else answer.body, "more_body": False})
+    sent = 0
+    while len(body) - sent > PIECE_BYTES:
+        piece = body[sent : sent + PIECE_BYTES]
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        sent += PIECE_BYTES
+    await send({"type": "http.response.body", "body": body[sent:], "more_body": False})

@@ -9,6 +9,7 @@ import logging
 import math
 import time
 
+import msgspec
 from litestar.types import Receive, Scope, Send
 
 from api.admission import Admission, RailDown
@@ -16,7 +17,7 @@ from api.body import RequestBody
 from api.claims import build_claim
 from api.dispatch import ReplyTimeout
 from api.errors import ERROR_KINDS, Problem, retryable_problem
-from api.http import Answer, problem_answer, request_id, respond
+from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import decode_payment, find_payment
 from api.payment.ledger import Entry, Verdict
@@ -28,7 +29,9 @@ from shared.failpoints import reach
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Unsealable
+from shared.settled_payment import SettledPayment
 from shared.x402.refusal import PaymentRefused
+from shared.x402.wire import Settlement
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +76,8 @@ class PaidCall:
 
     async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
         method = scope.get("method")
+        if method == "OPTIONS":
+            return Answer(204, ((b"allow", b"POST, OPTIONS"), *PREFLIGHT), b"")
         if method not in ("POST", "GET", "HEAD"):
             raise Problem(code="method_not_allowed", detail="Use POST.", headers=((b"allow", b"POST"),))
 
@@ -201,7 +206,14 @@ class PaidCall:
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """7, 8. The job. From here every answer carries the receipt, whatever happens."""
         secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
-        arguments = Arguments(checked.claim.payment_id, checked.authorization.payer, checked.body, secret)
+        payment = SettledPayment(
+            network=checked.offer.network,
+            payer=checked.authorization.payer,
+            asset=checked.offer.asset,
+            amount=checked.offer.amount,
+            transaction=msgspec.json.decode(receipt, type=Settlement).transaction,
+        )
+        arguments = Arguments(checked.claim.payment_id, payment, checked.body, secret)
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments)

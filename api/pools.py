@@ -1,4 +1,4 @@
-"""What each pool is doing, read from its stream a few times a second, so that a full one is refused before it charges."""
+"""The state of each pool, read from the queue Redis a few times a second, so that a pool that cannot answer charges nothing."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
-from shared.endpoint import Endpoint, Pool
-from shared.streams import GROUP, closed_key, stream_key
+from shared.endpoint import Endpoint
+from shared.pools import POOLS, Pool
+from shared.streams import GROUP, SILENT_MS, closed_key, stream_key, unavailable_key
 
 log = logging.getLogger(__name__)
 
 WATCH_S = 0.25
 FRESH_S = 0.02
-"""A state this young is not asked for again before a refusal."""
+"""A state this young is not read again before a refusal."""
 STALE_S = 2.0
-"""A state older than that is unknown: the queue does not answer."""
-SILENT_MS = 3_000
-"""A worker that asked for nothing for that long is gone. Living ones ask several times a second (shared/streams.py)."""
-
-# Per worker process: calls that may wait and run in a pool at once. What a pool can do within its endpoints' deadlines.
-ROOM: dict[Pool, int] = {
-    Pool.MICRO: 2_000,
-    Pool.FAST: 1_000,
-    Pool.NET: 200,
-    Pool.CHAIN: 200,
-    Pool.RENDER: 8,
-    Pool.WHOIS: 64,
-    Pool.YOUTUBE: 32,
-}
+"""A state older than that says nothing: the queue does not answer."""
+ROOM: dict[Pool, int] = {pool: policy.room for pool, policy in POOLS.items()}
+"""Calls that may wait and run in a pool at once, per worker process."""
 LONGEST_WAIT = 0.6
-"""Of an endpoint's deadline. When the oldest message of its pool has waited that long, a new one would hardly be in time."""
+"""Part of an endpoint's deadline. When the oldest message of its pool has waited that long, a new one would be late."""
 
 _STATE = """#!lua flags=no-writes
 local time = redis.call('TIME')
@@ -46,7 +37,7 @@ local states = {}
 local pools = #KEYS / 2
 for i = 1, pools do
   local stream = KEYS[i]
-  local running, waited, workers = 0, 0, 0
+  local running, waited, workers, available, reason = 0, 0, 0, 0, ''
   local groups = redis.pcall('XINFO', 'GROUPS', stream)
   for _, flat in ipairs(groups) do
     local group = named(flat)
@@ -55,16 +46,23 @@ for i = 1, pools do
       local first = redis.call('XRANGE', stream, '(' .. group['last-delivered-id'], '+', 'COUNT', 1)[1]
       if first then waited = now - tonumber(string.match(first[1], '^%d+')) end
       for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, ARGV[1])) do
-        if named(consumer)['idle'] < tonumber(ARGV[2]) then workers = workers + 1 end
+        local fields = named(consumer)
+        if fields['idle'] < tonumber(ARGV[2]) then
+          workers = workers + 1
+          local told = redis.call('GET', ARGV[2 + i] .. fields['name'])
+          if told then reason = told else available = available + 1 end
+        end
       end
     end
   end
-  states[i] = {redis.call('XLEN', stream), running, waited, workers, math.max(0, redis.call('PTTL', KEYS[pools + i]))}
+  local closed = math.max(0, redis.call('PTTL', KEYS[pools + i]))
+  states[i] = {redis.call('XLEN', stream), running, waited, workers, available, closed, reason}
 end
 return states
 """
 
 _KEYS = (*(stream_key(pool) for pool in Pool), *(closed_key(pool) for pool in Pool))
+_ARGUMENTS: tuple[str | int, ...] = (GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in Pool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +74,42 @@ class PoolState:
     running: int
     """Messages that a worker has fetched."""
     waited_ms: int
-    """How long the oldest message that no worker has fetched has waited."""
+    """How long the oldest message has waited that no worker has fetched."""
     workers: int
     """Living worker processes."""
+    available: int
+    """Living worker processes whose ports work."""
     closed_ms: int
-    """How long its only upstream will still turn us away."""
+    """How long its only upstream will still refuse our calls."""
+    reason: str
+    """Why a living worker cannot run jobs, as its port says; "" when all can."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRefusal:
+    """Why a pool takes no new call. Nothing new is charged then.
+
+    Attributes:
+        code: a key of the failure table (api/errors.py).
+        cause: one word for logs and counts: `no_worker`, `queue_unreadable`, `port`, `upstream_closed`, `pool_full` or
+            `pool_slow`.
+        detail: a sentence for the caller.
+        reason: the port's own code of cause `port`, such as `no_browser`; the problem's `reason`.
+    """
+
+    code: str
+    cause: str
+    detail: str
+    reason: str | None = None
+
+
+NO_WORKER = PoolRefusal("unavailable", "no_worker", "No worker serves this call now.")
+QUEUE_UNREADABLE = PoolRefusal("unavailable", "queue_unreadable", "The queue of this call cannot be read now.")
+UPSTREAM_CLOSED = PoolRefusal(
+    "upstream_closed", "upstream_closed", "The system that this call asks refuses our calls now."
+)
+POOL_FULL = PoolRefusal("pool_full", "pool_full", "Too many calls of this kind are waiting.")
+POOL_SLOW = PoolRefusal("pool_full", "pool_slow", "Calls of this kind wait too long now.")
 
 
 class Pools:
@@ -91,10 +120,10 @@ class Pools:
     """
 
     def __init__(self, queue: Redis) -> None:
-        self._ask = Script(queue, _STATE)
+        self._script = Script(queue, _STATE)
         self._states: dict[Pool, PoolState] = {}
-        self._asked_at = float("-inf")
-        self._asking: asyncio.Task[None] | None = None
+        self._read_at = float("-inf")
+        self._reading: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -103,37 +132,41 @@ class Pools:
 
     async def stop(self) -> None:
         """Stop watching."""
-        tasks = [task for task in (self._watching, self._asking) if task is not None]
+        tasks = [task for task in (self._watching, self._reading) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def states(self) -> dict[Pool, PoolState]:
-        """Every pool now. Empty when the queue does not answer."""
+        """The state of every pool now. Empty when the queue does not answer."""
         await self._refresh()
         return self._states
 
-    def refusal(self, endpoint: Endpoint, taken: int) -> str | None:
-        """Why no new call may wait for this endpoint's pool, as a code of the failure table; None when it may.
+    def refusal(self, endpoint: Endpoint, taken: int) -> PoolRefusal | None:
+        """Why this endpoint's pool takes no new call; None when it takes one.
 
         Args:
             taken: calls of this process that are on their way to the pool or in it.
         """
         state = self._states.get(endpoint.pool)
-        if state is None or time.monotonic() - self._asked_at > STALE_S or not state.workers:
-            return "unavailable"
+        if state is None or time.monotonic() - self._read_at > STALE_S:
+            return QUEUE_UNREADABLE
+        if not state.workers:
+            return NO_WORKER
+        if not state.available:
+            return PoolRefusal("unavailable", "port", "What this call is run with does not work now.", state.reason)
         if state.closed_ms:
-            return "upstream_closed"
-        is_full = max(taken, state.depth) >= ROOM[endpoint.pool] * state.workers
-        is_slow = state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT
-        return "pool_full" if is_full or is_slow else None
+            return UPSTREAM_CLOSED
+        if max(taken, state.depth) >= ROOM[endpoint.pool] * state.available:
+            return POOL_FULL
+        return POOL_SLOW if state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT else None
 
     async def look_again(self) -> None:
-        """Before a refusal: what is known may be a quarter of a second old."""
+        """Read the states again before a refusal: they may be a quarter of a second old."""
         fresh = time.monotonic() - FRESH_S
-        # Twice: the first may only wait for a question that was asked before.
+        # Twice: the first may only wait for a read that began before.
         for _ in range(2):
-            if self._asked_at < fresh:
+            if self._read_at < fresh:
                 await self._refresh()
 
     async def _watch(self) -> None:
@@ -142,19 +175,24 @@ class Pools:
             await asyncio.sleep(WATCH_S)
 
     async def _refresh(self) -> None:
-        # One question at a time, shared by all who wait for its answer.
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self._read())
-        await asyncio.shield(self._asking)
+        # One read at a time, shared by all that wait for it.
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read())
+        await asyncio.shield(self._reading)
 
     async def _read(self) -> None:
-        asked_at = time.monotonic()
+        read_at = time.monotonic()
         try:
-            states = await self._ask(_KEYS, GROUP, SILENT_MS)
+            states = await self._script(_KEYS, *_ARGUMENTS)
         except (RedisLost, RedisRefused) as error:
             if self._states:
                 log.warning("the queue cannot be read: %s", error)
             self._states = {}
             return
-        self._states = {pool: PoolState(*state) for pool, state in zip(Pool, states, strict=True)}
-        self._asked_at = asked_at
+        self._states = {pool: _state(*fields) for pool, fields in zip(Pool, states, strict=True)}
+        self._read_at = read_at
+
+
+def _state(*fields: Any) -> PoolState:
+    depth, running, waited_ms, workers, available, closed_ms, reason = fields
+    return PoolState(depth, running, waited_ms, workers, available, closed_ms, reason.decode())

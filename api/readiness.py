@@ -1,4 +1,4 @@
-"""/healthz says that the process lives; /readyz says what is missing for a paid call to succeed."""
+"""/healthz: the process lives. /readyz: which dependencies of a paid call work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from litestar import HttpMethod, Response, route
 from litestar.handlers import BaseRouteHandler
 
 from api.payment.rails import ConfiguredRail
-from api.pools import Pools
+from api.pools import NO_WORKER, QUEUE_UNREADABLE, Pools, PoolState
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 
@@ -19,10 +19,10 @@ _FRESH = {"Cache-Control": "no-store"}
 
 
 class Readiness:
-    """Asks everything that a paid call needs, each in its own time limit.
+    """Checks every dependency of a paid call, each with its own time limit.
 
     Args:
-        catalogue: its pools are the ones that need a worker.
+        catalogue: its pools are those that need a worker.
     """
 
     def __init__(
@@ -48,24 +48,37 @@ class Readiness:
 
         @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:
-            checks = await self.checks()
+            checks, reasons = await self.checks()
             # One rail is enough to sell.
             rails = [checks[_name(rail)] for rail in self._rails]
             ready = any(rails) and all(checks[name] for name in checks.keys() - map(_name, self._rails))
-            return Response({"ok": ready, "checks": checks}, status_code=200 if ready else 503, headers=_FRESH)
+            content = {"ok": ready, "checks": checks, "reasons": reasons}
+            return Response(content, status_code=200 if ready else 503, headers=_FRESH)
 
         return [healthz, readyz]
 
-    async def checks(self) -> dict[str, bool]:
-        """Each dependency and whether it is there."""
+    async def checks(self) -> tuple[dict[str, bool], dict[str, str]]:
+        """Whether each dependency works, and why a pool does not: `no_worker`, `queue_unreadable`, or its port's reason."""
         names = ["ledger", "queue", *map(_name, self._rails)]
         asked: list[Awaitable[bool]] = [_answers(self._ledger), _answers(self._queue)]
         asked += [rail.health.is_ready() for rail in self._rails]
         states = await self._pools.states()
         checks = dict(zip(names, await asyncio.gather(*asked), strict=True))
+        reasons = {}
         for pool in self._needed:
-            checks[f"workers:{pool}"] = pool in states and states[pool].workers > 0
-        return checks
+            reason = _unavailable_reason(states.get(pool))
+            checks[f"workers:{pool}"] = not reason
+            if reason:
+                reasons[f"workers:{pool}"] = reason
+        return checks, reasons
+
+
+def _unavailable_reason(state: PoolState | None) -> str:
+    if state is None:
+        return QUEUE_UNREADABLE.cause
+    if state.available:
+        return ""
+    return state.reason if state.workers else NO_WORKER.cause
 
 
 def _name(rail: ConfiguredRail) -> str:

@@ -1,4 +1,4 @@
-"""Where a call is: the name, the address it is POSTed to, and when two addresses are the same."""
+"""The address of a call: its name, its URL, and when two URLs are the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def call_url(base_url: str, name: str) -> str:
-    """``https://shop.example/v1/cdp/echo``.
+    """The URL of a call, for instance ``https://api.example/v1/cdp/echo``.
 
     Raises:
         InvalidCall: the name or the base address has the wrong form.
@@ -22,17 +22,17 @@ def call_url(base_url: str, name: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """The name itself. Raises InvalidCall when nothing can have such a name."""
+    """The name itself. Raises InvalidCall when no call can have this name."""
     if not _NAME.fullmatch(name):
         raise InvalidCall(
-            f"{name[:80]!r} is no name of a call: lower-case letters, digits and '-', optionally below chain/",
+            f"{name[:80]!r} is not the name of a call: lower-case letters, digits and '-', optionally below chain/",
             hint="See `coinslot catalogue`.",
         )
     return name
 
 
 def checked_base(base_url: str) -> str:
-    """The base address without a slash at its end.
+    """The base address without a trailing slash.
 
     Raises:
         InvalidCall: it is not a plain http(s) address.
@@ -49,13 +49,13 @@ def checked_base(base_url: str) -> str:
         or not base_url.isprintable()
         or " " in base_url
     ):
-        # Not shown: a user may have put a password into it.
-        raise InvalidCall("the shop's address must be http(s)://host[:port][/path], without user, query or fragment")
+        # The text does not show the address: it may hold a password.
+        raise InvalidCall("the server's address must be http(s)://host[:port][/path], without user, query or fragment")
     return base_url.rstrip("/")
 
 
 def same_resource(one: str, other: str) -> bool:
-    """Whether two addresses have the same origin and path, and nothing else. The path is compared exactly."""
+    """Whether two addresses have the same origin and exactly the same path, without user, query and fragment."""
     a, b = _split(one), _split(other)
     if a is None or b is None or any("?" in text or "#" in text or "@" in text for text in (one, other)):
         return False

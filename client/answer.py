@@ -1,4 +1,4 @@
-"""What a call brings back."""
+"""The answer to a call."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from shared.x402.wire import Offer, Settlement
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A 200.
+    """An answer with status 200.
 
     Attributes:
         body: the decoded JSON.
-        raw: the bytes as they came. Numbers in it are exact; in `body` a fraction is a float.
-        price: what was paid, in whole units of the asset; None for a free call.
-        offer: what was paid; None for a free call.
-        receipt: the server's word about the settlement; None for a free call, or when it sent none.
-        request_id: name it when something is wrong.
+        raw: the body as it was sent. Its numbers are exact, while a fraction in `body` is a float.
+        price: the amount paid, in whole units of the asset; None for a free call.
+        offer: the offer that was paid; None for a free call.
+        receipt: the settlement as the server reports it; None for a free call, or when the server sent none.
+        request_id: the id for questions to the server's operator.
     """
 
     body: Any
@@ -38,11 +38,11 @@ class Answer:
 
 
 def answer_of(reply: Reply, *, payment: SignedPayment | None, request_id: str) -> Answer:
-    """Read a 200.
+    """Read an answer with status 200.
 
     Args:
-        payment: what it was paid with; None for a free call, whose receipt would mean nothing.
-        request_id: the one that we sent, for a server that names none.
+        payment: the payment; None for a free call, whose receipt means nothing.
+        request_id: the id that we sent, for a server that names none.
 
     Raises:
         UnreadableAnswer: the body is not JSON.

@@ -1,4 +1,4 @@
-"""The shop's catalogue: /bazaar.json, in the shape of a facilitator's discovery answer."""
+"""The server's catalogue: /bazaar.json, in the form of a facilitator's discovery answer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from shared.x402.wire import Offer
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One call that is sold.
+    """One call of the catalogue.
 
     Attributes:
-        price: in USDC, by the first offer in a USDC that we know; None when there is none.
+        price: in USDC, from the first offer in a USDC that we know; None without such an offer.
     """
 
     name: str
@@ -42,11 +42,11 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
-    """What the shop sells, in its own order. What is not below ``/v1/cdp/`` is left out.
+    """The calls that the server sells, in its order. Entries that are not below ``/v1/cdp/`` are left out.
 
     Raises:
-        CallFailed: the document is not there, or has another form.
-        Unreachable: no answer came.
+        CallFailed: the server has no such document, or it has another form.
+        Unreachable: the server did not answer.
     """
     url = checked_base(base_url) + "/bazaar.json"
     try:

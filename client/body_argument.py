@@ -1,4 +1,4 @@
-"""The JSON argument of `coinslot call`: text, `-` for standard input, or `@FILE`. Its bytes are sent as they are."""
+"""The JSON argument of `coinslot call`: text, `-` for standard input, or `@FILE`. Its bytes are sent unchanged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 
 
 def read(argument: str | None) -> bytes | None:
-    """The body's bytes, None when there is no argument.
+    """The body's bytes; None without an argument.
 
     Raises:
-        InvalidCall: it cannot be read, is too large, or is not a JSON object. The text never quotes it.
+        InvalidCall: the body cannot be read, is too large, or is not a JSON object. The text never quotes it.
     """
     if argument is None:
         return None

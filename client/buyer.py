@@ -1,4 +1,4 @@
-"""A call, from the price to the answer."""
+"""Buys a call: requests the price, pays and returns the answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from client import payment as payments
 from client.address import call_url, checked_base
 from client.answer import Answer
 from client.challenge import Quote
-from client.delivery import Patience, deliver
+from client.delivery import RetryPolicy, deliver
 from client.errors import InvalidCall
 from client.exchange import Exchange
 from client.payment import SignedPayment
@@ -23,15 +23,15 @@ from client.wallet import Wallet
 
 
 class Buyer:
-    """Buys calls of one shop. A context manager; not for use by two threads at once.
+    """Buys calls of one server. A context manager. Two threads must not use it at the same time.
 
     Args:
-        base_url: the shop's address, as its challenges name it.
-        wallet: what pays.
-        max_price: most that one call may cost, in dollars. None: whatever is asked.
+        base_url: the server's address, as its challenges name it.
+        wallet: the accounts that pay.
+        max_price: most that one call may cost, in dollars. None: no limit.
         timeout_s: longest wait for one HTTP answer. The API answers within 28 s.
-        patience: how long a payment without an answer is sent again.
-        on_signed: told of every payment before it is sent, so that it can be kept whatever happens next.
+        retry_policy: how long a payment without an answer is sent again.
+        on_signed: receives every payment before it is sent, so that the caller can save it.
 
     Raises:
         InvalidCall: the address has the wrong form.
@@ -44,18 +44,18 @@ class Buyer:
         *,
         max_price: Decimal | None,
         timeout_s: float = 35.0,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         on_signed: Callable[[SignedPayment], None] | None = None,
     ) -> None:
         self._base_url = checked_base(base_url)
         self._wallet = wallet
         self._max_price = max_price
-        self._patience = patience or Patience()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._on_signed = on_signed
         self._exchange = Exchange(self._base_url, timeout_s=timeout_s)
 
     def call(self, name: str, body: object = None) -> Answer:
-        """Buy one call. At most one payment is signed, and it is for the one challenge that was asked for here.
+        """Buy one call. It signs one payment at most, for the challenge that it has requested.
 
         Args:
             name: ``echo``, ``chain/chain-id``.
@@ -71,11 +71,13 @@ class Buyer:
         payment = self._pay(quote, url, content)
         if self._on_signed is not None:
             self._on_signed(payment)
-        return deliver(self._exchange, payment, request_id=request_id, patience=self._patience)
+        return deliver(self._exchange, payment, request_id=request_id, retry_policy=self._retry_policy)
 
     def resume(self, payment: SignedPayment) -> Answer:
-        """Send a payment again whose outcome is unknown. Raises what `deliver` raises."""
-        return deliver(self._exchange, payment, request_id=uuid.uuid4().hex, patience=self._patience, in_doubt=True)
+        """Send a payment with an unknown outcome again. Raises what `deliver` raises."""
+        return deliver(
+            self._exchange, payment, request_id=uuid.uuid4().hex, retry_policy=self._retry_policy, in_doubt=True
+        )
 
     def close(self) -> None:
         """Close the connections."""
@@ -90,7 +92,7 @@ class Buyer:
         self.close()
 
     def _pay(self, quote: Quote, url: str, content: bytes | None) -> SignedPayment:
-        """Sign, after every check. Raises Refused."""
+        """Check everything, then sign. Raises NothingPaid."""
         quote.check_resource(url)
         choice = self._wallet.choose(quote.challenge.accepts, max_price=self._max_price)
         header = payments.encode(

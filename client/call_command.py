@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from client import bazaar, body_argument, sandbox_file, saved_payment, shop_address, wallet_source
+from client import bazaar, body_argument, sandbox_file, saved_payment, server_address, wallet_source
 from client.address import call_url, checked_name, is_loopback
 from client.answer import Answer
 from client.buyer import Buyer
-from client.delivery import Patience, deliver
+from client.delivery import RetryPolicy, deliver
 from client.errors import ChallengeRefused, CoinslotError, InvalidCall, UnknownCall
 from client.exchange import Exchange
 from client.output import Output
@@ -33,7 +33,7 @@ HINT_TIMEOUT_S = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOptions:
-    """The command line of `coinslot call`. Prices in dollars, times in seconds."""
+    """The command line of `coinslot call`. Prices are in dollars, times in seconds."""
 
     name: str
     body: str | None
@@ -64,7 +64,7 @@ class CallCommand:
         self._payer: str | None = None
 
     def run(self) -> int:
-        """Returns the exit code of what was printed. Raises InvalidCall, KeyboardInterrupt, OSError."""
+        """Print the result and return the exit code. Raises InvalidCall, KeyboardInterrupt, OSError."""
         checked_name(self._options.name)
         body = body_argument.read(self._options.body)
         if self._options.show_challenge:
@@ -95,7 +95,7 @@ class CallCommand:
         )
         if source.warning:
             self._output.note(source.warning)
-        base_url = shop_address.find(options.url, env=self._env, sandbox=source.sandbox)
+        base_url = server_address.find(options.url, env=self._env, sandbox=source.sandbox)
         max_price = options.max_price
         if max_price is None:
             if source.sandbox is None:
@@ -106,7 +106,7 @@ class CallCommand:
             max_price = SANDBOX_MAX_PRICE
         if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
             self._output.note(
-                "the shop's address is not https: others on the way can read the call and change its price"
+                "the server's address is not https: others on the way can read the call and change its price"
             )
         self._payer = source.signer.address
         wallet = Wallet((source.signer,))
@@ -126,10 +126,10 @@ class CallCommand:
             raise InvalidCall(f"the saved payment belongs to another call: {payment.url}")
         self._remember(payment)
         with Exchange(base_url, timeout_s=self._options.timeout_s) as exchange:
-            return deliver(exchange, payment, request_id=uuid.uuid4().hex, patience=Patience(), in_doubt=True)
+            return deliver(exchange, payment, request_id=uuid.uuid4().hex, retry_policy=RetryPolicy(), in_doubt=True)
 
     def _show_challenge(self, body: bytes | None) -> int:
-        base_url = shop_address.find(self._options.url, env=self._env, sandbox=self._sandbox())
+        base_url = server_address.find(self._options.url, env=self._env, sandbox=self._sandbox())
         url = call_url(base_url, self._options.name)
         with Exchange(base_url, timeout_s=self._options.timeout_s) as exchange:
             try:
@@ -156,7 +156,7 @@ class CallCommand:
         except BrokenPipeError:
             raise
         except OSError:
-            # Paid for and not seen by anybody, as when the disk is full.
+            # The answer is paid and nobody has seen it, for instance because the disk is full.
             if (kept := self._keep()) is not None:
                 self._output.note(f"the answer is paid: add --resume {kept} to the same command to get it again.")
             raise
@@ -165,7 +165,7 @@ class CallCommand:
         self._payment = payment
 
     def _keep(self) -> Path | None:
-        """Save the payment, if one was signed. One that was read from a file is there already."""
+        """Save the payment, if one was signed. A payment that was read from a file is already saved."""
         if self._payment is None or self._options.resume is not None:
             return self._options.resume
         sandbox = sandbox_file.find(self._env, self._folder)
@@ -180,7 +180,7 @@ class CallCommand:
         return None if path is None else sandbox_file.read(path)
 
     def _similar(self, base_url: str) -> str:
-        """Names that the shop knows and that look like the one that it does not."""
+        """A hint with the names in the catalogue that are similar to the unknown one."""
         try:
             with Exchange(base_url, timeout_s=HINT_TIMEOUT_S) as exchange:
                 names = [item.name for item in bazaar.fetch(exchange, base_url)]

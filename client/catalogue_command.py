@@ -1,11 +1,11 @@
-"""`coinslot catalogue`: what the shop sells."""
+"""`coinslot catalogue`: list the calls that the server sells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from client import bazaar, sandbox_file, shop_address
+from client import bazaar, sandbox_file, server_address
 from client.exchange import Exchange
 from client.output import Output
 
@@ -14,7 +14,7 @@ def run(output: Output, *, url: str | None, timeout_s: float, env: Mapping[str, 
     """Print the catalogue. Returns 0. Raises CoinslotError, OSError."""
     path = sandbox_file.find(env, folder)
     sandbox = None if path is None or url else sandbox_file.read(path)
-    base_url = shop_address.find(url, env=env, sandbox=sandbox)
+    base_url = server_address.find(url, env=env, sandbox=sandbox)
     with Exchange(base_url, timeout_s=timeout_s) as exchange:
         items = bazaar.fetch(exchange, base_url)
     output.result(

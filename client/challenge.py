@@ -1,4 +1,4 @@
-"""Reading a 402: what is asked, whether it says so with one voice, and whether it is for what we called."""
+"""Reads a 402: the offers, whether header and body agree, and whether it is for the URL that was called."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ MAX_OFFERS = 64
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A challenge, typed and as it came: its `resource` and `extensions` are echoed as they are."""
+    """A challenge, decoded and as sent: a payment repeats its `resource` and `extensions` unchanged."""
 
     challenge: Challenge
     document: dict[str, Any]
 
     def check_resource(self, url: str) -> None:
-        """Raises ChallengeRefused unless the challenge is for `url`: same origin, same path, nothing behind it.
+        """Raises ChallengeRefused unless the challenge is for `url`: same origin, same path, no query.
 
-        A payment for another address is how a server in between would sell us somebody else's call.
+        A server in between could otherwise make us pay for a call of another server.
         """
         claimed = self.challenge.resource.url
         if not same_resource(claimed, url):
             raise ChallengeRefused(
                 f"the challenge is for {claimed[:200]}, not for {url}",
-                hint="Call the shop by the address that it names in its challenges (--url).",
+                hint="Call the server by the address that it names in its challenges (--url).",
             )
 
 
@@ -46,7 +46,7 @@ def read(reply: Reply) -> Quote:
         ChallengeRefused: it is missing, malformed, too large, or header and body differ.
     """
     header, body = reply.headers.get(HEADER), reply.body.strip()
-    # The official SDK's server sends `{}` beside the header; that is no challenge.
+    # The official SDK's server sends the body `{}` with the header. That is not a challenge.
     from_body = None if body in (b"", b"{}") else _document(body, "body")
     from_header = None if header is None else _document(_unpack(header), "PAYMENT-REQUIRED header")
     if from_header is not None and from_body is not None and _canonical(from_header) != _canonical(from_body):
@@ -87,5 +87,5 @@ def _document(content: bytes, where: str) -> dict[str, Any]:
 
 
 def _canonical(document: dict[str, Any]) -> bytes:
-    """Equal for equal JSON. Comparing the objects would call 1, 1.0 and true equal."""
+    """A text that is equal for equal JSON. A comparison of the objects would call 1, 1.0 and true equal."""
     return msgspec.json.encode(document, order="sorted")

@@ -1,16 +1,16 @@
-"""The paid request: sent again, byte for byte, until an answer comes or patience ends. It never signs anything.
+"""Sends the paid request, and sends the same bytes again until there is an answer or the time is over. It never signs.
 
-| what comes                                                     | what follows                                     |
+| result                                                         | reaction                                         |
 |----------------------------------------------------------------|--------------------------------------------------|
 | 200                                                            | the answer                                       |
 | 402                                                            | PaymentRejected. A second payment is never made  |
 | 5xx with `retryWithSamePayment`                                | wait (Retry-After), send the same again          |
-| 502, 503, 504 without a problem document: a proxy spoke        | as if the connection had broken                  |
+| 502, 503, 504 without a problem document: from a proxy         | as if the connection had broken                  |
 | no answer: refused, broken, timed out                          | wait, send the same again                        |
 | anything else                                                  | CallFailed                                       |
 
-Once an attempt may have been charged and got no definite answer, a later refusal is no proof that it was not charged:
-`charged` is then "unknown", and the payment is worth keeping.
+An attempt without a definite answer may have been charged. A later refusal is then no proof that it was not:
+`charged` is "unknown", and the payment should be kept.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from client.receipt import receipt_of
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long the same payment is sent again.
+class RetryPolicy:
+    """How often and how long the same payment is sent again.
 
     Attributes:
-        budget_s: no attempt begins later than this after the first. An authorization lives 60 s by default.
-        first_pause_s, longest_pause_s: between attempts, doubling, when the server names no time.
+        budget_s: no attempt starts later than this after the first. An authorization is valid for 60 s by default.
+        first_pause_s, longest_pause_s: the pause between attempts, which doubles, when the server names no time.
         clock, sleep: replaced in tests.
     """
 
@@ -46,31 +46,31 @@ class Patience:
 
 
 def deliver(
-    exchange: Exchange, payment: SignedPayment, *, request_id: str, patience: Patience, in_doubt: bool = False
+    exchange: Exchange, payment: SignedPayment, *, request_id: str, retry_policy: RetryPolicy, in_doubt: bool = False
 ) -> Answer:
-    """Send the payment until it brings an answer.
+    """Send the payment until there is an answer.
 
     Args:
-        in_doubt: it was sent before, and that attempt may have been charged.
+        in_doubt: the payment was sent before, and that attempt may have been charged.
 
     Raises:
         PaymentRejected: the server answered 402.
-        UnreadableAnswer: it answered 200 with something else than JSON.
-        OutcomeUnknown: it may have been charged and no answer came.
-        CallFailed: it answered with another failure.
+        UnreadableAnswer: the server answered 200 without JSON.
+        OutcomeUnknown: the call may have been charged, and there is no answer.
+        CallFailed: the server answered with another failure.
         Unreachable: no attempt reached the server, so nothing was charged.
     """
-    started, pause = patience.clock(), patience.first_pause_s
+    started, pause = retry_policy.clock(), retry_policy.first_pause_s
     while True:
         try:
             return _attempt(exchange, payment, request_id=request_id, in_doubt=in_doubt)
         except CoinslotError as error:
             wait = max(pause, error.retry_after_s or 0.0)
-            if not error.repeatable or patience.clock() - started + wait > patience.budget_s:
+            if not error.repeatable or retry_policy.clock() - started + wait > retry_policy.budget_s:
                 raise
             in_doubt = in_doubt or error.charged is not False
-        patience.sleep(wait)
-        pause = min(pause * 2, patience.longest_pause_s)
+        retry_policy.sleep(wait)
+        pause = min(pause * 2, retry_policy.longest_pause_s)
 
 
 def _attempt(exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> Answer:

@@ -1,11 +1,11 @@
-"""Everything that a call can end with instead of an answer.
+"""The errors that a call can end with.
 
     CoinslotError
     ├── InvalidCall              2  the name, the body or an option cannot be used; nothing was sent
     ├── WalletUnusable           2  there is no key, or its file has the wrong form; nothing was sent
-    ├── NothingPaid              3  not paid, by decision of this side
+    ├── NothingPaid              3  the buyer's side decided not to pay
     │   ├── ChallengeRefused        the 402 is not one that we may sign for
-    │   ├── NoPayableOffer          nothing in it is an offer that the wallet can pay
+    │   ├── NoPayableOffer          the wallet can pay none of its offers
     │   └── PriceTooHigh            it costs more than the buyer allowed
     ├── PaymentRejected          4  a second 402, after paying; no second payment is ever signed
     ├── CallFailed               5  another status than 200 and 402, or a lost answer
@@ -13,7 +13,7 @@
     │   ├── RateLimited             429
     │   ├── UnreadableAnswer        200, but not JSON
     │   └── OutcomeUnknown          paid, then no answer came: repeat the same payment, never a new one
-    └── Unreachable              6  no connection, or none that held; no payment was sent
+    └── Unreachable              6  no connection, or a broken one; no payment was sent
 
 The number is the exit code of the command.
 """
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from shared.money import Price
 
 Charged = bool | Literal["unknown"]
-"""Whether money was spent. "unknown" while nobody on this side can tell."""
+"""Whether money was spent. "unknown": this side cannot know it yet."""
 
 
 class CoinslotError(Exception):
-    """Base of all.
+    """Base of all errors.
 
     Args:
         detail: a sentence that says what happened. It may quote the server, never a key.
         hint: a sentence that says what to do next.
         charged: whether this call spent money.
-        repeatable: whether the same payment is worth sending again; it is never charged twice.
-        payment: what was signed, once something was.
-        status: of the HTTP answer that decided, when there was one.
-        retry_after_s: how long the server asked to wait.
-        problem: the server's problem document, as it came.
+        repeatable: whether sending the same payment again is useful. It is never charged twice.
+        payment: the signed payment, if there is one.
+        status: of the HTTP answer that caused the error, if there was one.
+        retry_after_s: how long the server asks to wait.
+        problem: the server's problem document, unchanged.
     """
 
     code: ClassVar[str] = "error"
@@ -74,19 +74,19 @@ class CoinslotError(Exception):
 
     @property
     def worth_keeping(self) -> bool:
-        """Whether the payment should be kept, because sending it again can still bring the answer or the truth."""
+        """Whether the payment should be kept: sending it again can still bring the answer, or show that nothing was charged."""
         return self.payment is not None and (self.charged == "unknown" or self.repeatable)
 
 
 class InvalidCall(CoinslotError):
-    """The call cannot be made as it was given. Nothing was sent."""
+    """The name, the body or an option of the call is wrong. Nothing was sent."""
 
     code = "invalid_call"
     exit_code = 2
 
 
 class WalletUnusable(CoinslotError):
-    """There is no wallet to pay from, or what should hold its key has the wrong form. Nothing was sent."""
+    """There is no wallet, or its key file has the wrong form. Nothing was sent."""
 
     code = "wallet_unusable"
     exit_code = 2
@@ -115,8 +115,8 @@ class PriceTooHigh(NothingPaid):
     """The cheapest payable offer costs more than the buyer allowed.
 
     Args:
-        price: what is asked.
-        max_price: what was allowed, in the same unit.
+        price: of the offer.
+        max_price: the limit, in the same unit.
     """
 
     code = "price_too_high"
@@ -146,14 +146,14 @@ class PaymentRejected(CoinslotError):
 
 
 class CallFailed(CoinslotError):
-    """The server answered with a failure, or its answer was lost; `charged` says whether it was paid for."""
+    """The server answered with a failure, or its answer was lost. `charged` says whether the call was charged."""
 
     code = "call_failed"
     exit_code = 5
 
 
 class UnknownCall(CallFailed):
-    """The server sells nothing by this name."""
+    """The server has no call of this name."""
 
     code = "unknown_call"
 
@@ -165,10 +165,10 @@ class RateLimited(CallFailed):
 
 
 class UnreadableAnswer(CallFailed):
-    """A 200 whose body is not JSON. `raw` is what came.
+    """An answer with status 200 whose body is not JSON.
 
     Args:
-        raw: the body.
+        raw: the body as it was sent.
     """
 
     code = "unreadable_answer"
@@ -179,18 +179,18 @@ class UnreadableAnswer(CallFailed):
 
 
 class OutcomeUnknown(CallFailed):
-    """The payment was sent and no answer came back. Send the same `payment` again (Buyer.resume), never a new one."""
+    """The payment was sent and there is no answer. Send the same `payment` again (Buyer.resume), never a new one."""
 
     code = "outcome_unknown"
 
 
 class Unreachable(CoinslotError):
-    """No connection came about. No payment was sent."""
+    """The server could not be reached. No payment was sent."""
 
     code = "unreachable"
     exit_code = 6
 
     @property
     def worth_keeping(self) -> bool:
-        """Never: what was signed did not leave, so the next call may sign anew."""
+        """Never: the signed payment was not sent, so the next call may sign a new one."""
         return False

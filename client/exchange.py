@@ -1,4 +1,4 @@
-"""One HTTP exchange: bytes out, bytes in, bounded in time and size. Redirects are never followed."""
+"""HTTP requests with limits in time and size. Redirects are never followed."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Reply:
 
 
 class ConnectionLost(Exception):
-    """No complete answer came.
+    """There is no complete answer.
 
     Args:
-        sent: False when nothing of the request can have left.
+        sent: False when no part of the request can have been sent.
     """
 
     def __init__(self, detail: str, *, sent: bool) -> None:
@@ -46,10 +46,10 @@ class ConnectionLost(Exception):
 
 
 class Exchange:
-    """Connections to one shop.
+    """Connections to one server.
 
     Args:
-        base_url: of the shop. A proxy from the environment is not used for a shop on this host.
+        base_url: of the server. A proxy from the environment is not used for a server on this host.
         timeout_s: longest wait for one answer.
     """
 
@@ -59,12 +59,12 @@ class Exchange:
             timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S)),
             follow_redirects=False,
             trust_env=not is_loopback(base_url),
-            # httpx would unpack a few hundred bytes into hundreds of megabytes before anything could count them.
+            # httpx would decompress a few hundred bytes into hundreds of megabytes before we could count them.
             headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "coinslot"},
         )
 
     def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        """POST `body` as JSON, exactly these bytes. Raises ConnectionLost."""
+        """POST exactly these bytes as JSON. Raises ConnectionLost."""
         content_type = {} if body is None else {"content-type": "application/json"}
         return self._send("POST", url, body or b"", {**content_type, **headers})
 
@@ -85,7 +85,7 @@ class Exchange:
         self.close()
 
     def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        # httpx's own limits start anew with every byte; this one is for the whole answer.
+        # httpx's own time limits start again with every byte. This one is for the whole answer.
         give_up_at = time.monotonic() + self._timeout_s
         try:
             with self._client.stream(method, url, content=body, headers=headers) as response:
@@ -108,7 +108,7 @@ class Exchange:
 
 
 def _why(error: httpx.TransportError) -> str:
-    """The library's own words, which name addresses and protocol faults, never a header's or body's content."""
+    """The library's text, which names addresses and protocol errors, never a header's or body's content."""
     if isinstance(error, httpx.TimeoutException):
         return "timed out"
     return str(error)[:200] or type(error).__name__

@@ -4,12 +4,12 @@ Exit codes:
     0    the answer is on standard output
     1    stopped by the operating system, as when the answer cannot be written
     2    wrong usage: options, JSON, key file. Nothing was sent
-    3    not paid: the price is too high, or the challenge is not to be trusted
+    3    not paid: the price is too high, or the challenge cannot be trusted
     4    the payment was rejected
     5    the call failed (400, 404, 429, 5xx, a lost answer); the message says whether it was charged
-    6    the shop cannot be reached; nothing was paid
+    6    the server cannot be reached; nothing was paid
     130  stopped by Ctrl-C
-    141  whoever read the output went away
+    141  the reader of the output closed it
     143  stopped by SIGTERM
 
 With --json, standard output is one object: {"ok": true, "status", "price": {"amount", "asset", "network"}, "receipt",
@@ -35,10 +35,10 @@ from client.stopping import Terminated, terminable
 from shared.x402.networks import Rail
 
 RAILS = tuple(Rail)
-"""What there is a signer for (client/wallet_source.py)."""
+"""The rails that have a signer (client/wallet_source.py)."""
 
 _ENVIRONMENT = """environment:
-    COINSLOT_URL              the shop's address, instead of --url
+    COINSLOT_URL              the server's address, instead of --url
     COINSLOT_WALLET_KEY_FILE  file of the wallet's key (64 hex digits), instead of --key-file
     COINSLOT_SANDBOX_FILE     sandbox file, instead of the first var/sandbox.json from here upward
 """
@@ -64,7 +64,7 @@ class _Version(argparse.Action):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if sys.stdout is None:  # closed by the caller: >&-. An answer that nobody can read is not bought.
+    if sys.stdout is None:  # closed by the caller: >&-. Do not buy an answer that nobody can read.
         return 1
     try:
         with terminable():
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         options = _parser().parse_args(arguments)
-        # The commands' modules bring the HTTP client and the signing library, which --help need not wait for.
+        # The commands' modules import the HTTP client and the signing library, which --help does not need.
         return _command(options)
     except SystemExit as finished:
         return int(finished.code or 0)
@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     catalogue = commands.add_parser("catalogue", help="list what is sold", **shape)
     wallet = commands.add_parser("wallet", help="show the paying account, never its key", **shape)
     for command in (call, catalogue):
-        command.add_argument("--url", metavar="BASE", help="address of the shop")
+        command.add_argument("--url", metavar="BASE", help="address of the server")
         command.add_argument("--timeout", metavar="SECONDS", type=_seconds, default=35.0,
                              help="longest wait for one answer (default: 35)")  # fmt: skip
     for command in (call, wallet):
@@ -187,7 +187,7 @@ def _seconds(text: str) -> float:
 
 
 def _forget_stdout() -> None:
-    """Python would try to flush it once more at exit, and complain."""
+    """Python would flush it again at exit, and print an error."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What the command prints: the answer on standard output, everything about it on standard error; or one JSON object."""
+"""The output of the command: the answer on standard output and notes on standard error, or one JSON object."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class Output:
         self._ascii = as_json or encoding != "utf8"
 
     def note(self, text: str) -> None:
-        """A line for the person who watches."""
+        """Print a line on standard error."""
         if sys.stderr is None:  # closed by the caller: 2>&-
             return
         sys.stderr.write(f"coinslot: {_printable(text.replace(chr(10), ' '), ascii_only=True)}\n")
         sys.stderr.flush()
 
     def result(self, machine: Mapping[str, Any], human: str) -> None:
-        """A command's result, in one of its two forms. Raises OSError when it cannot be written."""
+        """Print a command's result as JSON or as text. Raises OSError when it cannot be written."""
         text = msgspec.json.encode({"ok": True, **machine}).decode() if self._as_json else human
         sys.stdout.write(_printable(text, ascii_only=self._ascii) + "\n")
         sys.stdout.flush()
 
     def answer(self, answer: Answer, payment: SignedPayment | None, *, payer: str | None) -> None:
-        """An answer, with its numbers and escapes exactly as they came."""
+        """Print an answer. Its numbers and escapes are unchanged."""
         receipt = answer.receipt
         self.result(
             {
@@ -69,14 +69,14 @@ class Output:
         )
 
     def error(self, error: CoinslotError, *, kept: Path | None = None) -> None:
-        """What happened, whether money was spent, and what to do next.
+        """Print what happened, whether money was spent, and what to do next.
 
         Args:
-            kept: where the payment was saved.
+            kept: the file of the saved payment.
         """
         detail, hint = error.detail, error.hint
         if error.exit_code == 2:
-            # What a user typed by mistake may have been a key.
+            # A user may have typed a key by mistake.
             detail, hint = _KEY.sub("(64 hex digits)", detail), _KEY.sub("(64 hex digits)", hint)
         if kept is not None:
             hint = f"Do not pay again: run the same command with --resume {kept} added. {hint}".rstrip()
@@ -125,7 +125,7 @@ def _formatted(raw: bytes, *, indent: int) -> bytes:
 
 
 def _printable(text: str, *, ascii_only: bool) -> str:
-    """Escape what could steer a terminal, or cannot be written to it, the way JSON does it inside strings."""
+    """Escape control characters, and what the terminal cannot show, as JSON does it in strings."""
 
     def escape(match: re.Match[str]) -> str:
         character = match[0]

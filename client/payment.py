@@ -13,19 +13,19 @@ from shared.money import Price
 from shared.x402.wire import X402_VERSION, Offer, Payment
 
 HEADER = "PAYMENT-SIGNATURE"
-# Servers cap the header, ours at 16 KB. The echoed extensions are a courtesy to indexers, and all that can be long.
+# Servers limit the header, ours to 16 KB. Only the repeated extensions can be long, and only indexers need them.
 MAX_HEADER_CHARS = 12_000
 
 
 @dataclass(frozen=True, slots=True)
 class SignedPayment:
-    """What to send, again and again if need be, until an answer comes.
+    """A payment and its request, which may be sent any number of times.
 
     Attributes:
         url: where the call is POSTed.
         body: the exact bytes of the request, None for no body.
-        header: value of PAYMENT-SIGNATURE. Whoever has it can collect the answer, so it is not shown.
-        price: what `offer` asks, in whole units of the asset.
+        header: value of PAYMENT-SIGNATURE. Everyone who has it can fetch the answer, so it is not shown.
+        price: of `offer`, in whole units of the asset.
         asset: the asset's symbol, for people.
     """
 
@@ -41,9 +41,9 @@ def encode(offer: Offer, payload: dict[str, Any], *, resource: dict[str, Any], e
     """The header's value: base64 of the specification's PaymentPayload.
 
     Args:
-        offer: the accepted offer, as the challenge had it.
-        payload: what the rail's signer made.
-        resource, extensions: of the challenge, echoed.
+        offer: the accepted offer, unchanged.
+        payload: from the rail's signer.
+        resource, extensions: from the challenge, unchanged.
     """
     payment = Payment(
         x402_version=X402_VERSION, accepted=offer, payload=payload, resource=resource, extensions=extensions or None
@@ -55,7 +55,7 @@ def encode(offer: Offer, payload: dict[str, Any], *, resource: dict[str, Any], e
 
 
 def decode(header: str) -> Payment:
-    """What a header says. Raises ValueError when it is not a payment."""
+    """The payment in a header. Raises ValueError when it is not a payment."""
     try:
         return msgspec.json.decode(base64.b64decode(header, validate=True), type=Payment)
     except (binascii.Error, msgspec.MsgspecError, UnicodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""The failure that an answer tells of: by its problem document (RFC 9457) when it has one, by its status otherwise."""
+"""Reads a failure from an answer: from its problem document (RFC 9457), or from its status without one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from client.exchange import Reply
 from client.payment import SignedPayment
 from client.receipt import receipt_of
 
-# What a proxy says when the server behind it broke off: the request may have been served.
+# A proxy sends these when the server behind it broke the connection: the request may have been served.
 _GATEWAY_STATUSES = (502, 503, 504)
 MAX_DETAIL_CHARS = 500
 
 
 def _where(said: dict[str, Any]) -> str:
-    """Which field is meant, and what would be accepted."""
+    """A text that names the wrong field and similar accepted names."""
     field = _text(said.get("field"))
     if not field:
         return ""
@@ -34,13 +34,13 @@ def _where(said: dict[str, Any]) -> str:
 def failure(
     reply: Reply, *, url: str, request_id: str, payment: SignedPayment | None, now: float, in_doubt: bool = False
 ) -> CallFailed:
-    """An answer that is neither 200 nor 402, as an error.
+    """The error for an answer with another status than 200 and 402.
 
     Args:
-        request_id: the one that we sent; the server's own word goes before it.
-        payment: what the request was paid with. Without one nothing can have been charged.
+        request_id: the id that we sent. An id that the server names is preferred.
+        payment: the payment that was sent. Without one nothing can have been charged.
         now: Unix seconds, for a Retry-After that is a date.
-        in_doubt: an earlier attempt of this payment may have been charged, whatever this answer says about itself.
+        in_doubt: an earlier attempt of this payment may have been charged, whatever this answer says.
     """
     document = _document(reply)
     said = document or {}
@@ -49,7 +49,7 @@ def failure(
     repeatable = payment is not None and (
         said.get("retryWithSamePayment") is True
         if document is not None
-        # Nobody who knows about the payment has spoken.
+        # This answer does not come from the server that knows the payment.
         else reply.status in _GATEWAY_STATUSES
     )
     detail += _where(said)
@@ -60,7 +60,7 @@ def failure(
         kind = RateLimited
     elif 300 <= reply.status < 400:
         detail = f"the server answered {reply.status}, a redirect, and redirects are never followed"
-        hint = "Use the shop's own address (--url)."
+        hint = "Use the server's own address (--url)."
     return kind(
         detail,
         hint=hint,
@@ -87,7 +87,7 @@ def _charged(
     receipt = receipt_of(reply)
     if receipt is not None and receipt.success:
         return True
-    # 429 is said before anything is settled, by us and by every proxy.
+    # 429 comes before the settlement, from our server and from every proxy.
     said = document.get("charged") if document is not None else False if reply.status == 429 else None
     if said is True:
         return True
@@ -95,7 +95,7 @@ def _charged(
 
 
 def _document(reply: Reply) -> dict[str, Any] | None:
-    """The body as a problem document; None for a proxy's page or a JSON of another kind."""
+    """The body as a problem document; None for a proxy's page or another JSON."""
     try:
         document = msgspec.json.decode(reply.body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -108,7 +108,7 @@ def _text(value: object) -> str | None:
 
 
 def _retry_after_s(reply: Reply, said: dict[str, Any], now: float) -> float | None:
-    """Seconds to wait, by the header (a number or a date) or else the document."""
+    """Seconds to wait: from the header (a number or a date), or else from the document."""
     header = reply.headers.get("retry-after", "").strip()
     if header.isascii() and header.isdigit():
         return float(header[:9])

@@ -14,7 +14,7 @@ HEADERS = ("payment-response", "x-payment-response")
 
 
 def receipt_of(reply: Reply) -> Settlement | None:
-    """The settlement that the server reports, or None when it sent none that can be read."""
+    """The settlement that the server reports; None when there is none, or it cannot be read."""
     for name in HEADERS:
         try:
             return msgspec.json.decode(base64.b64decode(reply.headers[name], validate=True), type=Settlement)

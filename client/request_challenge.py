@@ -1,4 +1,4 @@
-"""The unpaid request: it brings the price, or the answer of a call that is free."""
+"""Sends the unpaid request, which returns the price, or the answer of a free call."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from client.problem import failure
 
 
 def request_challenge(exchange: Exchange, url: str, body: bytes | None, *, request_id: str) -> Quote | Answer:
-    """POST without a payment. A challenge is read, but not yet checked against `url` or anybody's purse.
+    """POST without a payment. The challenge is decoded; `url` and the price limit are checked later.
 
     Raises:
-        ChallengeRefused: the 402 cannot be understood.
+        ChallengeRefused: the 402 cannot be decoded.
         UnreadableAnswer: the call is free, and its answer is not JSON.
         CallFailed: any other status. Nothing was charged.
-        Unreachable: no answer came.
+        Unreachable: the server did not answer.
     """
     try:
         reply = exchange.post(url, body, {"x-request-id": request_id})

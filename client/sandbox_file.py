@@ -1,4 +1,4 @@
-"""var/sandbox.json: what the local sandbox tells its buyers. Its wallet holds play money."""
+"""var/sandbox.json: the local sandbox's address and wallets for its buyers. The wallets hold test money."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Ledger(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Sandbox(msgspec.Struct, frozen=True, rename="camel"):
-    """The file. A ledger that is not there was configured to be a real one, or was not started."""
+    """The file. A ledger is missing when the settings name a real one, or it was not started."""
 
     base_url: str
     evm: Evm

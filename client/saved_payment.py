@@ -1,4 +1,4 @@
-"""A payment on disk, between an unknown outcome and `--resume`. The body is not kept: it may hold a secret."""
+"""A payment with an unknown outcome, saved for `--resume`. The body is not saved: it may hold a secret."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class _Saved(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def save(payment: SignedPayment, folder: Path | None) -> Path:
-    """Write it to a new file that only this user can read.
+    """Save the payment in a new file that only this user can read.
 
     Args:
-        folder: where to; the temporary folder when it is None or cannot be written to.
+        folder: of the file. None, or one that cannot be written to: the temporary folder.
 
     Raises:
-        OSError: neither can be written to.
+        OSError: no folder can be written to.
     """
     content = msgspec.json.encode(
         _Saved(
@@ -53,10 +53,10 @@ def save(payment: SignedPayment, folder: Path | None) -> Path:
 
 
 def load(path: Path, *, body: bytes | None) -> SignedPayment:
-    """Read it back, for the same body.
+    """The saved payment, for the same body.
 
     Raises:
-        InvalidCall: the file is no saved payment, or it belongs to another body.
+        InvalidCall: the file is not a saved payment, or it belongs to another body.
     """
     try:
         saved = msgspec.json.decode(path.read_bytes(), type=_Saved)

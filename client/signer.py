@@ -1,4 +1,4 @@
-"""The seam of one rail: what it can pay, and how it signs. `client/evm_signer.py` is the first."""
+"""What a signer does: it says what an offer costs, and signs a payment of it. There is one for each network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.x402.wire import Offer
 
 
 class Unpayable(Exception):
-    """An offer that this signer does not pay. The text says why, to a person."""
+    """This signer does not pay the offer. The text says why."""
 
 
 class Signer(Protocol):
@@ -18,7 +18,7 @@ class Signer(Protocol):
 
     @property
     def rail(self) -> Rail:
-        """What `--rail` calls it."""
+        """The rail that it pays on."""
 
     @property
     def network(self) -> str:
@@ -26,14 +26,14 @@ class Signer(Protocol):
 
     @property
     def asset(self) -> str:
-        """Symbol of what it pays with, for people."""
+        """The symbol of the token that it pays with."""
 
     @property
     def address(self) -> str:
         """The account."""
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs. Everything that must hold before signing is checked here. Raises Unpayable."""
+        """The price of the offer, after every check that must precede the signature. Raises Unpayable."""
 
     def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
-        """The `payload` of a payment of this offer, valid from now (Unix seconds). Call `quote` first."""
+        """The `payload` of a payment for this offer, valid from now (Unix seconds). Call `quote` first."""

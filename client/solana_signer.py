@@ -1,20 +1,20 @@
-"""Pays USDC on Solana: a transaction with one transfer, signed by the payer, whose fee the facilitator signs for and pays."""
+"""Pays USDC on Solana: signs a transaction with one transfer, whose fee the facilitator pays."""
 
 from __future__ import annotations
 
 import base64
 import re
 import secrets
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from client.errors import Unreachable, WalletUnusable
+from client.offer_terms import atomic_price, check_method, check_terms, known_token
 from client.signer import Unpayable
 from shared.money import Price
-from shared.x402.networks import Rail
-from shared.x402.solana import SCHEME, TOKEN_KEY, is_memo, token_on
+from shared.x402.networks import SOLANA_USDC, Rail
+from shared.x402.solana import TOKEN_KEY, is_memo
 from shared.x402.solana_address import TOKEN_PROGRAM, decode_base58, is_address, token_account
 from shared.x402.solana_layout import COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM
 from shared.x402.wire import Offer
@@ -23,15 +23,12 @@ if TYPE_CHECKING:
     from solders.hash import Hash
     from solders.keypair import Keypair
 
-MAX_TIMEOUT_SECONDS = 600
 RPC_TIMEOUT_S = 10.0
-_AMOUNT = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _HEX_SEED = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
-_FLOWS = (None, "authorization", "upfront")
 _BASE_UNITS, _UNITS_A_BYTE = 20_000, 400
-"""Of computation: a transfer takes 6,200 at most, and a memo 1,400 and 360 for each byte."""
+"""Compute units: a transfer takes 6,200 at most, a memo 1,400 and 360 more for each byte."""
 _PRICE = 1
-"""Microlamports for a unit, as the official clients have it."""
+"""Microlamports for a compute unit, as in the official clients."""
 
 
 class SolanaSigner:
@@ -39,9 +36,9 @@ class SolanaSigner:
 
     Args:
         secret: base58 of 64 bytes, as wallets export it; a JSON array of 64 numbers, as solana-keygen writes it; or the seed
-            of 32 bytes as 64 hex digits. It is kept in memory only and shown nowhere.
+            of 32 bytes as 64 hex digits. It is kept in memory and shown nowhere.
         network: CAIP-2 network whose known USDC mint is paid with.
-        rpc_url: node that is asked for a recent blockhash, and for nothing else.
+        rpc_url: the node that is asked for a recent blockhash and nothing else.
 
     Raises:
         WalletUnusable: the secret has none of these forms, or no USDC mint is known on the network.
@@ -49,10 +46,7 @@ class SolanaSigner:
 
     def __init__(self, secret: str, *, network: str, rpc_url: str) -> None:
         self._keypair = _keypair(secret.strip())
-        try:
-            self._token = token_on(network)
-        except KeyError:
-            raise WalletUnusable(f"no USDC mint is known on {network}") from None
+        self._token = known_token(SOLANA_USDC, network, "USDC mint")
         self._rpc_url = rpc_url
         self.rail = Rail.SOLANA
         self.network = network
@@ -63,32 +57,22 @@ class SolanaSigner:
         return f"SolanaSigner({self.address} on {self.network})"
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs in USDC. Raises Unpayable unless signing it can do nothing but pay that."""
+        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
         token, extra = self._token, offer.extra
-        if offer.network != self.network:
-            raise Unpayable(f"the wallet pays on {self.network}")
-        if offer.scheme != SCHEME:
-            raise Unpayable(f"scheme {offer.scheme[:40]!r} is not {SCHEME!r}")
+        check_terms(offer, self.network)
         if offer.asset != token.mint:
             raise Unpayable(f"asset {offer.asset[:60]!r} is not the USDC mint of this network")
-        if extra.get("assetTransferMethod") is not None:
-            raise Unpayable("the transfer method is unknown")
-        if extra.get("paymentFlow") not in _FLOWS:
-            raise Unpayable("the payment flow is unknown")
-        if not _AMOUNT.fullmatch(offer.amount):
-            raise Unpayable(f"amount {offer.amount[:40]!r} is not a whole number of atomic units")
+        check_method(offer)
         if not is_address(offer.pay_to) or offer.pay_to == self.address:
             raise Unpayable("payTo is not an address that can be paid")
         if not is_address(extra.get("feePayer")) or extra["feePayer"] == self.address:
             raise Unpayable("feePayer is not another account that pays the fee")
         if TOKEN_KEY in extra and not is_memo(extra[TOKEN_KEY]):
             raise Unpayable("the memo is not a text of 1 to 256 bytes")
-        if not 0 < offer.max_timeout_seconds <= MAX_TIMEOUT_SECONDS:
-            raise Unpayable(f"maxTimeoutSeconds {offer.max_timeout_seconds} is not within 1 and {MAX_TIMEOUT_SECONDS}")
-        return Price(Decimal(offer.amount).scaleb(-token.decimals))
+        return atomic_price(offer, token.decimals)
 
     def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
-        """``{"transaction"}``, with the offered memo or a random one. It lives about a minute, whatever `now` is.
+        """``{"transaction"}``, with the offered memo or a random one. It is valid for about a minute, whatever `now` is.
 
         Raises:
             Unreachable: the node gives no blockhash.
@@ -98,7 +82,7 @@ class SolanaSigner:
         from solders.signature import Signature
         from solders.transaction import VersionedTransaction
 
-        # Without one, two payments of the same amount within a block would be one transaction.
+        # Without a memo, two payments of the same amount with the same blockhash would be one transaction.
         memo = offer.extra[TOKEN_KEY] if TOKEN_KEY in offer.extra else secrets.token_hex(16)
         message = MessageV0.try_compile(
             Pubkey.from_string(offer.extra["feePayer"]), self._instructions(offer, memo.encode()), [], self._blockhash()

@@ -1,17 +1,16 @@
-"""Pays USDC on Stellar: a transfer that the account signs, in a transaction that somebody else sends and pays for."""
+"""Pays USDC on Stellar: signs a transfer that the facilitator sends in a transaction of its own."""
 
 from __future__ import annotations
 
-import re
 import secrets
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from client.errors import NothingPaid, Unreachable, WalletUnusable
+from client.offer_terms import atomic_price, check_method, check_terms, known_token
 from client.signer import Unpayable
 from shared.money import Price
-from shared.x402.networks import Rail
-from shared.x402.stellar import LEDGER_SECONDS, SCHEME, lifetime, token_on
+from shared.x402.networks import STELLAR_USDC, Rail
+from shared.x402.stellar import ledger_seconds, lifetime
 from shared.x402.stellar_address import parse
 from shared.x402.wire import Offer
 
@@ -19,33 +18,25 @@ if TYPE_CHECKING:
     from stellar_sdk import SorobanServer
     from stellar_sdk.soroban_rpc import SimulateTransactionResponse
 
-MAX_TIMEOUT_SECONDS = 600
-"""An authorization is a bearer cheque: nobody gets one that lasts longer than ten minutes."""
-FASTEST_LEDGER_S = 2.0
 NOBODY = "GAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAWHF"
-"""Whose transaction it is until somebody puts the call into one of theirs: the official client names this one, too."""
+"""The source of the transaction, until the facilitator replaces it by its own account. The official client uses the same."""
 
-# 18 digits keep every amount exact within the 28 digits of a Decimal, and are more than all the USDC there is.
-_AMOUNT = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
-# Both take exactly one transfer of the amount; the order of settling and answering is the server's risk and its word.
-_FLOWS = (None, "authorization", "upfront")
 _BASE_FEE = 100
 _VALID_S = 300
 _NO_TRANSACTION = "0" * 64
-_ENOUGH_LEDGERS = 10
 
 
 class StellarSigner:
     """An account that holds USDC.
 
     Args:
-        secret: ``S…``. It is kept in memory only and shown nowhere.
+        secret: ``S…``. It is kept in memory and shown nowhere.
         network: CAIP-2 network whose known USDC contract is paid with.
-        rpc_url: Stellar RPC, which says at which ledger the network is, and what the transfer takes. It is trusted with nothing
-            else: what is signed is built here.
+        rpc_url: Stellar RPC. It tells the newest ledger and the resources of the transfer. It is trusted with nothing else:
+            what is signed is built here.
 
     Raises:
-        WalletUnusable: the secret is none of Stellar's, or no USDC contract is known on the network.
+        WalletUnusable: the secret is no Stellar secret key, or no USDC contract is known on the network.
     """
 
     def __init__(self, secret: str, *, network: str = "stellar:pubnet", rpc_url: str) -> None:
@@ -55,10 +46,7 @@ class StellarSigner:
             self._key = Keypair.from_secret(secret.strip())
         except ValueError:
             raise WalletUnusable("the wallet's key is not a Stellar secret key (S…)") from None
-        try:
-            self._token = token_on(network)
-        except KeyError:
-            raise WalletUnusable(f"no USDC contract is known on {network}") from None
+        self._token = known_token(STELLAR_USDC, network, "USDC contract")
         self._rpc_url = rpc_url
         self.rail = Rail.STELLAR
         self.network = network
@@ -69,33 +57,23 @@ class StellarSigner:
         return f"StellarSigner({self.address} on {self.network})"
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs in USDC. Raises Unpayable unless signing it can do nothing but pay that."""
-        token, extra = self._token, offer.extra
-        if offer.network != self.network:
-            raise Unpayable(f"the wallet pays on {self.network}")
-        if offer.scheme != SCHEME:
-            raise Unpayable(f"scheme {offer.scheme[:40]!r} is not {SCHEME!r}")
+        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
+        token = self._token
+        check_terms(offer, self.network)
         if offer.asset != token.contract:
             raise Unpayable(f"asset {offer.asset[:60]!r} is not the USDC contract of this network")
-        if extra.get("areFeesSponsored") is not True:
+        if offer.extra.get("areFeesSponsored") is not True:
             raise Unpayable("the fees of the network would not be paid for us")
-        if extra.get("assetTransferMethod") is not None:
-            raise Unpayable("the transfer method is unknown")
-        if extra.get("paymentFlow") not in _FLOWS:
-            raise Unpayable("the payment flow is unknown")
-        if not _AMOUNT.fullmatch(offer.amount):
-            raise Unpayable(f"amount {offer.amount[:40]!r} is not a whole number of atomic units")
+        check_method(offer)
         if parse(offer.pay_to) is None:
             raise Unpayable("payTo is not an address that can be paid")
-        if not 0 < offer.max_timeout_seconds <= MAX_TIMEOUT_SECONDS:
-            raise Unpayable(f"maxTimeoutSeconds {offer.max_timeout_seconds} is not within 1 and {MAX_TIMEOUT_SECONDS}")
-        return Price(Decimal(offer.amount).scaleb(-token.decimals))
+        return atomic_price(offer, token.decimals)
 
     def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
-        """``{"transaction"}``: the transfer with the account's authorization, valid for maxTimeoutSeconds by the ledger.
+        """``{"transaction"}``: the transfer with the account's authorization, valid for maxTimeoutSeconds in ledgers.
 
         Raises:
-            Refused: the network would not make this transfer; the detail says why.
+            NothingPaid: the network would not make this transfer. The detail says why.
             Unreachable: the node does not answer.
         """
         from stellar_sdk import SorobanServer, xdr
@@ -109,7 +87,7 @@ class StellarSigner:
                 expiration = self._expiration(server, offer.max_timeout_seconds)
                 credentials = self._credentials(self._simulated(server, offer, [], now))
                 entry = authorize_entry(self._entry(offer, credentials), self._key, expiration, self._token.passphrase)
-                # Once more with the signature: only now the node says what it takes to check that, too.
+                # Simulated again with the signature, because its check also takes resources.
                 measured = self._simulated(server, offer, [entry], now)
         except (SdkError, OSError, ValueError) as error:
             raise Unreachable(f"the Stellar node at {self._rpc_url} does not answer: {type(error).__name__}") from error
@@ -119,19 +97,17 @@ class StellarSigner:
         return {"transaction": envelope.to_xdr()}
 
     def _expiration(self, server: SorobanServer, seconds: int) -> int:
-        """The last ledger, by the time that the network's ledgers take."""
+        """The last ledger in which the authorization is valid."""
         known = server.get_transaction(_NO_TRANSACTION)
-        ledgers = known.latest_ledger - known.oldest_ledger
-        ledger_s = float(LEDGER_SECONDS)
-        if ledgers >= _ENOUGH_LEDGERS:
-            measured = (known.latest_ledger_close_time - known.oldest_ledger_close_time) / ledgers
-            ledger_s = min(max(measured, FASTEST_LEDGER_S), ledger_s)
-        return known.latest_ledger + lifetime(seconds, ledger_s)
+        elapsed_s = known.latest_ledger_close_time - known.oldest_ledger_close_time
+        return known.latest_ledger + lifetime(
+            seconds, ledger_seconds(known.latest_ledger - known.oldest_ledger, elapsed_s)
+        )
 
     def _simulated(
         self, server: SorobanServer, offer: Offer, entries: list[Any], now: int
     ) -> SimulateTransactionResponse:
-        # The older credentials, wherever the network still has them: not every facilitator reads the newer.
+        # The older credentials where the network still takes them: not every facilitator reads the newer ones.
         answer = server.simulate_transaction(self._transaction(offer, entries, now), use_upgraded_auth=False)
         if answer.error or not answer.transaction_data or answer.restore_preamble:
             why = " ".join((answer.error or "an entry must be restored first").split())
@@ -139,7 +115,7 @@ class StellarSigner:
         return answer
 
     def _credentials(self, simulation: SimulateTransactionResponse) -> int:
-        """By which kind of credentials the network wants it signed; that is all that is taken from its answer."""
+        """The kind of credentials that the network wants signed. Nothing else is taken from its answer."""
         from stellar_sdk import xdr
 
         kinds = xdr.SorobanCredentialsType
@@ -152,7 +128,7 @@ class StellarSigner:
         return kind
 
     def _entry(self, offer: Offer, credentials: int) -> Any:
-        """What is to be signed: this transfer, nothing beneath it, and a nonce of our own."""
+        """The authorization entry to sign: this transfer without further calls, and a nonce of our own."""
         from stellar_sdk import Address, scval, xdr
 
         kinds = xdr.SorobanCredentialsType

@@ -1,4 +1,4 @@
-"""SIGTERM is handled like Ctrl-C, so that a payment under way is saved: time limits of tools end a command that way."""
+"""Handles SIGTERM like Ctrl-C, so that the command saves an open payment. Tools with a time limit send SIGTERM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be paid with, and which offer of a challenge is taken."""
+"""The accounts that can pay, and the choice of an offer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.x402.wire import Offer
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The offer to pay, what it costs, and who signs."""
+    """The offer to pay, its price and its signer."""
 
     offer: Offer
     price: Price
@@ -24,10 +24,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Wallet:
-    """Signers in order of preference, one for each rail. A further rail is a further signer.
+    """Signers in order of preference, one for each rail.
 
     Attributes:
-        signers: the first that can pay an offer pays it.
+        signers: the first one that can pay an offer pays it.
     """
 
     signers: tuple[Signer, ...]

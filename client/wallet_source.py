@@ -1,4 +1,4 @@
-"""Where the command finds its wallet: --key-file, COINSLOT_WALLET_KEY_FILE, the sandbox file; never in an argument."""
+"""Finds the command's wallet: --key-file, COINSLOT_WALLET_KEY_FILE or the sandbox file. A key is never an argument."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from client.evm_signer import EvmSigner
 from client.signer import Signer
 from shared.secret_files import read_key, read_secret
 from shared.settings import InvalidSetting
-from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.networks import EVM_USDC, SOLANA_MAINNET, Rail
 
 ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"
 RPC_ENVIRONMENT = "COINSLOT_WALLET_RPC_URL"
 NETWORKS: dict[Rail, str] = {
     Rail.BASE: "eip155:8453",
-    Rail.SOLANA: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    Rail.SOLANA: SOLANA_MAINNET,
     Rail.STELLAR: "stellar:pubnet",
     Rail.XRPL_USDC: "xrpl:0",
     Rail.XRPL_RLUSD: "xrpl:0",
@@ -32,12 +32,12 @@ _LOOKS_LIKE_A_KEY = re.compile(r"[^./\\]{40,}")
 
 @dataclass(frozen=True, slots=True)
 class WalletSource:
-    """A wallet's signer and where it came from.
+    """A wallet's signer and its source.
 
     Attributes:
         path: of the key file or the sandbox file.
         sandbox: the sandbox that the wallet belongs to; None for an own key.
-        warning: what is wrong with the file's permissions, if something is.
+        warning: about the file's permissions, if they are wrong.
     """
 
     signer: Signer
@@ -49,7 +49,7 @@ class WalletSource:
 def find(
     *, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Path, rpc_url: str | None = None
 ) -> WalletSource:
-    """The first wallet there is.
+    """The first wallet that is found.
 
     Args:
         key_file: value of --key-file.
@@ -57,7 +57,7 @@ def find(
         rpc_url: value of --rpc-url: a node of the network, which all but EVM wallets need.
 
     Raises:
-        WalletUnusable: there is none, or the first one has the wrong form. The others are then not tried.
+        WalletUnusable: there is no wallet, or the first one has the wrong form. Then the others are not tried.
     """
     if named := key_file or env.get(ENVIRONMENT, "").strip():
         return _from_key_file(named, rail, rpc_url or env.get(RPC_ENVIRONMENT, "").strip())
@@ -100,7 +100,7 @@ def _signer(rail: Rail, path: Path, rpc_url: str) -> Signer:
 
 
 def _with_node(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
-    """A signer that asks a node what only it knows. Each imports its network's own library when it signs."""
+    """A signer that needs a node. Each imports its network's own library."""
     match rail:
         case Rail.SOLANA:
             from client.solana_signer import SolanaSigner

@@ -1,4 +1,4 @@
-"""Pays a token on the XRP Ledger: a Payment, signed in full, that moves exactly the price and expires with the offer."""
+"""Pays a token on the XRP Ledger: signs a whole Payment that moves exactly the price and expires with the offer."""
 
 from __future__ import annotations
 
@@ -10,33 +10,30 @@ import httpx
 import msgspec
 
 from client.errors import NoPayableOffer, Unreachable, WalletUnusable
+from client.offer_terms import check_terms, known_token
 from client.signer import Unpayable
 from shared.money import Price
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, Rail
 from shared.x402.wire import Offer
-from shared.x402.xrpl import SCHEME, TOKEN_KEY, is_payable, max_ledgers
+from shared.x402.xrpl import TOKEN_KEY, is_payable, max_ledgers
 from shared.x402.xrpl_payment import LAST_STANDARD_NETWORK, MAX_FEE_DROPS, invoice_hash
 
-MAX_TIMEOUT_SECONDS = 600
-"""A signed payment is a bearer cheque: nobody gets one that lasts longer than ten minutes."""
 NODE_TIMEOUT_S = 10.0
 
 _TOKENS = {Rail.XRPL_USDC: XRPL_USDC, Rail.XRPL_RLUSD: XRPL_RLUSD}
 _SEED = re.compile(r"s[1-9A-HJ-NP-Za-km-z]{20,40}", re.ASCII)
-# All take exactly one transfer of the amount; the order of settling and answering is the server's risk and its word.
-_FLOWS = (None, "authorization", "upfront")
 _NODE_ERRORS = (httpx.HTTPError, httpx.InvalidURL, msgspec.DecodeError, KeyError, TypeError, ValueError)
 
 Json = dict[str, Any]
 
 
 class XrplSigner:
-    """An account that holds a token. It pays the network's fee itself, in XRP.
+    """An account that holds a token, and XRP for the network's fee.
 
     Args:
-        secret: family seed, ``s…`` or ``sEd…``. It is kept in memory only and shown nowhere.
+        secret: family seed, ``s…`` or ``sEd…``. It is kept in memory and shown nowhere.
         network: CAIP-2 network whose known token is paid with.
-        rpc_url: JSON-RPC node that knows the account's sequence.
+        rpc_url: the JSON-RPC node that is asked for the account's sequence.
         rail: which of the tokens.
 
     Raises:
@@ -52,10 +49,7 @@ class XrplSigner:
             self._wallet = Wallet.from_seed(secret)
         except Exception:  # xrpl-py's decoder raises whatever the text leads it to, and may quote it
             raise WalletUnusable("the wallet's key is not a family seed of the XRP Ledger (s...)") from None
-        try:
-            self._token = _TOKENS[rail][network]
-        except KeyError:
-            raise WalletUnusable(f"no token of {rail} is known on {network}") from None
+        self._token = known_token(_TOKENS.get(rail, {}), network, f"token of {rail}")
         self._rpc_url = rpc_url
         self.rail = rail
         self.network = network
@@ -66,33 +60,26 @@ class XrplSigner:
         return f"XrplSigner({self.address} on {self.network})"
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs. Raises Unpayable unless signing it can do nothing but pay that."""
+        """What the offer costs. Raises Unpayable unless a signature does nothing but pay that."""
         token, extra = self._token, offer.extra
-        if offer.network != self.network:
-            raise Unpayable(f"the wallet pays on {self.network}")
-        if offer.scheme != SCHEME:
-            raise Unpayable(f"scheme {offer.scheme[:40]!r} is not {SCHEME!r}")
+        check_terms(offer, self.network)
         if offer.asset != token.currency or extra.get("issuer") != token.issuer:
             raise Unpayable(f"asset {offer.asset[:60]!r} of that issuer is not the {token.symbol} of this network")
         if extra.get("areFeesSponsored") is not False:
             raise Unpayable("the offer does not say that the payer pays the network's fee (areFeesSponsored: false)")
-        if extra.get("paymentFlow") not in _FLOWS:
-            raise Unpayable("the payment flow is unknown")
         if not is_payable(offer):
             raise Unpayable(f"amount {offer.amount[:40]!r}, payTo or extra is not of the scheme's form")
         if offer.pay_to == self.address:
             raise Unpayable("payTo is the wallet's own account")
-        if not 0 < offer.max_timeout_seconds <= MAX_TIMEOUT_SECONDS:
-            raise Unpayable(f"maxTimeoutSeconds {offer.max_timeout_seconds} is not within 1 and {MAX_TIMEOUT_SECONDS}")
         return Price(Decimal(offer.amount))
 
     def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
-        """``{"signedTxBlob", "invoiceId"?}``, valid until as many ledgers have passed as the offer's timeout makes.
+        """``{"signedTxBlob", "invoiceId"?}``, valid for the offer's timeout in ledgers.
 
         Raises:
             Unreachable: the node does not answer. Nothing was signed.
-            NoPayableOffer: the ledger does not know the account, has no ticket of it, or asks too high a fee.
-            WalletUnusable: the node is one of another network.
+            NoPayableOffer: the account does not exist or has no ticket, or the network's fee is too high.
+            WalletUnusable: the node serves another network.
         """
         from xrpl.models.amounts import IssuedCurrencyAmount
         from xrpl.models.transactions import Payment

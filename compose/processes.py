@@ -1,11 +1,11 @@
 """Keeps the processes of the Procfile running: `python -m compose.processes [--scale worker-render=2]`.
 
-One that ends is started again: at once, or after a pause that grows when it keeps ending early. The others are not disturbed.
-SIGTERM, SIGINT and SIGHUP stop all of them in an order in which no call loses what it needs (STAGES), SIGUSR1 stops them at
-once. On stdout is one line for each that ended; on stderr is what they say themselves.
+A process that ends is started again: at once, or after a pause that grows when it keeps ending early. The others keep running.
+SIGTERM, SIGINT and SIGHUP stop all processes in the order of STAGES, so that no call loses a process that it needs. SIGUSR1
+stops all at once. stdout has one line for each process that ended; stderr has the output of the processes.
 
-Not supervisord, which was tried: what a killed process leaves running stays beside its successor. granian's worker outlives its
-master that way, and two facilitators would number the transactions of one account. Nor does it end anything when it is killed.
+supervisord does not kill the children of a process that was killed: granian's worker would run beside its successor, and two
+facilitators would use the account nonces of one account. If supervisord itself is killed, its processes keep running.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_
 from compose.sandbox.child import tethered
 
 STEADY_S = 10.0
-"""A process that lived so long is started again at once."""
+"""A process that ran for this long is started again at once."""
 SHORTEST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 30.0
 
@@ -36,12 +36,12 @@ class Stage:
     """Processes that are stopped together.
 
     Attributes:
-        name: of the Procfile line; None stands for all lines that no other stage names.
-        patience_s: from SIGTERM to SIGKILL: longer than the time that the process gives its own work.
+        name: of the Procfile line; None: all lines that no other stage names.
+        stop_timeout_s: from SIGTERM to SIGKILL. It is longer than the time that the process gives its own work.
     """
 
     name: str | None
-    patience_s: float
+    stop_timeout_s: float
 
 
 STAGES = (
@@ -49,16 +49,16 @@ STAGES = (
     Stage(None, 35.0),
     Stage("facilitator", 25.0),  # a settlement may outlast the call that asked for it
 )
-STOP_WITHIN_S = sum(stage.patience_s for stage in STAGES)
+STOP_WITHIN_S = sum(stage.stop_timeout_s for stage in STAGES)
 
-HURRY = signal.SIGUSR1
-"""Stops all at once and with little patience: for a start that failed. A worker of granian that has not loaded its app yet
-misses SIGTERM, and is killed by its master only after 40 s."""
-HURRY_S = 3.0
+STOP_NOW = signal.SIGUSR1
+"""Stops all processes at once, after a failed start. A granian worker that has not loaded its app yet misses SIGTERM, and its
+master kills it only after 40 s."""
+STOP_NOW_TIMEOUT_S = 3.0
 
 
-class Kept:
-    """One process, and its successors."""
+class SupervisedProcess:
+    """One process, which is started again when it ends."""
 
     def __init__(self, line: Line) -> None:
         self.name = line.name
@@ -69,7 +69,7 @@ class Kept:
         self._over = asyncio.Event()
 
     async def keep(self) -> None:
-        """Run it, again and again, until `stop`."""
+        """Run the process, and start it again when it ends, until `stop`."""
         while not self._stopping.is_set():
             started_at = time.monotonic()
             ended = await self._run()
@@ -84,18 +84,18 @@ class Kept:
             await _is_set_within(self._stopping, self._pause_s)
         self._over.set()
 
-    async def stop(self, patience_s: float) -> None:
-        """SIGTERM, wait, SIGKILL, wait. The process is told and not its children, and once: granian and Dramatiq both take a
-        second SIGTERM to a worker for "at once", and drop what is in flight."""
+    async def stop(self, stop_timeout_s: float) -> None:
+        """Send SIGTERM, wait, send SIGKILL, wait. Only the process gets SIGTERM, not its children, and only once: workers of
+        granian and Dramatiq that get a second one drop the work in progress."""
         self._stopping.set()
         self._signal(signal.SIGTERM)
-        if not await _is_set_within(self._over, patience_s):
-            _say(sys.stderr, f"coinslot: {self.name} did not stop within {patience_s:g} s and is killed")
+        if not await _is_set_within(self._over, stop_timeout_s):
+            _say(sys.stderr, f"coinslot: {self.name} did not stop within {stop_timeout_s:g} s and is killed")
             self._signal(signal.SIGKILL)
             await self._over.wait()
 
     async def _run(self) -> str:
-        """How it ended, in words."""
+        """Run the process once. Returns a text that says how it ended."""
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *tethered(),
@@ -107,11 +107,11 @@ class Kept:
             )
         except OSError as error:
             return f"could not be started ({error.strerror})"
-        if self._stopping.is_set():  # while it was being started
+        if self._stopping.is_set():  # stopped while it was starting
             self._signal(signal.SIGTERM)
         status = await self._process.wait()
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # what it left running
+            os.killpg(self._process.pid, signal.SIGKILL)  # its children
         return f"was ended by a signal ({signal.strsignal(-status)})" if status < 0 else f"ended with status {status}"
 
     def _signal(self, number: signal.Signals) -> None:
@@ -121,20 +121,20 @@ class Kept:
 
 
 async def run(lines: Sequence[Line]) -> None:
-    """Run all until a signal, then stop them."""
+    """Run all processes until a signal, then stop them."""
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, HURRY):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, STOP_NOW):
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
-    kept = [Kept(line) for line in lines]
+    kept = [SupervisedProcess(line) for line in lines]
     named = {stage.name for stage in STAGES}
     async with asyncio.TaskGroup() as tasks:
         for one in kept:
             tasks.create_task(one.keep())
-        if await signals.get() == HURRY:
-            await asyncio.gather(*(one.stop(HURRY_S) for one in kept))
+        if await signals.get() == STOP_NOW:
+            await asyncio.gather(*(one.stop(STOP_NOW_TIMEOUT_S) for one in kept))
         for stage in STAGES:
             members = [one for one in kept if stage.name == (one.name if one.name in named else None)]
-            await asyncio.gather(*(one.stop(stage.patience_s) for one in members))
+            await asyncio.gather(*(one.stop(stage.stop_timeout_s) for one in members))
 
 
 def _environment() -> dict[str, str]:
@@ -150,7 +150,7 @@ async def _is_set_within(event: asyncio.Event, limit_s: float) -> bool:
 
 
 def _say(stream: TextIO, text: str) -> None:
-    with contextlib.suppress(OSError):  # nobody reads any more: that must not keep anything from being stopped
+    with contextlib.suppress(OSError):  # nobody reads it: the processes must be stopped all the same
         os.write(stream.fileno(), f"{text}\n".encode())
 
 

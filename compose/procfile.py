@@ -1,4 +1,4 @@
-"""The Procfile, the one list of processes: `name: [SETTING=value ...] command`. No shell reads it: what is quoted stays one
+"""Reads the Procfile, the list of processes: `name: [SETTING=value ...] command`. No shell is involved: a quoted text is one
 argument, and nothing is expanded."""
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class InvalidProcfile(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line.
+    """One line of the Procfile.
 
     Attributes:
-        name: what the process is called in messages and by --scale.
+        name: of the process, in messages and for --scale.
         command: program and arguments.
-        environment: what the line sets for this process alone.
+        environment: variables for this process only.
     """
 
     name: str
@@ -36,10 +36,10 @@ class Line:
 
 
 def read_procfile(path: Path = PROCFILE) -> list[Line]:
-    """Every line, in order; empty ones and comments are skipped.
+    """The lines in order, without empty lines and comments.
 
     Raises:
-        InvalidProcfile: there is no such file, or a line is no process.
+        InvalidProcfile: the file cannot be read, or a line does not define a process.
     """
     try:
         texts = path.read_text().splitlines()
@@ -53,7 +53,7 @@ def read_procfile(path: Path = PROCFILE) -> list[Line]:
 
 
 def parse_scale(text: str) -> dict[str, int]:
-    """`worker-fast=2,worker-render=3`; empty for none. Raises InvalidProcfile."""
+    """Reads `worker-fast=2,worker-render=3`; an empty text is no scale. Raises InvalidProcfile."""
     scale: dict[str, int] = {}
     for part in text.split(",") if text else ():
         if (match := _COUNT.fullmatch(part.strip())) is None:
@@ -63,15 +63,15 @@ def parse_scale(text: str) -> dict[str, int]:
 
 
 def scaled(lines: Sequence[Line], scale: Mapping[str, int]) -> list[Line]:
-    """Every line as often as it is to run: once, unless the scale says otherwise.
+    """Each line, repeated as often as the scale says; once without a scale.
 
     Raises:
-        InvalidProcfile: the scale names no line, or wants two facilitators.
+        InvalidProcfile: the scale names an unknown line, or asks for two facilitators.
     """
     if unknown := scale.keys() - {line.name for line in lines}:
         raise InvalidProcfile(f"--scale {min(unknown)}: the Procfile has only {', '.join(line.name for line in lines)}")
     if scale.get("facilitator", 1) > 1:
-        # Two of them would number one account's transactions.
+        # Two of them would use the account nonces of one account.
         raise InvalidProcfile("--scale facilitator: there may be only one for a settler account")
     return [line for line in lines for _ in range(scale.get(line.name, 1))]
 

@@ -1,8 +1,7 @@
-"""The whole service on one machine: `python -m compose.serve [--check] [--scale worker-render=2]`.
+"""Runs the whole service on one machine: `python -m compose.serve [--check] [--scale worker-render=2]`.
 
-What the settings do not name is embedded (compose/sandbox): the two Redis servers and local ledgers with funded wallets.
-The processes are those of the Procfile, kept running by compose/processes.py. Then one paid echo on every rail proves that the
-way from price to answer works.
+It starts what the settings do not name (compose/sandbox): two Redis servers and local ledgers with funded wallets.
+compose/processes.py keeps the processes of the Procfile running. One paid echo on every rail then proves that payments work.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from client.answer import Answer
 from client.buyer import Buyer
 from client.errors import CoinslotError, WalletUnusable
 from client.wallet import Wallet
-from compose.processes import HURRY, STOP_WITHIN_S
+from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.sandbox.child import StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
@@ -40,32 +39,34 @@ READY_TIMEOUT_S = 60.0
 RAILS = tuple(Rail)
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, a supervisor, a terminal that is closed."""
+"""The signals of Ctrl-C, of a supervisor, and of a closed terminal."""
 
 
 class CannotServe(Exception):
-    """The service did not come up. The text is for the person at the terminal."""
+    """The service could not be started. The text is for the person at the terminal."""
 
 
 class Interrupted(Exception):
-    """One of ENDING."""
+    """One of the signals in ENDING has come."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve until interrupted; with --check stop after the proof. Exit code 0, or 1 with the reason on stderr."""
+    """Serve until a signal; with --check stop after the paid calls. Returns 0, or 1 with the reason on stderr."""
     arguments = _arguments(argv)
     for number in ENDING:
         signal.signal(number, _interrupt)
     var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
     try:
         scale = parse_scale(arguments.scale)
-        scaled(read_procfile(), scale)  # a mistake is told before anything is started
+        scaled(read_procfile(), scale)  # report a mistake before anything is started
         with embed(os.environ, var) as embedded, _services(embedded, var, scale) as services:
             answers = _prove(embedded) if embedded.sandbox_file else {}
             _tell(embedded, answers, serving=not arguments.check)
             if not arguments.check:
                 code = _wait(services)
-                raise CannotServe(f"the keeper of the processes ended, so they were stopped ({code})\n{_log_tail(var)}")
+                raise CannotServe(
+                    f"the supervisor of the processes ended, so they were stopped ({code})\n{_log_tail(var)}"
+                )
     except Interrupted:
         print("\nstopped", file=sys.stderr)
         return 0
@@ -95,15 +96,15 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _services(embedded: Embedded, var: Path, scale: Mapping[str, int]) -> Iterator[subprocess.Popen[bytes]]:
-    """The processes of the Procfile, once they are ready, in a session of their own so that Ctrl-C reaches only this process.
-    What they say on stdout is a line for each that ended."""
+    """Start the processes of the Procfile and wait until they are ready. They have their own session, so that Ctrl-C reaches
+    only this process. Their stdout has a line for each process that ended."""
     _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
     command = [*tethered(), sys.executable, "-m", "compose.processes"]
     command += ["--scale", ",".join(f"{name}={count}" for name, count in scale.items())]
     if _log(var).exists():
-        _log(var).replace(var / "service.log.1")  # what a crash left behind
+        _log(var).replace(var / "service.log.1")  # for the search for the cause of a crash
     with _log(var).open("wb") as log:
         services = subprocess.Popen(
             command,
@@ -113,7 +114,7 @@ def _services(embedded: Embedded, var: Path, scale: Mapping[str, int]) -> Iterat
             stderr=log,
             start_new_session=True,
         )
-        ending = HURRY  # while nobody has been told where to call
+        ending = STOP_NOW  # before the address is printed, nobody calls
         try:
             _wait_until_ready(embedded.settings, services, var)
             ending = signal.SIGTERM
@@ -144,15 +145,15 @@ def _require_free(host: str, port: int, setting: str) -> None:
 def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> None:
     assert services.stdout is not None
     give_up_at = time.monotonic() + READY_TIMEOUT_S
-    # Not through a proxy that the environment names: it is this machine that is asked.
+    # The request stays on this machine, so a proxy from the environment is not used.
     local = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound
     ready = f"http://[{host}]:{settings.port}/readyz" if ":" in host else f"http://{host}:{settings.port}/readyz"
     seen = "no answer"
     while time.monotonic() < give_up_at:
         if select.select([services.stdout], [], [], 0.05)[0]:
-            # Later it would be started again. One that ends now is one that cannot start.
-            ended = services.stdout.readline().decode().strip() or "what keeps them ended"
+            # A process that ends now cannot start. Later it would be started again.
+            ended = services.stdout.readline().decode().strip() or "the supervisor of the processes ended"
             raise CannotServe(f"a process could not start: {ended}\n{_log_tail(var)}")
         try:
             with local.open(ready, timeout=5):
@@ -165,7 +166,7 @@ def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var
 
 
 def _wait(services: subprocess.Popen[bytes]) -> int:
-    """Until it ends, which it does not. Its reports are read and dropped: the log has them too."""
+    """Wait until it ends, which is an error. Its lines are read and dropped, because the log has them too."""
     assert services.stdout is not None
     for _ in services.stdout:
         pass
@@ -173,7 +174,7 @@ def _wait(services: subprocess.Popen[bytes]) -> int:
 
 
 def _prove(embedded: Embedded) -> dict[Rail, Answer]:
-    """One paid echo on every rail that the sandbox has an account on, as any buyer would make it."""
+    """Buy one echo on every rail that the sandbox has an account on."""
     assert embedded.sandbox_file is not None
     sandbox = sandbox_file.read(embedded.sandbox_file)
     answers: dict[Rail, Answer] = {}
@@ -181,7 +182,7 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
         try:
             signer = wallet_source.sandbox_signer(sandbox, rail)
         except WalletUnusable:
-            continue  # it has none
+            continue  # the sandbox has no account on it
         try:
             with Buyer(embedded.settings.base_url, Wallet((signer,)), max_price=None) as buyer:
                 answers[rail] = buyer.call("echo", {"message": "hello"})
@@ -205,7 +206,7 @@ def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], *, serving: bool) 
     print(f"OpenAPI        {base_url}/openapi.json")
     if embedded.sandbox_file:
         file = embedded.sandbox_file.resolve()
-        # A buyer finds it by itself from this folder, where it is in its place.
+        # The command finds the file by itself when it is in the usual place below this folder.
         named = "" if file == sandbox_file.PLACE.resolve() else f"{sandbox_file.ENVIRONMENT}={shlex.quote(str(file))} "
         print(f'first call     {named}.venv/bin/coinslot call echo \'{{"message": "hello"}}\'')
     print(f"unpaid call    curl -i -X POST {base_url}/v1/cdp/echo")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TypeVar
 
 from facilitator.rail import Rail
 from shared.rail_settings import EvmRailSettings, SolanaRailSettings, StellarRailSettings, XrplRailSettings
 from shared.secret_files import read_key, read_secret
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.settings import InvalidSetting, Settings
+from shared.x402.configured_token import configured_token
 from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
-
-T = TypeVar("T")
 
 
 def configured_rails(settings: Settings) -> Sequence[Rail]:
@@ -44,7 +42,7 @@ def _evm(settings: EvmRailSettings, prefix: str) -> Rail:
     from facilitator.rails.evm.rail import EvmRail
 
     return EvmRail(
-        _known(EVM_USDC, settings.network, prefix),
+        configured_token(EVM_USDC, settings.network, prefix),
         settings.rpc_url,
         read_key(settings.settler_key_file),
         most_for_gas=_atomic(settings.max_fee_gwei, 9),
@@ -55,29 +53,22 @@ def _evm(settings: EvmRailSettings, prefix: str) -> Rail:
 def _solana(settings: SolanaRailSettings) -> Rail:
     from facilitator.rails.solana.rail import SolanaRail
 
-    token = _known(SOLANA_USDC, settings.network, "solana")
+    token = configured_token(SOLANA_USDC, settings.network, "solana")
     return SolanaRail(token, settings.rpc_url, read_key(settings.settler_key_file))
 
 
 def _stellar(settings: StellarRailSettings) -> Rail:
     from facilitator.rails.stellar.rail import StellarRail
 
-    token = _known(STELLAR_USDC, settings.network, "stellar")
+    token = configured_token(STELLAR_USDC, settings.network, "stellar")
     return StellarRail(token, settings.rpc_url, read_secret(settings.settler_key_file))
 
 
 def _xrpl(settings: XrplRailSettings) -> Rail:
     from facilitator.rails.xrpl.rail import XrplRail
 
-    tokens = [_known(table, settings.network, "xrpl") for table in (XRPL_USDC, XRPL_RLUSD)]
+    tokens = [configured_token(table, settings.network, "xrpl") for table in (XRPL_USDC, XRPL_RLUSD)]
     return XrplRail(tokens, settings.rpc_url)
-
-
-def _known(tokens: Mapping[str, T], network: str, prefix: str) -> T:
-    try:
-        return tokens[network]
-    except KeyError:
-        raise InvalidSetting(f"{PREFIX}{prefix.upper()}_NETWORK: no token is known on {network}") from None
 
 
 def _atomic(amount: float, decimals: int) -> int:

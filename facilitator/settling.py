@@ -1,4 +1,4 @@
-"""Settlements that are under way, and what every rail asks of a call before it looks at the payment."""
+"""Settlements under way, and what every rail requires of a call before it looks at the payment."""
 
 from __future__ import annotations
 
@@ -6,16 +6,29 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
+from shared.x402.authorization import Authorization
+from shared.x402.exact import SCHEME
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FacilitatorCall, Settlement
 
-SCHEME = "exact"
-
 K = TypeVar("K")
+
+PaymentKey = tuple[str, str, str, bytes]
+"""Payment id, recipient, amount, signature. A payer can sign two transfers with one nonce, and anybody can send one with a bad
+signature beside the good one: none of them is the settlement of another."""
+
+
+class CannotSend(Exception):
+    """Nothing was sent, and the payment is not at fault. The text says why."""
+
+
+def payment_key(authorization: Authorization) -> PaymentKey:
+    """What tells one payment from all others of the same payment id. Addresses in another case are the same."""
+    return authorization.payment_id, authorization.pay_to.lower(), authorization.amount, authorization.signature
 
 
 class Settling(Generic[K]):
-    """One settlement for each payment, however many ask for it."""
+    """Runs one settlement for each payment, however many callers ask for it."""
 
     def __init__(self) -> None:
         self._tasks: dict[K, asyncio.Task[Settlement]] = {}
@@ -27,7 +40,7 @@ class Settling(Generic[K]):
         return len(self._tasks)
 
     async def once(self, payment: K, settle: Callable[[], Coroutine[Any, Any, Settlement]]) -> Settlement:
-        """Settle it, or wait for who is settling it. Whoever asked may hang up: it still comes to its end."""
+        """Settle the payment, or wait for the settlement under way. It goes on when the caller hangs up."""
         task = self._tasks.get(payment)
         if task is None:
             task = self._tasks[payment] = asyncio.create_task(settle())
@@ -35,12 +48,16 @@ class Settling(Generic[K]):
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for all of them."""
+        """Wait until nothing is under way."""
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
 
 def require_ours(call: FacilitatorCall, network: str) -> None:
-    """Raises Refused unless version, scheme and network are those of the rail, in the offer and in what the client accepted."""
+    """Check version, scheme and network, in the offer and in what the client accepted.
+
+    Raises:
+        PaymentRefused: one of them is not the rail's.
+    """
     offer, accepted = call.payment_requirements, call.payment_payload.accepted
     if (call.x402_version, call.payment_payload.x402_version) != (X402_VERSION, X402_VERSION):
         raise PaymentRefused("invalid_x402_version")

@@ -1,32 +1,38 @@
-"""Work on hostile data that a handler gives to a child process: bytes in, bytes out.
+"""Every calculation: work on hostile data that a handler hands to a child process.
 
-A calculation's name has an underscore, which no endpoint's name has.
+A calculation is a module with NAME and `calculate`. Its name has an underscore, so it never equals the name of an endpoint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from jobs.faker import records
-from jobs.rss.reading import read_feed
+from jobs.rss import reading as feed_reading
 from jobs.ssl_info import examination
 from jobs.x402_discover import reading as discovery_reading
 from jobs.youtube import transcript
 
-Calculation = Callable[[bytes], bytes]
 
-CALCULATIONS: Mapping[str, Calculation] = {
-    "caption_document": transcript.calculate,
-    examination.NAME: examination.calculate,
-    discovery_reading.NAME: discovery_reading.calculate,
-    "read_feed": read_feed,
-}
+class Calculation(Protocol):
+    """A module with one calculation."""
+
+    NAME: str
+
+    def calculate(self, argument: bytes) -> bytes:
+        """Calculate the encoded result of an encoded argument. The module chooses both encodings."""
+
+
+_MODULES: tuple[Calculation, ...] = (transcript, examination, discovery_reading, feed_reading)
+
+CALCULATIONS: Mapping[str, Callable[[bytes], bytes]] = {module.NAME: module.calculate for module in _MODULES}
+"""The function of each calculation, by name."""
 
 
 def preload() -> None:
-    """Import what the calculations and handlers need, in the process that children are forked from."""
+    """Import the libraries of calculations and handlers. Only the fork server calls this, before it forks children."""
     import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
 
     records.preload()
     examination.preload()
-    discovery_reading.preload()

@@ -1,4 +1,4 @@
-"""Everything that is sold, written out by hand. Order is the order of every listing."""
+"""Every endpoint that is sold. Every listing has this order."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from jobs.x402_discover import endpoint as x402_discover
 from jobs.youtube import endpoint as youtube
 from shared.endpoint import Endpoint
 
-UPDATED = "2026-11-21T00:00:00Z"
-"""When a price, a field or an endpoint last changed. Discovery documents show it, so indexers know when to look again."""
+UPDATED = "2026-11-22T00:00:00Z"
+"""The day on which anything that discovery shows last changed, in UTC. Indexers read it to know when to look again."""
+
+DIGEST = "36be9ec1f3877ad8"
+"""The digest of what discovery showed on that day. tests/contract/test_updated.py computes it, and says what to write here."""
 
 CATALOGUE: tuple[Endpoint, ...] = (
     echo.ENDPOINT,

@@ -1,8 +1,7 @@
-"""What a public host name and a public URL are: everything that can be said of them without asking anybody.
+"""Reads public host names and public URLs, without asking the network.
 
-A text is read once, by the WHATWG URL standard's own algorithm (ada), and only what it read is used afterwards: parsers that
-disagree are how `http://example.com\\@127.0.0.1/` gets past a check. Whether a name leads to a public address is decided where
-the connection is made (workers/egress).
+A text is read once, with the WHATWG URL algorithm (ada), and later code uses only the result: two parsers that disagree let
+`http://example.com\\@127.0.0.1/` pass a check. The address of a name is checked when the connection is made (workers/egress).
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ MAX_URL = 2048
 MAX_HOST = 253
 PORTS = frozenset({80, 443, 8080, 8443})
 FIRST_FREE_PORT = 1024
-"""Below it every port is a protocol's; above it whoever serves TLS chooses one."""
+"""Ports below it belong to protocols. Above it, a TLS server may use any port that is not in PLAIN_PORTS."""
 TLS_PORTS = frozenset({443, 465, 563, 636, 853, 989, 990, 992, 993, 994, 995, 80})
-"""Below FIRST_FREE_PORT: where TLS is spoken from the first byte, and the port of http, where some serve it by mistake."""
+"""Ports below FIRST_FREE_PORT where TLS starts with the first byte. 80 is here because some servers speak TLS on it by
+mistake."""
 PLAIN_PORTS = frozenset(
     {
         *(
@@ -48,16 +48,17 @@ PLAIN_PORTS = frozenset(
         *(9092, 9200, 9300, 11211, 27017, 27018, 50000),
     }
 )
-"""Above it: databases, brokers and desktops, which a TLS handshake only disturbs and tells who asks that they are there."""
+"""Ports from FIRST_FREE_PORT on that belong to databases, brokers and desktops. A TLS handshake would disturb them, and its
+error would tell the caller that they exist."""
 
-# Not delegated in the public DNS, or meant for one network (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal).
+# Not delegated in the public DNS, or for one network only (RFC 6761, 6762, 7686, 8375, 9476; ICANN's .internal).
 _SPECIAL = frozenset(
     (
         *("alt", "arpa", "cluster", "consul", "corp", "example", "home", "internal", "intranet", "invalid", "lan"),
         *("local", "localdomain", "localhost", "mail", "onion", "private", "svc", "test"),
     )
 )
-# Of these the public DNS is asked like of any other: it says that they do not exist (RFC 6761).
+# We ask the public DNS about these as about any other name. It answers that they do not exist (RFC 6761).
 _ASKED_FOR = frozenset({"arpa", "example", "invalid", "test"})
 _URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _FORBIDDEN = re.compile(r"[\s\\\x00-\x20\x7f-\x9f]")
@@ -68,12 +69,12 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class NotPublic(ValueError):
-    """A host or URL that is not connected to.
+    """A host or URL that is never connected to.
 
     Attributes:
-        code: `blocked_address` for what is well formed and never public (addresses, special names, other ports), else
+        code: `blocked_address` when it is well formed but never public (an address, a special name, another port); otherwise
             `invalid_url` or `invalid_domain`.
-        detail: a sentence for the caller, with nothing of what was refused in it.
+        detail: a sentence for the caller. It quotes nothing of the refused text.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -84,12 +85,12 @@ class NotPublic(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """What the operator of this installation allows and forbids beyond the rules.
+    """Exceptions of this installation, set by its operator.
 
     Attributes:
-        ports: more ports.
-        names: hosts with an address of the operator's choice, which may be named whatever they end in.
-        own: hosts of this service.
+        ports: additional ports that may be called.
+        names: hosts whose address the operator chose. Such a name may have any ending.
+        own: hosts of this service, which are never called.
     """
 
     ports: Collection[int] = ()
@@ -101,8 +102,8 @@ _local = Local()
 
 
 def configure(local: Local) -> None:
-    """Once, when a process starts: the API before it takes calls, a worker before it runs jobs (both from shared/egress.py),
-    so that what one of them lets through is not refused by the other."""
+    """Set the exceptions once, when a process starts. The API and the workers both take them from shared/egress.py, so a worker
+    never refuses what the API accepted."""
     global _local
     _local = local
 
@@ -134,10 +135,10 @@ def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
     """Read a URL.
 
     Args:
-        base: what a relative one is relative to. Without it a URL must be absolute.
+        base: the URL to which a relative one is resolved. Without it the URL must be absolute.
 
     Raises:
-        NotPublic: it has the wrong form (`invalid_url`), or names what is never public (`blocked_address`).
+        NotPublic: the form is wrong (`invalid_url`), or the URL names something that is never public (`blocked_address`).
     """
     if len(text) > MAX_URL:
         raise NotPublic("invalid_url", f"A URL may have at most {MAX_URL} characters.")
@@ -166,20 +167,23 @@ def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
 
 
 def public_host(text: str) -> str:
-    """Read a host name: lower-case A-labels without a trailing dot.
+    """Read a host name. Returns lower-case A-labels without a trailing dot.
 
     Raises:
-        NotPublic: it is no host name (`invalid_domain`), or one that is never public, or an address (`blocked_address`).
+        NotPublic: the text is not a host name (`invalid_domain`), or it is an address or a name that is never public
+            (`blocked_address`).
     """
     return _public(_parsed(text, "blocked_address"), "invalid_domain")
 
 
 def domain_name(text: str) -> str:
-    """Read a name that the public DNS is asked for: as `public_host`, but also of one label, with a `*` for a label, below
-    arpa, or of a zone that is for examples and tests. What networks call their own (local, internal, ...) is not asked for.
+    """Read a name to look up in the public DNS.
+
+    It accepts what `public_host` accepts, and also one label alone, a label `*`, names below arpa, and names in the zones for
+    examples and tests. It refuses the names that networks use internally (local, internal, ...).
 
     Raises:
-        NotPublic: with the code `invalid_domain`, whatever the reason: nothing is connected to.
+        NotPublic: always with the code `invalid_domain`, because no connection is made.
     """
     host = _checked(_parsed(text, "invalid_domain"), "invalid_domain", "invalid_domain", wildcard=True)
     if host not in _local.names and (_last(host) in _SPECIAL - _ASKED_FOR or f".{host}".endswith(".home.arpa")):
@@ -188,7 +192,7 @@ def domain_name(text: str) -> str:
 
 
 def tls_port(port: int) -> int:
-    """A port that a TLS handshake may be asked for.
+    """Check that a TLS handshake may be made with this port.
 
     Raises:
         NotPublic: with the code `blocked_address`.
@@ -232,8 +236,8 @@ def _checked(url: ada_url.URL, code: str, address: str, *, wildcard: bool = Fals
 
 
 def _is_label(label: str) -> bool:
-    """Letters, digits, hyphens and underscores. What begins with xn-- must be what its Unicode form becomes: ada lets any such
-    label of an ASCII name through."""
+    """Whether a label has only letters, digits, hyphens and underscores. A label with the prefix xn-- must also be the correct
+    encoding of its Unicode form, which ada does not check in an ASCII name."""
     if not _LABEL.fullmatch(label):
         return False
     if not label.startswith("xn--"):
@@ -261,6 +265,6 @@ def _last(host: str) -> str:
 
 
 def _has_user(text: str) -> bool:
-    """Also an empty one, of which the parser tells nothing."""
+    """Whether a URL has user information. The parser does not report an empty one."""
     authority = _AUTHORITY.match(text)
     return authority is not None and "@" in authority[1]

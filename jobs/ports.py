@@ -1,4 +1,4 @@
-"""The outside world as the jobs see it. Each port is a Protocol of at most three methods; the real ones: workers/adapters."""
+"""What jobs may use of the outside world. Each port is a Protocol of at most three methods, implemented in workers/adapters."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from jobs.hosts import PublicUrl
+from jobs.observation import Previous
+from shared.settled_payment import NO_PAYMENT, SettledPayment
 
 
 class Page(NamedTuple):
     """An HTTP response.
 
     Attributes:
-        url: where it came from, after redirects.
-        headers: names in lower case, in their order.
-        body: decoded from its content coding.
+        url: the URL that answered, after redirects.
+        headers: names in lower case and values, in the order of the response.
+        body: the body, decoded from its content coding.
     """
 
     url: str
@@ -25,17 +27,17 @@ class Page(NamedTuple):
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The first of a name, or None."""
+        """The value of the first header with this name in lower case, or None."""
         return next((value for found, value in self.headers if found == name), None)
 
 
 class Pages(Protocol):
-    """HTTP, guarded: what is not public is not reached, whatever a name, a redirect or an answer says."""
+    """An HTTP client that reaches public addresses only, whatever a name, a redirect or an answer says."""
 
     def get(
         self, url: PublicUrl, *, limit_bytes: int, deadline: float, headers: Mapping[str, str] | None = None
     ) -> Page:
-        """GET, following redirects. Raises BlockedAddress, UpstreamFailed."""
+        """GET a URL and follow redirects. Raises BlockedAddress, UpstreamFailed."""
         ...
 
     def exchange(
@@ -48,19 +50,19 @@ class Pages(Protocol):
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
     ) -> Page:
-        """One request, following nothing. Raises BlockedAddress, UpstreamFailed."""
+        """Send one request and follow no redirect. Raises BlockedAddress, UpstreamFailed."""
         ...
 
 
 class Handshake(NamedTuple):
-    """What a server showed in a TLS handshake. Nothing of it has been verified.
+    """What a server sent in a TLS handshake. None of it has been verified.
 
     Attributes:
-        address: where it was.
-        protocol: ``TLSv1.3``.
-        cipher: its name, as OpenSSL calls it.
-        cipher_bits: of its key.
-        chain: DER as it was sent, the server's own certificate first; never empty.
+        address: the server's IP address.
+        protocol: the protocol version, such as ``TLSv1.3``.
+        cipher: OpenSSL's name of the cipher suite.
+        cipher_bits: bits of the cipher's key.
+        chain: the certificates in DER as they were sent, the server's own first; never empty.
     """
 
     address: str
@@ -71,14 +73,14 @@ class Handshake(NamedTuple):
 
 
 class Tls(Protocol):
-    """TLS, with everything that a server might still speak."""
+    """TLS handshakes with every version and cipher that a server might still use."""
 
     def handshake(self, host: str, port: int, *, deadline: float) -> Handshake:
-        """One, which verifies nothing. Raises BlockedAddress, UpstreamFailed."""
+        """Make one handshake, and verify nothing. Raises BlockedAddress, UpstreamFailed."""
         ...
 
     def authorities(self) -> bytes:
-        """Those that the operator trusts beside the public ones, as PEM."""
+        """The authorities that the operator trusts beside the public ones, as PEM."""
         ...
 
 
@@ -86,9 +88,9 @@ class CaptionTrack(NamedTuple):
     """One of a video's caption tracks.
 
     Attributes:
-        code: of the language, as YouTube writes it.
-        is_generated: by speech recognition; else somebody wrote it.
-        is_default: the one that the video itself names.
+        code: YouTube's code of the language.
+        is_generated: speech recognition made it; otherwise a person wrote it.
+        is_default: the video names it as its default.
     """
 
     code: str
@@ -101,8 +103,8 @@ class CaptionedVideo(NamedTuple):
     """A video's captions.
 
     Attributes:
-        chosen: index of the track that `document` is of.
-        document: as it was sent: nobody has looked at it.
+        chosen: index of the track whose captions `document` holds.
+        document: the captions as they were sent, not checked.
     """
 
     title: str | None
@@ -112,30 +114,33 @@ class CaptionedVideo(NamedTuple):
 
 
 class Captions(Protocol):
-    """YouTube."""
+    """Captions of YouTube."""
 
     def fetch(
         self, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int], *, deadline: float
     ) -> CaptionedVideo:
-        """The tracks of a video, and the one that `choose` points at. Raises UpstreamFailed, and what `choose` raises."""
+        """The tracks of a video, and the captions of the track whose index `choose` returns.
+
+        Raises UpstreamFailed, and what `choose` raises.
+        """
         ...
 
 
 class Calculations(Protocol):
-    """Work on hostile data in a process that is killed when it takes too much (jobs/calculations.py names them)."""
+    """Calculations on hostile data (jobs/calculations.py), in a process that is killed when it takes too much."""
 
     def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
-        """What the calculation returns. Raises UpstreamFailed `bad_content` when it takes too much, DeadlineExceeded."""
+        """Run a calculation. Raises UpstreamFailed `bad_content` when it takes too much, DeadlineExceeded."""
         ...
 
 
 class DnsRecord(NamedTuple):
-    """One record.
+    """One DNS record.
 
     Attributes:
-        name: its owner, in lower case.
-        ttl: seconds that are left of it.
-        fields: what it says, in the order of the wire: names and addresses are str, what may be any bytes is bytes, and a TXT
+        name: its owner name, in lower case.
+        ttl: the remaining time to live, in seconds.
+        fields: its data in the order of the wire format: names and addresses are str, arbitrary bytes are bytes, and a TXT
             record has one field for each of its strings. Names have no trailing dot; the root is ``.``.
     """
 
@@ -145,14 +150,14 @@ class DnsRecord(NamedTuple):
 
 
 class DnsResponse(NamedTuple):
-    """What the DNS says of a name.
+    """A response of the DNS.
 
     Attributes:
         rcode: NOERROR, NXDOMAIN, SERVFAIL or REFUSED.
-        aliases: names that it leads to by CNAME records, in order; `records` are those of the last one.
-        min_ttl: seconds that all of it may be believed; None: for no time.
-        authenticated: the name servers say that DNSSEC proves it.
-        age_s: seconds since they were asked.
+        aliases: the targets of CNAME records, in order; `records` belong to the last one.
+        min_ttl: seconds for which the whole response is valid; None: it may not be cached.
+        authenticated: the name servers have validated it with DNSSEC.
+        age_s: seconds since the name servers were asked.
     """
 
     rcode: str
@@ -164,19 +169,19 @@ class DnsResponse(NamedTuple):
 
 
 class Dns(Protocol):
-    """The public DNS, as the name servers of this installation see it."""
+    """The public DNS, through the name servers of this installation."""
 
     def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
-        """Records of one type. Raises UpstreamFailed `timeout`, or `servfail` when every server failed."""
+        """Look up records of one type. Raises UpstreamFailed `timeout`, or `servfail` when every server failed."""
         ...
 
 
 class WhoisText(NamedTuple):
-    """What a WHOIS server answered.
+    """A WHOIS server's answer.
 
     Attributes:
-        is_cut: there was more.
-        age_s: how long ago it was asked.
+        is_cut: the answer was longer.
+        age_s: seconds since the server was asked.
     """
 
     raw: bytes
@@ -185,15 +190,15 @@ class WhoisText(NamedTuple):
 
 
 class Whois(Protocol):
-    """WHOIS servers (RFC 3912), guarded as `Pages` are, and asked with courtesy: they ban who asks too much."""
+    """A WHOIS client (RFC 3912) that reaches public addresses only. It limits its queries, because servers ban busy clients."""
 
     @property
     def root(self) -> str:
-        """The server that knows the others."""
+        """The root server, which names the other servers."""
         ...
 
     def ask(self, server: str, query: str, *, deadline: float) -> WhoisText:
-        """One query. Raises BlockedAddress, UpstreamFailed."""
+        """Send one query. Raises BlockedAddress, UpstreamFailed."""
         ...
 
 
@@ -201,51 +206,51 @@ class Clock(Protocol):
     """The time of day."""
 
     def now(self) -> datetime:
-        """In UTC."""
+        """The time in UTC."""
         ...
 
 
 class Ports(Protocol):
-    """All ports. What a handler does not touch is not made."""
+    """All ports. A port is created when a handler first uses it."""
 
     @property
     def pages(self) -> Pages:
-        """Other sites."""
+        """An HTTP client for other sites."""
         ...
 
     @property
     def tls(self) -> Tls:
-        """Other sites' certificates."""
+        """TLS handshakes with other sites."""
         ...
 
     @property
     def captions(self) -> Captions:
-        """YouTube's."""
+        """Captions of YouTube."""
         ...
 
     @property
     def calculations(self) -> Calculations:
-        """Killable work."""
+        """Calculations in child processes."""
         ...
 
     @property
     def dns(self) -> Dns:
-        """Name servers."""
+        """The public DNS."""
         ...
 
     @property
     def whois(self) -> Whois:
-        """WHOIS servers."""
+        """The WHOIS client."""
         ...
 
     @property
     def clock(self) -> Clock:
-        """Now."""
+        """The time of day."""
         ...
 
 
 class NoPorts:
-    """The world of what needs none, and of a child process, which has none."""
+    """No ports: for handlers that need none, and for child processes."""
 
     def __getattr__(self, name: str) -> object:
         raise LookupError(f"this handler runs without {name}")
@@ -259,8 +264,12 @@ class Context:
     """What a handler gets beside its request.
 
     Attributes:
-        payer: the wallet that paid, in the canonical form of its rail. Baselines are kept per payer.
+        payer: the wallet that paid, in the canonical form of its rail.
+        payment: what it paid for this call.
+        previous: of an endpoint with a `subject`: what this payer's last call about the same subject observed.
     """
 
     payer: str
     ports: Ports = NO_PORTS
+    payment: SettledPayment = NO_PAYMENT
+    previous: Previous | None = None

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from shared.money import Price
+from shared.pools import POOLS
+from shared.pools import Pool as Pool  # declarations import it from here
 from shared.x402.networks import Rail
 
 PATH_PREFIX = "/v1/cdp/"
@@ -19,27 +21,8 @@ _NAME = re.compile(r"(chain/)?[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
 
 
-class Pool(enum.StrEnum):
-    """A queue and the worker processes that serve it alone. A full pool never slows another."""
-
-    MICRO = "micro"
-    """Well under a millisecond, waiting for nothing: run where the queue is read."""
-    FAST = "fast"
-    """Calculations. Those on hostile input run in killable children, so a thread may wait for one."""
-    NET = "net"
-    CHAIN = "chain"
-    RENDER = "render"
-    WHOIS = "whois"
-    YOUTUBE = "youtube"
-
-
-BATCHED = frozenset({Pool.RENDER, Pool.WHOIS, Pool.YOUTUBE})
-"""Pools whose calls take a second or so. They give up a few milliseconds where that spares the others a herd: jobs that end
-together are ended in one write, and their callers are answered one after the other (tests/bench/measure/isolation.py)."""
-
-
 class Category(enum.StrEnum):
-    """The shelf in the catalogue."""
+    """The section of the catalogue."""
 
     UTILITY = "utility"
     DATA = "data"
@@ -61,7 +44,7 @@ class Flavour(enum.Enum):
     """Adds `WWW-Authenticate: X402`; retried with PAYMENT-SIGNATURE."""
 
 
-ALL_RAILS = (Rail.BASE, Rail.SOLANA, Rail.STELLAR, Rail.XRPL_USDC, Rail.XRPL_RLUSD, Rail.ETHEREUM)
+ALL_RAILS = tuple(Rail)
 
 
 MOST_BYTES = "most_bytes"
@@ -104,7 +87,7 @@ class Endpoint:
     Attributes:
         name: the path after ``/v1/cdp/``, e.g. ``echo`` or ``chain/chain-id``.
         price: per call, in dollars.
-        category: the shelf in the catalogue.
+        category: the section of the catalogue.
         pool: the queue and workers that run it.
         deadline_s: seconds from settlement until the caller gets 504.
         flavour: which extra headers its challenge and receipt carry.
@@ -124,6 +107,8 @@ class Endpoint:
         child_limit_s: seconds after which the child is killed.
         is_long: of an endpoint without `exhausted`: which requests calculate for more than some milliseconds. They run in a
             child, for in a thread they would hold up the others; one that is killed is a deadline exceeded.
+        subject: of an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that give
+            the same text share their baselines.
     """
 
     name: str
@@ -146,6 +131,7 @@ class Endpoint:
     exhausted: Callable[[Any], Any] | None = None
     child_limit_s: float = 1.5
     is_long: Callable[[Any], bool] | None = None
+    subject: Callable[[Any], str] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -153,8 +139,10 @@ class Endpoint:
         if not 0 < self.deadline_s <= 25:
             # Common HTTP clients give up after 30 s. A caller that does repeats the request and collects the answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
-        if self.pool is Pool.MICRO and (self.isolated or self.is_long):
-            raise ValueError(f"{self.name}: what runs in a child takes longer than the micro pool allows")
+        if (self.isolated or self.is_long) and not POOLS[self.pool].needs_children:
+            raise ValueError(f"{self.name}: the workers of the pool {self.pool} start no children to run it in")
+        if self.subject and (self.isolated or self.is_long):
+            raise ValueError(f"{self.name}: what runs in a child cannot remember")
         if not 0 < len(self.summary) <= 500:
             raise ValueError(f"{self.name}: summary must have 1 to 500 characters")
         if not self.rails or len(set(self.rails)) != len(self.rails):

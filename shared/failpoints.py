@@ -25,7 +25,9 @@ API = (
     "reply-received",
 )
 WORKER = ("job-fetched", "handler-done", "answer-stored", "reply-sent")
-NAMES = frozenset(API + WORKER)
+OBSERVED = ("observation-pending",)
+"""Of a worker, when it keeps observations on a Redis of their own."""
+NAMES = frozenset(API + WORKER + OBSERVED)
 
 _FORM = re.compile(r"([a-z-]+)(?:@([1-9][0-9]{0,3}))?", re.ASCII)
 

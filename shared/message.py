@@ -12,6 +12,7 @@ import pybase64
 from shared.answers import is_secret_of
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer, Unsealable
+from shared.settled_payment import SettledPayment
 
 
 class Arguments(msgspec.Struct, frozen=True, array_like=True):
@@ -19,13 +20,13 @@ class Arguments(msgspec.Struct, frozen=True, array_like=True):
 
     Args:
         payment_id: key of the answer in the ledger.
-        payer: the wallet that paid.
+        payment: what was paid, and by whom.
         body: the request body as it came, empty where the endpoint allows that.
         secret: what the answer is sealed with beside our key (shared/answers.py). Of endpoints that hold secrets only.
     """
 
     payment_id: str
-    payer: str
+    payment: SettledPayment
     body: bytes
     secret: bytes = b""
 

@@ -1,4 +1,4 @@
-"""Who gets the processor: what an ordinary process may tell Linux about itself (sched(7)). Elsewhere nothing happens."""
+"""Scheduling hints that an unprivileged process may give to Linux (sched(7)). On other systems they do nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 SLICE_NS = 10_000_000
-"""Linux's own is 1 to 3 ms."""
+"""Time slice of calculating processes, in nanoseconds. Linux's default is 1 to 3 ms."""
 
 _AUTOGROUP = Path("/proc/self/autogroup")
 _TASKS = Path("/proc/self/task")
@@ -19,21 +19,22 @@ _SCHED_ATTR = struct.Struct("=IIQiIQQQII")
 
 
 def schedule_as_batch() -> None:
-    """For a process that was started with `nice`, before it starts threads and children, which follow it: calculations take
-    what others leave, and give it up at once. Other processes are left as they are.
+    """Let a process that was started with `nice` yield the processor to others at once. Other processes are not changed.
 
-    Niceness counts only among the processes of one session (autogroup), and supervisors start each in a session of its own.
-    And whoever runs may use up his slice before another that wakes gets the processor, however nice he is. From Linux 6.12 on
-    the one with the shorter slice is let in (sched_runtime of sched_setattr(2)): so those that calculate ask for a longer one,
-    and as SCHED_BATCH they drive nobody out when they wake themselves. Echo's p99 beside catastrophic patterns: 2.3 times its
-    p99 alone without all this, 1.3 times with it (tests/bench/bench_hostile.py).
+    Call it before the process starts threads and children: they inherit the policy.
 
-    Who runs it with a policy of another kind (chrt -i, systemd's CPUSchedulingPolicy) keeps that.
+    Niceness counts only among the processes of one session (autogroup), and supervisors start each process in a session of its
+    own. Also, a running process may use up its slice before a process that wakes gets the processor, whatever its niceness.
+    From Linux 6.12 a waking process with a shorter slice preempts it (sched_runtime of sched_setattr(2)). So this process asks
+    for a longer slice, and as SCHED_BATCH it does not preempt others when it wakes. Echo's p99 beside catastrophic patterns is
+    2.3 times its p99 alone without these hints, and 1.3 times with them (tests/bench/bench_hostile.py).
+
+    A process that was started with another policy (chrt -i, systemd's CPUSchedulingPolicy) keeps it.
     """
     niceness = os.nice(0)
     if niceness <= 0 or not _is_scheduled_as("SCHED_OTHER", "SCHED_BATCH"):
         return
-    # The group is this pool's alone when Dramatiq's master leads the session. A terminal's would be everybody's.
+    # The group belongs to this pool alone when Dramatiq's master leads the session. A terminal's group has other processes.
     if os.getsid(0) in (os.getpid(), os.getppid()):
         with contextlib.suppress(OSError):
             _AUTOGROUP.write_text(str(niceness))
@@ -43,35 +44,35 @@ def schedule_as_batch() -> None:
 
 
 class BatchScheduling:
-    """Makes this process SCHED_BATCH while many wait for it.
+    """Makes this process SCHED_BATCH while many calls wait for it.
 
-    The threads of an API process wake each other several times a call, and each time the one that wakes drives out the one that
-    woke it: 4.2 switches a call, and 1.8 without (perf sched, 64 in flight; 13 % more calls). But who may drive nobody out
-    waits beside a calculation until the clock ticks, which a caller notices when there is no crowd.
+    The threads of an API process wake each other several times a call, and each time the woken thread preempts the one that
+    woke it: 4.2 context switches a call, and 1.8 with SCHED_BATCH (perf sched, 64 in flight; 13 % more calls). But a thread
+    that preempts nothing waits beside a calculation until the next clock tick, which callers notice when few are waiting.
 
     A process that was started with a policy keeps it.
 
     Args:
-        many: that is a crowd.
-        few: that is none any more.
+        many: from so many waiting calls on, the process is SCHED_BATCH.
+        few: below so many it is SCHED_OTHER again.
     """
 
     def __init__(self, *, many: int, few: int) -> None:
         self._many = many
         self._few = few
-        self._is_there = False
+        self._is_batch = False
         self._is_ordinary = _is_scheduled_as("SCHED_OTHER")
 
-    def look(self, waiting: int) -> None:
-        """Say now and then how many wait."""
-        if waiting < self._few if self._is_there else waiting >= self._many:
-            self._is_there = not self._is_there
+    def adjust(self, waiting: int) -> None:
+        """Adjust the policy to the number of waiting calls. Call it from time to time."""
+        if waiting < self._few if self._is_batch else waiting >= self._many:
+            self._is_batch = not self._is_batch
             if self._is_ordinary:
-                _schedule("SCHED_BATCH" if self._is_there else "SCHED_OTHER")
+                _schedule("SCHED_BATCH" if self._is_batch else "SCHED_OTHER")
 
 
 def _is_scheduled_as(*policies: str) -> bool:
-    """False where there are no policies."""
+    """Whether this process has one of these policies. False on systems without policies."""
     return hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in {getattr(os, each) for each in policies}
 
 

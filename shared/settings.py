@@ -58,6 +58,12 @@ class Settings:
     rate_limits: str = ""
     """How often one payer may call, by pool, ``fast=10/20,render=0.3/3`` (calls a second, and at once after a rest) instead of
     the defaults in api/payment/limits.py; ``off`` for none, and for no bound on a payer's calls at a time."""
+    observation_url: str = ""
+    """Redis that keeps what render-pro, web-diff and xrpl-wallet-watch compare with. It needs no fsync. Empty: the ledger's."""
+    observation_days: float = 90.0
+    """How long it is kept after it was used last."""
+    observations_per_payer: int = 1000
+    """How many URLs and addresses of one payer. Beyond that, the one that was not used for the longest time is forgotten."""
     ledger_dir: str = ""
     """Folder of the ledger's files, where this machine has it: no payment is taken while its disk is nearly full."""
     ledger_free_mb: int = 512
@@ -157,11 +163,11 @@ def _from_env(kind: type[T], prefix: str, env: Mapping[str, str]) -> T:
 def _check(name: str, value: object) -> None:
     """Raises InvalidSetting. The text of what may hold a secret is never in it."""
     match value:
-        case str() if name in _REDIS:
+        case "" if name not in _REDIS:
+            return
+        case str() if name in (*_REDIS, "OBSERVATION_URL"):
             is_one = _is_address(value, ("redis", "rediss", "unix"))
             _require(is_one, name, "be a redis://, rediss:// or unix:// address")
-        case "":
-            return
         case str() if name in FORMS:
             form, like = FORMS[name]
             _require(re.fullmatch(form, value, re.ASCII) is not None, name, f"be {like}")
@@ -184,6 +190,10 @@ def _check(name: str, value: object) -> None:
             _require(0 < value <= 1_000_000, name, "be within (0, 1000000] gwei")
         case int() | float() if name.endswith("_LOW_BALANCE_ETH"):
             _require(0 <= value <= 1_000_000, name, "be within [0, 1000000] ETH")
+        case int() | float() if name == "OBSERVATION_DAYS":
+            _require(0 < value <= 3650, name, "be within (0, 3650] days")
+        case int() if name == "OBSERVATIONS_PER_PAYER":
+            _require(0 < value <= 1_000_000, name, "be within [1, 1000000]")
         case int() | float() if name == "SETTLE_TIMEOUT_S":
             _require(0 < value <= 20, name, "be within (0, 20] seconds")
 

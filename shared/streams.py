@@ -1,8 +1,9 @@
-"""What the ends of a queue agree on: one Redis stream per pool, read by one consumer group.
+"""What the API and the workers agree on about a queue: one Redis stream per pool, read by one consumer group.
 
-An entry is added by the API, delivered to one consumer, and deleted when its job is done: the length of a stream is what
-waits and runs, its pending entries are what runs. A consumer renews its lease on what it holds; what nobody renews is
-claimed by another consumer. From the death of a worker to the second start of its jobs: LEASE_MS and RENEW_MS at most, 1.5 s.
+The API adds an entry, Redis delivers it to one consumer, and the consumer deletes it when its job is done. So the length of a
+stream counts the jobs that wait and run, and its pending entries are the jobs that run. A consumer renews its lease on the
+entries that it holds; another consumer claims an entry that nobody renews. From the death of a worker to the second start of
+its jobs at most LEASE_MS and RENEW_MS pass, 1.5 s together.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ FIELD = "m"
 LEASE_MS = 1_200
 """An entry that its consumer has not renewed for that long is claimed by another."""
 RENEW_MS = 300
-"""How often a consumer renews its leases and looks for what others left. No consumer is silent for longer."""
+"""How often a consumer renews its leases and looks for the entries of dead consumers. None that lives is silent for longer."""
+SILENT_MS = 3_000
+"""A consumer that has sent no command for that long is dead."""
 MAX_DELIVERIES = 3
 """A message that was delivered that often and never finished is not run again: it ends the workers that run it."""
 
@@ -24,5 +27,10 @@ def stream_key(queue_name: str) -> str:
 
 
 def closed_key(queue_name: str) -> str:
-    """The Redis key that exists while a pool's only upstream turns us away: nothing new is charged until it expires."""
+    """The Redis key that exists while a pool's only upstream refuses our calls: nothing new is charged until it expires."""
     return f"coinslot:closed:{queue_name}"
+
+
+def unavailable_key(queue_name: str, consumer: str) -> str:
+    """The Redis key in which a living consumer reports why it cannot run jobs, in snake_case. A dead one's expires."""
+    return f"coinslot:unavailable:{queue_name}:{consumer}"

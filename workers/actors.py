@@ -9,22 +9,27 @@ from dataclasses import dataclass
 
 import dramatiq
 import msgspec
+from redis.exceptions import RedisError
 
 from jobs.ports import Context, Ports
 from shared import outcome
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
 from shared.message import Arguments, open_arguments
-from shared.outcome import DeadlineExceeded, Ok, Outcome, failed
+from shared.outcome import DeadlineExceeded, Failed, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
 from workers.answers import Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
-from workers.execute import decode_request, execute
+from workers.execute import decode_request, execute, observe
+from workers.observations import Observation, ObservationStore
 from workers.queue.broker import StreamBroker
 from workers.queue.outbox import INTERNAL, Outbox
 
 log = logging.getLogger(__name__)
+
+UNKNOWN_BASELINE = Failed("unavailable", "What was observed before cannot be read now.", retryable=True)
+_NOT_STARTED = failed(DeadlineExceeded("The call waited too long to be started."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class WorkerServices:
     sealer: Sealer
     children: ChildPool
     ports: Ports
+    observations: ObservationStore | None = None
 
 
 def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], services: WorkerServices) -> None:
@@ -61,21 +67,46 @@ class JobRunner:
         except Unsealable as error:
             log.error("job %s of %s: %s", job_id, self._endpoint.name, error)
             return  # whose payment it was is not known: the outbox says so
+        observation = None
         try:
-            result = self._result(arguments, deadline_ms)
+            result, observation = self._observed(arguments, deadline_ms)
         except Exception as error:  # a MemoryError among others
             log.error("job %s of %s: %s", job_id, self._endpoint.name, type(error).__name__)
             result = INTERNAL
         reach("handler-done")
-        self._services.outbox.put(job_id, Result(arguments.payment_id, self._endpoint, arguments.secret, result))
+        ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation)
+        self._services.outbox.put(job_id, ended)
+
+    def _observed(self, arguments: Arguments, deadline_ms: int) -> tuple[Outcome, Observation | None]:
+        """The outcome, and what an endpoint that remembers has observed."""
+        store, subject = self._services.observations, self._endpoint.subject
+        if subject is None:
+            return self._result(arguments, deadline_ms), None
+        assert store is not None
+        if _is_late(deadline_ms):
+            return _NOT_STARTED, None
+        try:
+            baseline = store.baseline(arguments.payment, subject(decode_request(self._endpoint, arguments.body)))
+            previous = store.previous(baseline)
+        except RedisError as error:
+            # Without it the answer would say that nothing was observed before.
+            log.error("the last observation cannot be read: %s", type(error).__name__)
+            return UNKNOWN_BASELINE, None
+        except Unsealable as error:
+            log.error("an observation cannot be opened: %s", error)
+            previous = None
+        context = Context(arguments.payment.payer, self._services.ports, arguments.payment, previous)
+        result, content = observe(self._endpoint, arguments.body, context)
+        return result, None if content is None else store.observation(baseline, content)
 
     def _result(self, arguments: Arguments, deadline_ms: int) -> Outcome:
         left_s = deadline_ms / 1000 - time.time()
         if left_s <= 0:
-            return failed(DeadlineExceeded("The call waited too long to be started."))
+            return _NOT_STARTED
+        payment = arguments.payment
         if not self._needs_child(arguments.body):
-            return execute(self._endpoint, arguments.body, Context(arguments.payer, self._services.ports))
-        work = Work(self._endpoint.name, arguments.payer, arguments.body)
+            return execute(self._endpoint, arguments.body, Context(payment.payer, self._services.ports, payment))
+        work = Work(self._endpoint.name, payment.payer, arguments.body, payment)
         try:
             answer = self._services.children.call(
                 work, limit_s=min(self._endpoint.child_limit_s, left_s), wait_s=left_s
@@ -94,3 +125,8 @@ class JobRunner:
     def _needs_child(self, body: bytes) -> bool:
         is_long = self._endpoint.is_long
         return self._endpoint.isolated or (is_long is not None and is_long(decode_request(self._endpoint, body)))
+
+
+def _is_late(deadline_ms: int) -> bool:
+    """Whether nobody waits any more."""
+    return deadline_ms / 1000 <= time.time()

@@ -1,7 +1,8 @@
-"""The worker's side of the ledger: the one script that stores an answer."""
+"""The worker's side of the ledger: the one script that stores an answer, and what the call observed."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import threading
@@ -12,27 +13,35 @@ from redis.exceptions import NoScriptError, RedisError
 
 from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint
+from shared.failpoints import reach
 from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.outcome import Failed, Outcome
 from shared.redis_connection import RedisConnection
+from workers.observations import STORE, Observation, ObservationStore
 
 log = logging.getLogger(__name__)
 
+# KEYS: 1 record, 2 answer, 3 OPEN, 4 JOURNAL; with an observation beside the payments also 5 baseline, 6 the payer's index.
+# ARGV: 1 sealed outcome, 2 'final' or 'again', 3 TTL of the answer in s, 4 payment id, 5 tag of an observation on another
+# Redis or ''; with KEYS 5 also 6 sealed observation, 7 its TTL in ms, 8 most baselines of a payer.
 # allow-oom: a charged call's answer must be storable when a full Redis refuses new claims.
 _DONE = (
     "#!lua flags=allow-oom"
     + NOW
     + NOTE
+    + STORE
     + f"""
 local stored = redis.call('GET', KEYS[2])
 if stored then return stored end
-local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since')
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since', 'settled')
 if not record[1] then return ARGV[1] end
 if ARGV[2] == 'final' then
   redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
   redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
   redis.call('HDEL', KEYS[1], 'failure')
   redis.call('ZREM', KEYS[3], ARGV[4])
+  if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'observed', ARGV[5]) end
+  if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[6], tonumber(record[5] or now), ARGV[7], tonumber(ARGV[8])) end
   note(ARGV[4], 'DONE', record[2])
 else
   local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
@@ -55,12 +64,14 @@ class Result(NamedTuple):
 
     Attributes:
         secret: as in its arguments.
+        observation: what the call leaves for the payer's next one about the same subject.
     """
 
     payment_id: str
     endpoint: Endpoint
     secret: bytes
     outcome: Outcome
+    observation: Observation | None = None
 
 
 class AnswerStore:
@@ -70,11 +81,15 @@ class AnswerStore:
     Args:
         ledger: a connection to the ledger Redis.
         sealer: nothing is stored or sent without it.
+        observations: None where no endpoint remembers.
     """
 
-    def __init__(self, ledger: RedisConnection, sealer: AnswerSealer) -> None:
+    def __init__(
+        self, ledger: RedisConnection, sealer: AnswerSealer, observations: ObservationStore | None = None
+    ) -> None:
         self._ledger = ledger
         self._sealer = sealer
+        self._observations = observations
         self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
@@ -84,6 +99,7 @@ class AnswerStore:
         A retryable failure is not stored; it frees the payment, so that the same request runs the job again. A result that
         cannot be stored becomes such a failure, for a repeated request could get a different one.
         """
+        results = [self._prepared(result) for result in results]
         commands = [self._command(result) for result in results]
         try:
             with self._turn:
@@ -95,7 +111,29 @@ class AnswerStore:
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             return [self._not_stored(result) for result in results]
+        self._settle_observations(results)
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
+
+    def _prepared(self, result: Result) -> Result:
+        """Before its answer may be stored, an observation for another Redis is pending there."""
+        if result.observation is None or self._observations is None or not self._observations.is_separate:
+            return result
+        try:
+            self._observations.keep_pending(result.payment_id, result.observation)
+        except RedisError as error:
+            log.error("an observation was not stored: %s", type(error).__name__)
+            return result._replace(outcome=_NOT_STORED, observation=None)
+        reach("observation-pending")
+        return result
+
+    def _settle_observations(self, results: Sequence[Result]) -> None:
+        if self._observations is None or not self._observations.is_separate:
+            return
+        for result in results:
+            if result.observation is not None:
+                # What fails here is made up for by the next call about the subject.
+                with contextlib.suppress(RedisError):
+                    self._observations.settle_pending(result.payment_id, result.observation)
 
     def _stored(self, answer: bytes | Exception, result: Result) -> bytes:
         if isinstance(answer, Exception):
@@ -112,16 +150,14 @@ class AnswerStore:
 
     def _command(self, result: Result) -> tuple[str | bytes | int, ...]:
         final = not (isinstance(result.outcome, Failed) and result.outcome.retryable)
-        return (
-            "EVALSHA",
-            _SHA,
-            4,
-            record_key(result.payment_id),
-            answer_key(result.payment_id),
-            OPEN,
-            JOURNAL,
-            self.sealed(result),
-            "final" if final else "again",
-            ttl_s(result.endpoint),
-            result.payment_id,
-        )
+        keys: tuple[str, ...] = (record_key(result.payment_id), answer_key(result.payment_id), OPEN, JOURNAL)
+        tag = ""
+        observed: tuple[bytes | int, ...] = ()
+        if (observation := result.observation) is not None and self._observations is not None:
+            if self._observations.is_separate:
+                tag = observation.tag
+            else:
+                keys += (observation.baseline.key, observation.baseline.payer_index)
+                observed = (observation.sealed, self._observations.ttl_ms, self._observations.most)
+        arguments = (self.sealed(result), "final" if final else "again", ttl_s(result.endpoint), result.payment_id, tag)
+        return ("EVALSHA", _SHA, len(keys), *keys, *arguments, *observed)

@@ -1,8 +1,9 @@
-"""The child process that CPU work on hostile input runs in: little memory, few files, no network, low priority, killed when
-late. It is forked in workers/fork_server.py.
+"""The child process that runs CPU work on hostile input. It has little memory, few files, no network and a low priority, and it
+is killed when it is late. workers/fork_server.py forks it.
 
-Frames on stdin and a pipe: 4 bytes of big-endian length, then MessagePack. The child sends an empty frame when it is ready; a
-request is [name, payer, body], an answer an encoded Outcome. When the work is too much for it, it ends with `EXHAUSTED`.
+It speaks frames on stdin and a pipe: 4 bytes of big-endian length, then MessagePack. It sends an empty frame when it is ready.
+A request is a `Work`, and an answer is an encoded Outcome. A child whose work is too much for it exits with
+`EXHAUSTED`.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ from jobs.catalogue import BY_NAME
 from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Outcome, Unstoppable
+from shared.settled_payment import NO_PAYMENT, SettledPayment
 from workers.execute import calculate, execute
 
 MEMORY_BYTES = 1 << 30
-"""Of data: all memory that can be written and is not shared. V8 counts for 512 MB of it before it does anything. A limit of
-the address space would count what is only reserved, 1.4 TB in V8's case."""
+"""Limit of RLIMIT_DATA: memory that is writable and not shared. V8 takes 512 MB of it before it does anything. A limit of the
+address space would count memory that is only reserved, 1.4 TB in V8's case."""
 OPEN_FILES = 32
 NICENESS = 5
-"""Where a child and another process want the same core, the other gets three quarters of it."""
+"""When a child and another process want the same core, the other process gets three quarters of it."""
 EXHAUSTED = 86
+"""Exit code of a child whose work ran out of memory, or could not be stopped."""
 ORPHAN_CPU_S = 30.0
+"""Seconds of CPU time after which a child ends itself when its worker, which would have killed it, has died."""
 
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
@@ -46,10 +50,11 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     name: str
     payer: str
     body: bytes
+    payment: SettledPayment = NO_PAYMENT
 
 
 def confine() -> None:
-    """Give up what a calculation does not need. The network namespace is taken where the kernel allows it."""
+    """Give up what a calculation does not need. The network goes where the kernel allows a network namespace."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(_CLONE_NEWNET) != 0:
         libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
@@ -76,16 +81,16 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 def _result(work: Work) -> Outcome:
     if work.name in CALCULATIONS:
         return calculate(work.name, work.body)
-    return execute(BY_NAME[work.name], work.body, Context(payer=work.payer))
+    return execute(BY_NAME[work.name], work.body, Context(payer=work.payer, payment=work.payment))
 
 
 def main(answers: int) -> None:
-    """Answer frames until stdin ends, which it does when the worker is gone.
+    """Answer frames until stdin ends, which happens when the worker ends.
 
     Args:
         answers: descriptor of the pipe to the worker.
     """
-    # Whatever a library prints goes to the log, never between the frames.
+    # Output of a library goes to the log, never between the frames.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     confine()
     decoder = msgspec.msgpack.Decoder(Work)
@@ -93,7 +98,7 @@ def main(answers: int) -> None:
         write_frame(stream, b"")
         while (frame := read_frame(sys.stdin.buffer)) is not None:
             work = decoder.decode(frame)
-            # The worker kills a child that is late. This ends one whose worker was killed itself.
+            # The worker kills a late child. This timer ends a child whose worker was killed.
             signal.setitimer(signal.ITIMER_PROF, ORPHAN_CPU_S)
             try:
                 write_frame(stream, outcome.encode(_result(work)))

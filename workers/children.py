@@ -2,8 +2,9 @@
 Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (measured).
 
     ChildFailure
-    ├── Exhausted      the work was too much: it was killed at its limit, or ran out of memory or stack
+    ├── Exhausted      the work was too much: the child was killed at its limit, or ran out of memory or stack
     └── Lost           the child ended for another reason, or could not be started
+    NotStarted         an error in this program: the worker's pools need no children (shared/pools.py)
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from workers.fair_pool import FairPool
 from workers.fork_server import ForkedChild, ForkServer, ForkServerFailure
 
 RECYCLE_AFTER = 500
-"""Calls after which a child is replaced, so that nothing a library leaks grows for ever."""
+"""Calls after which a child is replaced, so that a library's memory leak stays bounded."""
 START_LIMIT_S = 10.0
-"""For a child that has been forked to be ready, on a busy machine."""
+"""Seconds within which a forked child must be ready, on a busy machine."""
 MAX_GROWTH_BYTES = 64 << 20
-"""Data that a child may keep from its calls. One that keeps more is replaced: what is left of its limit belongs to the next
-call, which would be told that it was too much."""
+"""Data that a child may keep from its calls. A child that keeps more is replaced: too little of its memory limit would be left
+for the next call, which would count as exhausted."""
 TRIES = 2
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
-# How a process ends when the work itself broke it: it says so, or aborts in Rust or C, overflows the C stack, traps in V8.
+# The exits of a child that its work broke: its own exit code, an abort in Rust or C, a C stack overflow, a trap in V8.
 _EXHAUSTED_EXITS = (EXHAUSTED, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL)
 
 _encoder = msgspec.msgpack.Encoder()
@@ -50,12 +51,16 @@ class Lost(ChildFailure):
     """The child ended, and not because of the work as far as is known."""
 
 
+class NotStarted(RuntimeError):
+    """A call of a pool that was never started, or is closed. Without this error it would wait until its deadline."""
+
+
 class _TimedOut(Exception):
     """A child has not answered in time."""
 
 
 class Child:
-    """One process. Not thread-safe: the pool hands it to one caller at a time. Raises Lost when there can be none."""
+    """One child process. Not thread-safe: the pool gives it to one caller at a time. Raises Lost when it cannot be forked."""
 
     def __init__(self, fork_server: ForkServer) -> None:
         self._calls = 0
@@ -67,20 +72,20 @@ class Child:
             raise Lost(str(failure)) from None
         self.pid = self._process.pid
         self._stdin, self._stdout = self._process.requests, self._process.answers
-        # A child that does not read must not hold up its caller: a pipe takes 64 KB, a body may be larger.
+        # A child that does not read must not block its caller: a pipe takes 64 KB, and a body may be larger.
         os.set_blocking(self._stdin, False)
         self._is_ready = False
 
     def call(self, work: Work, *, limit_s: float, give_up_at: float = math.inf) -> bytes:
-        """An encoded Outcome. The limit counts from when the child is ready. After an exception it is to be killed.
+        """Run one call and return the encoded Outcome. After an exception the caller must kill the child.
 
         Args:
-            limit_s: seconds of work.
-            give_up_at: monotonic seconds after which nobody waits.
+            limit_s: seconds of work, counted from when the child is ready.
+            give_up_at: monotonic seconds after which nobody waits for the answer.
 
         Raises:
-            ChildFailure: as it says.
-            TimeoutError: nobody waits any more.
+            ChildFailure: the child gave no answer.
+            TimeoutError: nobody waits for the answer any more.
         """
         self._calls += 1
         deadline = min(time.monotonic() + START_LIMIT_S, give_up_at)
@@ -101,11 +106,11 @@ class Child:
             raise Exhausted("the time limit has passed") from None
 
     def is_spent(self) -> bool:
-        """Whether it is to be replaced although it answered."""
+        """Whether the child must be replaced although it answered."""
         return self._calls >= RECYCLE_AFTER or _data_bytes(self.pid) > self._data_bytes + MAX_GROWTH_BYTES
 
     def kill(self) -> None:
-        """SIGKILL, and wait for the end."""
+        """Kill the process and wait until it has ended."""
         if self._process is None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -160,7 +165,7 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
 
 
 def _data_bytes(pid: int) -> int:
-    """What RLIMIT_DATA counts (proc(5), statm). Nothing, when the process is gone."""
+    """The bytes that RLIMIT_DATA counts (proc(5), statm); 0 when the process has ended."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as statm:
             return int(statm.read().split()[5]) * _PAGE_BYTES
@@ -169,27 +174,27 @@ def _data_bytes(pid: int) -> int:
 
 
 class ChildPool:
-    """A fixed number of children; callers wait for a free one."""
+    """A fixed number of children. Callers wait for a free one."""
 
     def __init__(self) -> None:
         self._fork_server = ForkServer()
-        self._turns: FairPool[Child | None] = FairPool()
+        self._free_children: FairPool[Child | None] = FairPool()
         self._size = 0
 
     def start(self, size: int) -> None:
-        """Start what makes children; each is made when it is needed first.
+        """Start the fork server. Each child is forked when it is first needed.
 
         Args:
-            size: number of processes, the cores to spend on hostile work.
+            size: number of children: the cores to spend on hostile work.
         """
-        with contextlib.suppress(ForkServerFailure):  # the first call tries again, and tells
+        with contextlib.suppress(ForkServerFailure):  # the first call tries again, and raises Lost
             self._fork_server.start()
         for _ in range(size):
-            self._turns.put(None)
+            self._free_children.put(None)
         self._size += size
 
     def call(self, work: Work, *, limit_s: float, wait_s: float) -> bytes:
-        """Run one call; once more, in another child, when the first was lost.
+        """Run one call. When its child is lost, run it once more in another child.
 
         Args:
             limit_s: seconds of work after which the child is killed.
@@ -197,9 +202,12 @@ class ChildPool:
 
         Raises:
             Exhausted: the work was too much for one child.
-            Lost: no child could do it.
-            TimeoutError: no child became free in time to do it. What had less time than its limit is not too much.
+            Lost: every child that ran it was lost.
+            TimeoutError: no child became free early enough. Work that had less time than its limit is not exhausted.
+            NotStarted: there are no children.
         """
+        if not self._size:
+            raise NotStarted("this worker has no child processes: see needs_children in shared/pools.py")
         give_up_at = time.monotonic() + wait_s
         for _ in range(TRIES - 1):
             with contextlib.suppress(Lost):
@@ -207,18 +215,18 @@ class ChildPool:
         return self._call(work, limit_s=limit_s, give_up_at=give_up_at)
 
     def close(self) -> None:
-        """Kill every child; calls in progress are waited for."""
+        """Wait for the calls in progress, and kill every child."""
         while self._size:
-            child = self._turns.get("", math.inf)
+            child = self._free_children.get("", math.inf)
             if child is not None:
                 child.kill()
             self._size -= 1
         self._fork_server.close()
 
     def _call(self, work: Work, *, limit_s: float, give_up_at: float) -> bytes:
-        child = self._turns.get(work.payer, give_up_at)
+        child = self._free_children.get(work.payer, give_up_at)
         began = time.monotonic()
-        is_spent = True  # whatever goes wrong, this child may still be writing an answer that nobody waits for
+        is_spent = True  # after a failure the child may still write an answer that nobody waits for
         try:
             if child is None:
                 child = Child(self._fork_server)
@@ -229,5 +237,5 @@ class ChildPool:
             try:
                 if is_spent and child is not None:
                     child.kill()
-            finally:  # an empty place is filled by the next caller
-                self._turns.put(None if is_spent else child, work.payer, time.monotonic() - began)
+            finally:  # the next caller forks a child for an empty place
+                self._free_children.put(None if is_spent else child, work.payer, time.monotonic() - began)

@@ -1,4 +1,4 @@
-"""One call of one handler: body bytes in, outcome out. Runs in a worker thread, or in a child for hostile CPU work."""
+"""Run one call of one handler, from body bytes to an outcome, in a worker thread or in a child process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from jobs.calculations import CALCULATIONS
+from jobs.observation import Observed
 from jobs.ports import Context
 from shared.endpoint import Endpoint
 from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
@@ -17,17 +18,32 @@ log = logging.getLogger(__name__)
 
 
 def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
-    """The request of a body that the API has validated already. Raises msgspec.DecodeError otherwise."""
+    """Decode a body that the API has validated. Raises msgspec.DecodeError when it is not valid."""
     return msgspec.json.decode(body or b"{}", type=endpoint.request)
 
 
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
-    """Run the handler. Raises nothing but MemoryError and Unstoppable, which only the process that runs it can judge."""
+    """Run the handler. Raises only MemoryError and Unstoppable, whose meaning depends on the process that runs it."""
     return _outcome(endpoint.name, lambda: msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
 
 
+def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome, bytes | None]:
+    """Run the handler of an endpoint that remembers: its outcome, and the observation that it leaves. Raises as `execute`."""
+    observations: list[bytes] = []
+
+    def work() -> bytes:
+        answer = endpoint.run(decode_request(endpoint, body), context)
+        if isinstance(answer, Observed):
+            observations.append(answer.observation)
+            answer = answer.response
+        return msgspec.json.encode(answer)
+
+    result = _outcome(endpoint.name, work)
+    return result, observations[0] if observations and isinstance(result, Ok) else None
+
+
 def calculate(name: str, argument: bytes) -> Outcome:
-    """Run a calculation. Raises what `execute` raises."""
+    """Run a calculation. Raises the same exceptions as `execute`."""
     return _outcome(name, lambda: CALCULATIONS[name](argument))
 
 
@@ -39,7 +55,7 @@ def _outcome(name: str, work: Callable[[], bytes]) -> Outcome:
     except MemoryError:
         raise
     except Exception as error:
-        # The exception's text may hold the caller's data: its type and place must do.
+        # The exception's text may hold the caller's data: only its type and place are logged.
         place = "".join(traceback.format_tb(error.__traceback__)[-3:])
         log.error("%s failed with %s\n%s", name, type(error).__name__, place)
         return Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)

@@ -1,7 +1,8 @@
-"""Whose turn it is: what is free goes to the waiting payer who has used least of late, and among equals to the first.
+"""A pool of resources that is fair to payers: a free one goes to the waiting payer who has used the pool least of late, and
+among equals to the one who came first.
 
-With eight calls of three seconds from one wallet before it, another's call of a millisecond waited for 7 to 10 s in the order
-of their coming (measured, one child).
+In order of arrival, a call of a millisecond waited 7 to 10 s behind eight calls of three seconds from another wallet (measured,
+one child).
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 HALF_LIFE_S = 10.0
-"""After which half of what was used is forgotten."""
-MOST_PAYERS = 1_000
+"""Seconds after which a payer's use counts half."""
+MAX_PAYERS = 1_000
+"""Payers whose use is remembered before those with little use are forgotten."""
 
 Free = TypeVar("Free")
 
 
 class FairPool(Generic[Free]):
-    """What is free, the last one first, and those who wait for it. Thread-safe."""
+    """The free resources, of which the last returned one is given out first, and the callers that wait. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -32,23 +34,23 @@ class FairPool(Generic[Free]):
         self._used: dict[str, tuple[float, float]] = {}
 
     def put(self, free: Free, payer: str = "", used_s: float = 0.0) -> None:
-        """Give one back, after so many seconds, or add one."""
+        """Add a resource, or give one back that a payer has used for some seconds."""
         with self._changed:
             if used_s:
                 self._used[payer] = (self._recent(payer) + used_s, self._clock())
-                if len(self._used) > MOST_PAYERS:
+                if len(self._used) > MAX_PAYERS:
                     self._used = {payer: used for payer, used in self._used.items() if self._recent(payer) > 1.0}
             self._free.append(free)
             self._changed.notify_all()
 
     def get(self, payer: str, give_up_at: float) -> Free:
-        """Wait for one.
+        """Wait for a free resource.
 
         Args:
             give_up_at: monotonic seconds, or infinity.
 
         Raises:
-            TimeoutError: it was never this payer's turn until then.
+            TimeoutError: none was free for this payer until then.
         """
         with self._changed:
             ticket = next(self._tickets)
@@ -62,15 +64,15 @@ class FairPool(Generic[Free]):
                 return self._free.pop()
             finally:
                 del self._waiting[ticket]
-                self._changed.notify_all()  # whose turn it is may be another's now
+                self._changed.notify_all()  # another caller may be the next now
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of callers that wait."""
         return len(self._waiting)
 
     def _next(self) -> int:
-        """The ticket whose turn it is. The first of several that have used as much, for they are in their order."""
+        """The ticket of the caller that is served next. Tickets are in order of arrival, so the first of equals wins."""
         return min(self._waiting, key=lambda ticket: self._recent(self._waiting[ticket]))
 
     def _recent(self, payer: str) -> float:

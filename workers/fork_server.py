@@ -1,11 +1,11 @@
-"""Where children come from: a process that has loaded what they need and does nothing but fork.
+"""The fork server: a process that has loaded everything that children need, and does nothing but fork them.
 
-A child that is forked is there after 3 ms of CPU time, and its first regular expression takes 5 ms more. Starting Python takes
-100 ms, and loading V8 150 ms more: too long when hostile work ends one child after the other. Forked children share the memory
-of what is loaded; 4 MB are their own.
+Forking a child takes 3 ms of CPU time, and its first regular expression 5 ms more. Starting Python takes 100 ms, and loading V8
+150 ms more: too long when hostile work ends one child after the other. Forked children share the loaded memory; 4 MB are
+their own.
 
-A request is `_FORK` with the child's ends of two pipes, answered with its process id and a descriptor of the process, or
-`_REAP` with a process id, answered with its exit code.
+There are two requests. `_FORK` carries the child's ends of two pipes; the answer is its process id and a descriptor of the
+process. `_REAP` carries a process id; the answer is its exit code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from shared.log_redaction import places, redact_logs
 
 START_LIMIT_S = 10.0
-"""For the process to load everything, on a busy machine."""
+"""Seconds within which the process must have loaded everything, on a busy machine."""
 
 _FORK, _REAP = b"f", b"r"
 _NUMBER = struct.Struct("<i")
@@ -32,17 +32,17 @@ _UNKNOWN = 1 << 16
 
 
 class ForkServerFailure(Exception):
-    """No child could be made."""
+    """No child could be forked."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkedChild:
-    """A child that has just been forked. The descriptors are the caller's to close.
+    """A child that has just been forked. The caller closes the descriptors.
 
     Attributes:
-        process: descriptor of the process: readable when it has ended.
-        requests: its standard input.
-        answers: what it answers.
+        process: descriptor of the process, readable when it has ended (pidfd_open(2)).
+        requests: the write end of its standard input.
+        answers: the read end of the pipe that it answers on.
     """
 
     pid: int
@@ -52,7 +52,7 @@ class ForkedChild:
 
 
 class ForkServer:
-    """The worker's side. Thread-safe."""
+    """The worker's side of the fork server. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,7 +64,7 @@ class ForkServer:
             self._control()
 
     def fork(self) -> ForkedChild:
-        """A new child. When the process has ended, which nothing should make it do, another is started."""
+        """Fork a child. A fork server that has ended, which nothing should cause, is restarted. Raises ForkServerFailure."""
         with self._lock:
             with contextlib.suppress(OSError):
                 return self._fork()
@@ -76,7 +76,7 @@ class ForkServer:
                 raise ForkServerFailure("no child could be forked") from None
 
     def reap(self, pid: int) -> int | None:
-        """The exit code of a child that has ended, which is forgotten then. None when it is not known."""
+        """The exit code of a child that has ended, once; None when it is not known."""
         with self._lock:
             if self._running is None:
                 return None
@@ -90,7 +90,7 @@ class ForkServer:
             return None if code == _UNKNOWN else int(code)
 
     def close(self) -> None:
-        """End the process. Children live on."""
+        """End the process. Its children live on."""
         with self._lock:
             self._end()
 
@@ -118,7 +118,7 @@ class ForkServer:
                 process = subprocess.Popen([sys.executable, "-m", "workers.fork_server"], stdin=theirs.fileno())
             except OSError:
                 ours.close()
-                raise ForkServerFailure("the nursery could not be started") from None
+                raise ForkServerFailure("the fork server could not be started") from None
             finally:
                 theirs.close()
             ours.settimeout(START_LIMIT_S)
@@ -136,14 +136,14 @@ class ForkServer:
 
 def _received(message: bytes) -> bytes:
     if not message:
-        raise ConnectionResetError("the nursery has ended")
+        raise ConnectionResetError("the fork server has ended")
     return message
 
 
 def main() -> None:
-    """Fork until the worker is gone."""
+    """Serve requests until the worker has ended."""
     redact_logs()
-    # Signals to a whole group are the worker's affair: it finishes its jobs, and for that it needs its children.
+    # The worker handles signals to the whole group: it finishes its jobs, and for that it needs its children.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
@@ -156,7 +156,7 @@ def main() -> None:
             pid = os.fork()
             if pid == 0:
                 control.close()
-                _live(*descriptors)
+                _run_child(*descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             process = os.pidfd_open(pid)
@@ -167,18 +167,18 @@ def main() -> None:
 
 
 def _load() -> None:
-    """All that children need. No thread may run afterwards, because a fork would not have it."""
+    """Load what children need. No thread may run afterwards, because a forked process does not have it."""
     from jobs import calculations
     from jobs.regex_test.matching import isolate
     from workers import child  # noqa: F401
 
     isolate()
     calculations.preload()
-    gc.freeze()  # a collection in a child would copy the memory that is shared
+    gc.freeze()  # a garbage collection in a child would copy the shared memory
 
 
-def _live(requests: int, answers: int) -> None:
-    """The life of a child; never returns."""
+def _run_child(requests: int, answers: int) -> None:
+    """Run a forked child. Never returns."""
     from workers import child
 
     code = 1

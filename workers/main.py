@@ -18,9 +18,10 @@ from jobs import hosts
 from jobs.catalogue import CATALOGUE
 from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
-from shared.endpoint import BATCHED, Endpoint, Pool
+from shared.endpoint import Endpoint
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
+from shared.pools import POOLS, Pool
 from shared.redis_connection import RedisConnection
 from shared.scheduling import schedule_as_batch
 from shared.sealing import Sealer
@@ -30,28 +31,31 @@ from shared.streams import closed_key
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
+from workers.observations import ObservationStore
+from workers.port_lifecycle import PortMonitor
 from workers.ports import WorkerPorts
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
 
 CHILDREN = max(1, (os.cpu_count() or 1) - 1)
-"""Processes for hostile work: one core is left to everybody else. With all cores busy, echo's p99 is 4 ms later (a tick of
-Linux's clock, whatever the children's priority); with one free it is within twice its p99 alone
+"""Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
+tick of Linux's clock, whatever the children's priority); with one free core it is less than twice its p99 without hostile work
 (tests/bench/bench_hostile.py)."""
 PR_SET_PDEATHSIG = 1
 
 
 class OwnProcessGroup(Middleware):
-    """Supervisors signal a whole process group, and Dramatiq's master signals its workers: of two SIGTERMs the second ends a
-    worker at once, with its jobs undone. In a group of its own it hears only its master, and it ends when that one does."""
+    """Puts a worker process into a process group of its own, in which it gets only its master's signals. Supervisors signal a
+    whole group, and Dramatiq's master signals its workers: the second of two SIGTERMs ends a worker before its jobs are done.
+    The worker ends when its master dies."""
 
     def after_process_boot(self, broker: Broker) -> None:
-        """Dramatiq's signal, in worker processes of its command line only."""
+        """Dramatiq's signal, which only worker processes of its command line get."""
         master = os.getppid()
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != master:  # it died in between
+        if os.getppid() != master:  # it died before prctl took effect
             os._exit(1)
         schedule_as_batch()
         tune_gc()
@@ -60,30 +64,30 @@ class OwnProcessGroup(Middleware):
 
 
 class WorkerLifecycle(Middleware):
-    """What a worker has of its own: there before its first job, and gone after its last."""
+    """Starts what a worker needs before its first job, and closes it after its last."""
 
-    def __init__(self, children: ChildPool, ledger: RedisConnection) -> None:
+    def __init__(self, children: ChildPool, ports: PortMonitor, ledger: RedisConnection) -> None:
         self._children = children
+        self._ports = ports
         self._ledger = ledger
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
-        """Dramatiq's signal. Children are started for queues that need them."""
-        needed = {endpoint.pool.value for endpoint in CATALOGUE if endpoint.isolated} | {
-            Pool.NET.value,
-            Pool.YOUTUBE.value,
-        }
-        if needed & (worker.consumer_whitelist or needed):
+        """Dramatiq's signal."""
+        served = [pool for pool in Pool if pool in (worker.consumer_whitelist or Pool)]
+        if any(POOLS[pool].needs_children for pool in served):
             self._children.start(CHILDREN)
+        self._ports.start(served)
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
+        self._ports.close()
         self._children.close()
         self._ledger.close()
 
 
 class PrefetchPerThread(Middleware):
-    """A worker fetches as many messages as it has threads, not twice as many as is Dramatiq's default: a message that waits in
-    one process cannot be run by another that is idle. (A job of 0 ms waited 3.9 s behind a slow one, measured.)"""
+    """Lets a worker fetch as many messages as it has threads. Dramatiq's default is twice as many: a message that waits in one
+    process cannot be run by another that is idle. (A job of 0 ms waited 3.9 s behind a slow one, measured.)"""
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
@@ -91,17 +95,30 @@ class PrefetchPerThread(Middleware):
 
 
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
-    """Build the broker with every actor. `--queues` decides which of them this process serves."""
+    """Build the broker with every actor. `--queues` decides which queues this process serves."""
     settings = Settings.from_env(os.environ)
     master = read_key(settings.key_file)
     sealer = Sealer(master)
     children = ChildPool()
     ledger = RedisConnection(settings.ledger_url)
-    outbox = Outbox(
-        AnswerStore(ledger, AnswerSealer(master)), {endpoint.name: endpoint for endpoint in catalogue}, sealer
+    observations = ObservationStore(
+        settings.ledger_url,
+        settings.observation_url,
+        master,
+        days=settings.observation_days,
+        most=settings.observations_per_payer,
     )
-    # Every middleware there is. Dramatiq's default ones cost 14 us a message, its time limit cannot stop C code, and its
-    # retries would run a job whose failure the caller has been told.
+    answers = AnswerStore(ledger, AnswerSealer(master), observations)
+    outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer)
+
+    def close(pool: Pool, seconds: float) -> None:
+        with contextlib.suppress(RedisError):  # then the API sells on, and the worker refuses each call
+            broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
+
+    ports = WorkerPorts(settings, children, close)
+    port_monitor = PortMonitor(ports.live_ports)
+    # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
+    # would run a job whose failure the caller has been told.
     broker = StreamBroker(
         settings.queue_url,
         middleware=[
@@ -109,18 +126,13 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             PrefetchPerThread(),
             FastWorkQueue(),
             StopFetching(),
-            WorkerLifecycle(children, ledger),
+            WorkerLifecycle(children, port_monitor, ledger),
         ],
         outbox=outbox,
-        batched=BATCHED,
+        batched={pool for pool, policy in POOLS.items() if policy.is_batched},
+        unavailable_reason=port_monitor.unavailable_reason,
     )
-
-    def close(pool: Pool, seconds: float) -> None:
-        with contextlib.suppress(RedisError):  # then calls of it go on to be refused one by one
-            broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
-
-    ports = WorkerPorts(settings, children, close)
     hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
-    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports))
+    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations))
     dramatiq.set_broker(broker)
     return broker

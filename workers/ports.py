@@ -1,19 +1,20 @@
-"""The real ports of one worker process. Each is made when a handler first asks for it, with what it has to import."""
+"""The real ports of one worker process. A port and its imports are made when a handler first uses it."""
 
 from __future__ import annotations
 
 import ipaddress
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from shared.egress import Egress, egress
-from shared.endpoint import Pool
+from shared.pools import Pool
 from shared.settings import Settings
 from workers.children import ChildPool
+from workers.port_lifecycle import LivePort
 
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 
 class WorkerPorts:
-    """jobs.ports.World.
+    """Implements jobs.ports.Ports.
 
     Args:
-        children: of this process, for calculations.
-        close: told that a pool's only upstream turns us away, and for how many seconds. Raises nothing.
+        children: the child processes of this worker, for calculations.
+        close: called when a pool's only upstream refuses our calls, with the pool and for how many seconds. Raises nothing.
 
     Raises:
         InvalidSetting: a setting of outgoing connections has the wrong form.
@@ -46,31 +47,35 @@ class WorkerPorts:
         self._children = children
         self._close = close
 
+    def live_ports(self, pool: Pool) -> Sequence[LivePort]:
+        """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py). No pool needs one yet."""
+        return ()
+
     @cached_property
     def policy(self) -> Policy:
-        """What may be connected to."""
+        """Which addresses a worker may connect to."""
         from workers.egress.policy import Policy
 
         return Policy(allowed=self.settings.allow, denied=self.settings.deny)
 
     @cached_property
     def resolver(self) -> Resolver:
-        """Names to addresses that may be connected to."""
+        """Resolves names to addresses that the policy allows."""
         from workers.egress.resolver import Resolver
 
-        overrides = {**self.settings.hosts, **_as_it_is(self.settings.youtube_url)}
+        overrides = {**self.settings.hosts, **_address_in(self.settings.youtube_url)}
         return Resolver(self.policy, server=self.settings.dns_server, overrides=overrides)
 
     @cached_property
     def connector(self) -> Connector:
-        """The only maker of connections to hosts that strangers name."""
+        """Makes every connection to a host that a caller named."""
         from workers.egress.connect import Connector
 
         return Connector(self.policy, self.resolver)
 
     @cached_property
     def trust(self) -> ssl.SSLContext:
-        """The public certificate authorities, and the operator's."""
+        """The public certificate authorities and the operator's."""
         import certifi
 
         context = ssl.create_default_context(cafile=certifi.where())
@@ -80,54 +85,54 @@ class WorkerPorts:
 
     @cached_property
     def pages(self) -> HttpClient:
-        """jobs.ports.Pages."""
+        """Implements jobs.ports.Pages."""
         from workers.egress.http import HttpClient
 
         return HttpClient(self.connector, self.trust, agent=self._agent)
 
     @cached_property
     def captions(self) -> YouTubeCaptions:
-        """jobs.ports.Captions."""
+        """Implements jobs.ports.Captions."""
         from workers.adapters.captions import YouTubeCaptions
 
         return YouTubeCaptions(self.pages, base=self.settings.youtube_url, on_open=partial(self._close, Pool.YOUTUBE))
 
     @cached_property
     def tls(self) -> TlsInspector:
-        """jobs.ports.Tls."""
+        """Implements jobs.ports.Tls."""
         from workers.adapters.tls import TlsInspector
 
         return TlsInspector(self.connector, self.settings.ca_file)
 
     @cached_property
     def calculations(self) -> ChildCalculations:
-        """jobs.ports.Calculations."""
+        """Implements jobs.ports.Calculations."""
         from workers.adapters.calculations import ChildCalculations
 
         return ChildCalculations(self._children)
 
     @cached_property
     def dns(self) -> CachedDns:
-        """jobs.ports.Dns."""
+        """Implements jobs.ports.Dns."""
         from workers.adapters.dns import CachedDns
 
         return CachedDns(self.resolver)
 
     @cached_property
     def whois(self) -> WhoisClient:
-        """jobs.ports.Whois."""
+        """Implements jobs.ports.Whois."""
         from workers.adapters.whois import WhoisClient
 
         return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
 
     @cached_property
     def clock(self) -> Clock:
-        """jobs.ports.Clock."""
+        """Implements jobs.ports.Clock."""
         return Clock(self.settings.now)
 
 
-def _as_it_is(url: str) -> dict[str, str]:
-    """An operator's URL may name an address, which no stranger's does. Whether it is connected to is the policy's affair."""
+def _address_in(url: str) -> dict[str, str]:
+    """An operator's URL may name an address, which a caller's may not. The policy decides whether it is connected to."""
     host = urlsplit(url).hostname or ""
     try:
         return {host: str(ipaddress.IPv4Address(host))}
@@ -136,11 +141,11 @@ def _as_it_is(url: str) -> dict[str, str]:
 
 
 class Clock:
-    """The time of day, or the one that the operator has fixed."""
+    """The time of day, or the time that the operator has fixed."""
 
     def __init__(self, fixed: datetime | None) -> None:
         self._fixed = fixed
 
     def now(self) -> datetime:
-        """In UTC."""
+        """The time in UTC."""
         return self._fixed or datetime.now(UTC)

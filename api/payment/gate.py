@@ -50,7 +50,7 @@ class Match:
     def check(self) -> Authorization:
         """Whether it is signed as it must be. Raises Refused."""
         try:
-            return self.rail.check(self.offer, self.payment.payload)
+            return self.rail.verifier.check(self.offer, self.payment.payload)
         except PaymentRefused:
             if self.is_current:
                 raise
@@ -122,23 +122,23 @@ class PaymentGate:
         if isinstance(presented, Payment):
             self._require_this_resource(presented)
             for offer, rail in self._current:
-                if rail.matches(offer, presented.accepted):
+                if rail.verifier.matches(offer, presented.accepted):
                     return _match(offer, rail, presented, is_current=True)
             return self._earlier(presented)
         for offer, rail in self._current:
             # What carries a token says so in `accepted`, which a flat payment has not.
-            if not rail.token_key and (presented.scheme, presented.network) == (offer.scheme, offer.network):
+            if not rail.verifier.TOKEN_KEY and (presented.scheme, presented.network) == (offer.scheme, offer.network):
                 return Match(offer, rail, Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload))
         raise PaymentRefused("no_matching_offer")
 
     def _earlier(self, presented: Payment) -> Match:
         accepted = presented.accepted
         for offer, rail in self._priced:
-            terms = {key: accepted.extra[key] for key in rail.terms if key in accepted.extra}
+            terms = {key: accepted.extra[key] for key in rail.verifier.TERMS if key in accepted.extra}
             once = msgspec.structs.replace(
                 offer, amount=accepted.amount, pay_to=accepted.pay_to, extra={**offer.extra, **terms}
             )
-            if rail.matches(once, accepted) and rail.is_payable(once):
+            if rail.verifier.matches(once, accepted) and rail.verifier.is_payable(once):
                 return _match(once, rail, presented, is_current=False)
         raise PaymentRefused("no_matching_offer")
 
@@ -161,7 +161,7 @@ class PaymentGate:
 
     def _offer_what_is_up(self) -> None:
         """From now on: offers on rails that are up. A challenge offers something, so when none is, it offers all."""
-        completed = [(rail.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
+        completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
         offered = [_open(offer, rail) for offer, rail in self._current if rail.is_up]
         self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in self._priced)
@@ -187,17 +187,17 @@ class PaymentGate:
 
 def _open(offer: Offer, rail: ConfiguredRail) -> Offer:
     """With the place for a token, if the rail has tokens."""
-    if not rail.token_key:
+    if not (key := rail.verifier.TOKEN_KEY):
         return offer
-    return msgspec.structs.replace(offer, extra={**offer.extra, rail.token_key: OPEN})
+    return msgspec.structs.replace(offer, extra={**offer.extra, key: OPEN})
 
 
 def _match(offer: Offer, rail: ConfiguredRail, presented: Payment, *, is_current: bool) -> Match:
     token = ""
-    if rail.token_key:
-        said = presented.accepted.extra.get(rail.token_key)
+    if key := rail.verifier.TOKEN_KEY:
+        said = presented.accepted.extra.get(key)
         if not isinstance(said, str) or not said:
-            raise PaymentRefused(rail.token_reason)
+            raise PaymentRefused(rail.verifier.TOKEN_REASON)
         token = said
-        offer = msgspec.structs.replace(offer, extra={**offer.extra, rail.token_key: token})
+        offer = msgspec.structs.replace(offer, extra={**offer.extra, key: token})
     return Match(offer, rail, msgspec.structs.replace(presented, accepted=offer), token, is_current)

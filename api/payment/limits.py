@@ -1,6 +1,8 @@
-"""How often one payer may make new calls of one endpoint: GCRA (the virtual scheduling of ITU-T I.371), counted in the claim
-script, after the payment was checked and before it is settled. So nobody else can use up a payer's rate, nobody is charged for
-a call that is refused, and repeating a paid call costs nothing of it."""
+"""How often one payer may make new calls of one endpoint: GCRA (the virtual scheduling of ITU-T I.371).
+
+The claim script counts a call after its payment was checked and before it is settled. So nobody can use up another payer's
+rate, a refused call is not charged, and repeating a paid call does not count.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from shared.endpoint import Pool
+from shared.pools import POOLS, Pool
 from shared.settings import InvalidSetting
 
 IN_FLIGHT = 8
-"""New calls that one payer may have in one API process at a time."""
+"""New calls of one payer that one API process answers at the same time."""
 OFF = "off"
 
 _ENTRY = re.compile(r"([a-z]+)=([0-9]{1,4}(?:\.[0-9]{1,3})?)/([0-9]{1,4})", re.ASCII)
@@ -26,8 +28,8 @@ class Limit:
     """A rate.
 
     Attributes:
-        interval_ms: between two calls that go on for ever; 0 for no limit.
-        burst: calls at once after a rest.
+        interval_ms: milliseconds between two calls in the long run; 0 for no limit.
+        burst: calls that may be made at once after a rest.
     """
 
     interval_ms: float
@@ -35,15 +37,8 @@ class Limit:
 
 
 NO_LIMIT = Limit(0, 0)
-_UTILITY, _NETWORK, _BROWSER = Limit(100, 20), Limit(500, 10), Limit(3_000, 3)
 DEFAULTS: Mapping[Pool, Limit] = {
-    Pool.MICRO: _UTILITY,
-    Pool.FAST: _UTILITY,
-    Pool.NET: _NETWORK,
-    Pool.CHAIN: _NETWORK,
-    Pool.WHOIS: _NETWORK,
-    Pool.YOUTUBE: _NETWORK,
-    Pool.RENDER: _BROWSER,
+    pool: Limit(policy.call_interval_ms, policy.call_burst) for pool, policy in POOLS.items()
 }
 
 
@@ -52,8 +47,8 @@ class Quota:
     """What is left of a payer's rate.
 
     Attributes:
-        left: calls that may be made at once.
-        reset_ms: until all of them may be made again.
+        left: calls that the payer may make at once.
+        reset_ms: milliseconds until the whole burst is available again.
     """
 
     limit: Limit
@@ -70,7 +65,7 @@ class Quota:
 
 
 class Limits:
-    """The rates of all pools, and how many calls of a payer are on their way in this process.
+    """The rates of all pools, and the calls of each payer that this process is answering.
 
     Args:
         text: changes to DEFAULTS, as ``pool=<calls per second>/<burst>,...``, or ``off``.
@@ -85,12 +80,12 @@ class Limits:
         self._in_flight: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
     def of(self, pool: Pool) -> Limit:
-        """Of the endpoints of one pool."""
+        """The rate of each endpoint of a pool."""
         return self._by_pool[pool]
 
     @contextmanager
     def held(self, payer: str, payment_id: str) -> Iterator[bool]:
-        """While a call is answered. False when the payer has too many others; copies of one call count once."""
+        """Count a call while it is answered. Yields False when the payer has too many others; copies of one call count once."""
         calls = self._in_flight[payer]
         is_allowed = self._is_off or payment_id in calls or len(calls) < IN_FLIGHT
         calls[payment_id] = calls.get(payment_id, 0) + 1

@@ -1,4 +1,4 @@
-"""A server process that belongs to this process: started quietly, awaited, stopped, and never left behind."""
+"""Server processes of the sandbox: started, awaited and stopped by this process, and ended by the kernel if it dies."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where `python -m compose.sandbox...` finds the packages."""
+"""The folder in which `python -m compose.sandbox...` finds the packages."""
 
 _TETHER = Path(__file__).with_name("tether.py")
 _READY_WITHIN_S = 30.0
 _STOP_WITHIN_S = 10.0
 PORTS = range(10_000, 20_000)
-"""None of those that Linux gives to outgoing connections (`ip_local_port_range`, from 32768 on): one of them could take a port
-that was free a moment ago, before its server is there."""
+"""Ports below those that Linux gives to outgoing connections (`ip_local_port_range`, from 32768 on). An outgoing connection
+could take such a port before its server listens."""
 _LOG_TAIL_CHARS = 2000
 
 
 class StartFailed(Exception):
-    """A sandbox server did not come up. The text says what it wrote last."""
+    """A sandbox server could not be started. The text has the end of its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Child:
     """One running server.
 
     Attributes:
-        name: what it is called in errors and what its log file is called.
-        process: the server itself, not a shell around it: its pid is the server's pid.
-        log: all that it wrote, of this start only.
+        name: in errors and of its log file.
+        process: the server itself, without a shell: its pid is the server's pid.
+        log: its output since this start.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Child:
     log: Path
 
     def stop(self) -> None:
-        """SIGTERM, wait, SIGKILL after 10 s, wait. Doing it twice, or after the process ended by itself, is harmless."""
+        """Send SIGTERM, wait, send SIGKILL after 10 s, wait. It may be called twice, or after the process has ended."""
         self.process.terminate()
         try:
             self.process.wait(_STOP_WITHIN_S)
@@ -54,7 +54,7 @@ class Child:
             self.process.wait()
 
     def wait_ready(self, ready: Callable[[], bool]) -> None:
-        """Ask `ready` every 10 ms; an OSError of it means "not yet".
+        """Call `ready` every 10 ms until it is true. An OSError means "not yet".
 
         Raises:
             StartFailed: the process ended, or was not ready within 30 s and has been stopped.
@@ -65,7 +65,7 @@ class Child:
                 answered = ready()
             except OSError:
                 answered = False
-            # Only a living process counts: on a port that was already taken, a stranger answers.
+            # If the process has ended, the answer came from another process that uses the port.
             if self.process.poll() is not None:
                 raise StartFailed(f"{self.name} ended with status {self.process.returncode}: {self._last_words()}")
             if answered:
@@ -79,12 +79,12 @@ class Child:
 
 
 def spawn(name: str, command: Sequence[str], var: Path, *, inherit: Sequence[int] = ()) -> Child:
-    """Start `command` in a session of its own, so that Ctrl-C in the terminal reaches this process only and the order of
-    stopping stays ours. If this process dies without stopping it, the kernel does (Linux; see tether.py).
+    """Start `command` in its own session: Ctrl-C reaches this process only, which then stops the children in order. If this
+    process dies first, the kernel ends the child (Linux; see tether.py).
 
     Args:
         var: the project's state folder; the output goes to ``sandbox/log/<name>.log`` in it.
-        inherit: file descriptors that the process keeps open for as long as it lives.
+        inherit: file descriptors that the process keeps open until it ends.
     """
     log = var.resolve() / "sandbox" / "log" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -103,24 +103,24 @@ def spawn(name: str, command: Sequence[str], var: Path, *, inherit: Sequence[int
 
 
 def tethered() -> list[str]:
-    """What to put before a command so that it hears SIGTERM when this process dies (tether.py)."""
+    """The start of a command line whose process gets SIGTERM when this process dies (tether.py)."""
     return [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid())]
 
 
 @cache
 def _spawner() -> ThreadPoolExecutor:
-    """The one thread that starts children. The kernel ties a child to the *thread* that started it, so a child started
-    from a thread of the caller would die with that thread; this one lives until the interpreter ends."""
+    """The only thread that starts children. The kernel ends a child when the *thread* that started it ends, and this thread
+    lives until the interpreter ends."""
     return ThreadPoolExecutor(1, "sandbox-spawner")
 
 
 def claim_port(port: int, addresses: Sequence[str] = ("127.0.0.1",)) -> int:
-    """A port that is free on these addresses at this moment: `port` itself, or any when it is 0.
+    """A port that is free on these addresses now: `port` itself, or any port when it is 0.
 
-    Asked before a server is started, because a stranger on its port would answer in its place.
+    Call it before a server is started: another process on the port would answer in its place.
 
     Raises:
-        StartFailed: somebody listens on `port`.
+        StartFailed: another process listens on `port`.
     """
     for candidate in [port] if port else random.SystemRandom().sample(PORTS, 100):
         try:

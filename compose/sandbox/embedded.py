@@ -1,4 +1,4 @@
-"""What is started because no setting names it: ledger, queue, key files, local chains with a funded wallet, and upstreams."""
+"""Starts what no setting names: ledger, queue, key files, local chains with funded wallets, and upstreams."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTGOING = (
     *("PRODUCTION", "DNS_SERVER", "HOSTS", "EGRESS_ALLOW", "EGRESS_DENY", "EGRESS_PORTS", "CA_FILE"),
     *("WHOIS_IANA", "WHOIS_PORT", "YOUTUBE_URL"),
 )
-"""Settings of outgoing connections. Who sets one means the real world, or a world of his own: no upstreams are started."""
+"""Settings of outgoing connections. If one is set, no sandbox upstreams are started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class Embedded:
     """A complete configuration.
 
     Attributes:
-        settings: as the processes will read them.
-        environment: the variables that make them so, for every process.
-        sandbox_file: names the sandbox's wallets; None when calls are paid on real networks.
-        ledgers: which local ledgers there are, in words; empty when there is none.
-        has_remote_facilitator: another than ours settles, so ours is not started.
+        settings: of all processes.
+        environment: the variables with these settings.
+        sandbox_file: has the sandbox's wallets; None when calls are paid on real networks.
+        ledgers: a text that names the local ledgers; empty without any.
+        has_remote_facilitator: another facilitator settles, so ours is not started.
     """
 
     settings: Settings
@@ -48,11 +48,11 @@ class Embedded:
 
 @contextlib.contextmanager
 def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
-    """Start what is not configured and stop it at the end.
+    """Start everything that is not configured, and stop it at the end.
 
     Args:
-        env: the environment; what is set there is not started here.
-        var: folder for everything that is made: keys, ledger files, `sandbox.json`.
+        env: the environment, with the settings.
+        var: folder for all files: keys, ledger files, `sandbox.json`.
 
     Raises:
         InvalidSetting: a setting has the wrong form, or another service is running from the same folder.
@@ -61,7 +61,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_alone_in(var))
         given = {name: value for name, value in env.items() if name.startswith(PREFIX) and value.strip()}
-        egress(Settings.from_env(given))  # a mistake is told before anything is started
+        egress(Settings.from_env(given))  # report a mistake before anything is started
         made: dict[str, str] = {}
 
         def is_missing(setting: str) -> bool:
@@ -78,7 +78,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
         local: Ledgers | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
-            # Another network is a sandbox's as well, unless somebody else is paid there.
+            # The other networks are the sandbox's too, except those with a recipient in the settings.
             others = [name for name in OTHERS if is_missing(f"{name.upper()}_PAY_TO")]
             local = stack.enter_context(ledgers(var, others))
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
@@ -96,7 +96,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         if local is not None:
             told = {"baseUrl": settings.base_url, **local.told()}
             private_file(var / "sandbox.json", json.dumps(told, indent=2))
-        # For one process by hand: `set -a; . var/sandbox.env; python -m api`.
+        # To run one process by hand: `set -a; . var/sandbox.env; python -m api`.
         private_file(var / "sandbox.env", "\n".join(f"{name}={value}" for name, value in sorted(made.items())))
         yield Embedded(
             settings=settings,
@@ -108,11 +108,11 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
 
 
 def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
-    """The payments' ledger is kept from run to run, and local chains begin anew: what was settled on them is not there any
-    more. It is not looked for, and no rail is held back for it.
+    """Forget the pending checks of settlements on local chains, and the settlements that were missing. The ledger of payments
+    is kept between runs and the chains are not: a settlement that is gone must not take a rail down.
 
     Args:
-        namespaces: the chains that begin anew, as payment ids begin (CAIP-2).
+        namespaces: of the local chains, as payment ids begin (CAIP-2).
     """
     with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
         for payment_id in ledger.zrange(RECHECK, 0, -1):
@@ -125,7 +125,7 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
 
 @contextlib.contextmanager
 def _alone_in(var: Path) -> Iterator[None]:
-    """Two services must not share a folder: they would write the same ledger files."""
+    """Lock the folder. Two services in one folder would write the same ledger files."""
     with (var / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -137,5 +137,5 @@ def _alone_in(var: Path) -> Iterator[None]:
 
 
 def _key_file(path: Path) -> Path:
-    """Kept from run to run: stored fingerprints are made with it."""
+    """The key is kept between runs, because stored fingerprints depend on it."""
     return path if path.exists() else private_file(path, secrets.token_hex(32))

@@ -1,4 +1,4 @@
-"""The sandbox's keys: random, made once per machine, in files for this user's eyes only."""
+"""The sandbox's keys: random, made once per machine, in files that only this user can read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def load_keys(var: Path, name: str, make: Callable[[], Mapping[str, str]]) -> di
     """This machine's keys of one network, from ``sandbox/<name>.json`` in `var`.
 
     Args:
-        make: gives new ones, the first time.
+        make: returns new keys. It is called the first time.
     """
     path = var.resolve() / "sandbox" / f"{name}.json"
     if not path.exists():
@@ -25,7 +25,7 @@ def load_keys(var: Path, name: str, make: Callable[[], Mapping[str, str]]) -> di
 
 def _create(path: Path, keys: Mapping[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Whole and private before it has its name, and the first of two starts wins.
+    # The file is complete and private before it gets its name. Of two starts at once the first one wins.
     draft = path.with_name(f"{path.stem}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

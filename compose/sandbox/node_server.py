@@ -1,4 +1,4 @@
-"""HTTP for the sandbox's nodes: a POST with a JSON body is answered with JSON, on 127.0.0.1."""
+"""The HTTP server of the sandbox's nodes, on 127.0.0.1: a POST of JSON is answered with JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 
 
 class NodeServer(ThreadingHTTPServer):
-    """A thread for each connection, and one call at a time: ledgers know no threads.
+    """Has a thread for each connection and answers one call at a time, because the ledgers are not thread-safe.
 
     Attributes:
         lock: held while a call is answered.
@@ -34,23 +34,23 @@ class NodeServer(ThreadingHTTPServer):
 
     @abstractmethod
     def answer(self, body: bytes) -> bytes | None:
-        """The answer to a request; None to hang up instead."""
+        """The answer to a request; None closes the connection instead."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is not news."""
+        """Log nothing for a client that closed its connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class JsonRpcServer(NodeServer):
-    """JSON-RPC 2.0, one request or a list of them."""
+    """Answers JSON-RPC 2.0: one request or a batch."""
 
     @abstractmethod
     def call(self, method: str, params: Any) -> Any:
         """The result of one call, with the lock held. Raises RpcError.
 
         Args:
-            params: as they came; None when there are none.
+            params: as sent; None without any.
         """
 
     def answer(self, body: bytes) -> bytes:
@@ -80,7 +80,7 @@ class JsonRpcServer(NodeServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # An answer leaves as one packet. Unbuffered, or with Nagle's algorithm, it waits 40 ms for an acknowledgement.
+    # An answer is sent as one packet. Unbuffered, or with Nagle's algorithm, it would wait 40 ms for an acknowledgement.
     wbufsize = -1
     disable_nagle_algorithm = True
     server: NodeServer
@@ -102,12 +102,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _discard(self, length: int) -> None:
-        """Read and forget a body: a client whose upload is cut off never sees the answer."""
+        """Read the body and drop it. A client whose upload is cut off would not see the answer."""
         while length > 0 and (piece := self.rfile.read(min(length, _PIECE_BYTES))):
             length -= len(piece)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not news. What fails inside prints its traceback, which goes to the log."""
+        """Log no requests. A failure in a method prints its traceback to the log."""
 
 
 def _error(identity: Any, error: RpcError) -> dict[str, Any]:

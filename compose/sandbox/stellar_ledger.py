@@ -1,8 +1,8 @@
-"""A Stellar network in this process, as far as payments need it: accounts, USDC, a queue, and ledgers that are closed.
+"""A Stellar network in this process, as far as payments need it: accounts, USDC, a queue and closed ledgers.
 
-Everything is in memory and ends with the process. Not safe from several threads: the server holds a lock around every call.
-As on the real network an account has one transaction at most in the queue, what is invalid by the time of its ledger leaves
-the queue without a trace, and a call that fails costs its fee and its sequence number all the same.
+Everything is in memory. It is not thread-safe: the server holds a lock around every call. As on the real network, an account
+has one transaction in the queue at most, a transaction that becomes invalid leaves the queue without a trace, and a call that
+fails costs its fee and its sequence number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _READ_BYTES = _WRITE_BYTES = 600
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What sendTransaction answers. `code` says why, for an ERROR, and `inner` whether a fee bump's content is at fault."""
+    """The answer of sendTransaction. For an ERROR `code` is the cause; `inner`: it is in a fee bump's inner transaction."""
 
     status: str
     hash: str
@@ -60,8 +60,8 @@ class Ledger:
     """The network.
 
     Args:
-        clock: Unix seconds; a ledger's time is never before that of the one before it.
-        ledger_s: how long ledgers are said to have taken before the first of ours.
+        clock: Unix seconds. The time of a ledger is never before that of the previous one.
+        ledger_s: the time between the ledgers that seem to have been closed before the first one.
     """
 
     passphrase: str
@@ -88,7 +88,7 @@ class Ledger:
 
     @property
     def oldest(self) -> int:
-        """The first ledger that is still known."""
+        """The oldest ledger that is kept."""
         return self._first
 
     def time_of(self, ledger: int) -> int:
@@ -96,7 +96,7 @@ class Ledger:
         return self._times[ledger - self._first]
 
     def fund(self, account: str, *, lumens: int = 0, units: int | None = None, limit: int | None = None) -> None:
-        """Give an account what it takes to be there: lumens, and a trust line with USDC (atomic units) if asked for."""
+        """Create an account with lumens, and with a trust line and USDC (atomic units) if given."""
         held = self.state.accounts.setdefault(account, Account(2 * BASE_RESERVE, self.sequence << 32))
         held.balance += lumens * STROOPS
         if units is not None and account not in self.state.lines:
@@ -109,7 +109,7 @@ class Ledger:
             self.state.lines[account].limit = limit
 
     def send(self, text: str) -> Submission:
-        """Take a transaction into the queue, or say why not. Raises Unreadable."""
+        """Put a transaction into the queue, or say why that is not possible. Raises Unreadable."""
         sent = read(text, self.passphrase)
         waiting = self.queue.get(sent.source)
         if waiting is not None:
@@ -122,7 +122,7 @@ class Ledger:
         if refused is not None:
             return Submission("ERROR", sent.hash, *refused)
         if self.lost:
-            self.lost -= 1  # the node says that it has it, and forgets it
+            self.lost -= 1  # the node accepts the transaction and loses it
         else:
             self.queue[sent.source] = sent
         return Submission("PENDING", sent.hash)
@@ -133,7 +133,7 @@ class Ledger:
             self.close()
 
     def close(self, ledgers: int = 1) -> None:
-        """Close ledgers; what waits gets into the first."""
+        """Close ledgers. The waiting transactions go into the first one."""
         for _ in range(ledgers):
             self.sequence += 1
             self._times.append(max(self.close_time, int(self.clock())))
@@ -147,7 +147,7 @@ class Ledger:
             self._forget()
 
     def simulate(self, sent: Sent, allowed: Allowed) -> tuple[Effect, xdr.SorobanResources]:
-        """What its call would do in the next ledger, and what that takes. Raises Trapped."""
+        """The effect that its call would have in the next ledger, and its resources. Raises Trapped."""
         [operation] = sent.operations
         effect = self.contract.call(self.state, self.sequence + 1, operation.host_function.invoke_contract, allowed)
         footprint = xdr.LedgerFootprint(effect.reads, effect.writes)
@@ -156,7 +156,7 @@ class Ledger:
         )
 
     def transaction(self, transaction_hash: str) -> Applied | None:
-        """By its hash, or by that of what a fee bump paid for."""
+        """A transaction by its hash, or by the hash of a fee bump's inner transaction."""
         return self.applied.get(transaction_hash)
 
     def between(self, first: int, end: int) -> list[Applied]:

@@ -1,7 +1,7 @@
-"""The methods of Stellar RPC that clients and facilitators call, answered by the sandbox's network.
+"""The methods of Stellar RPC that clients and facilitators call.
 
-Written against the API reference of Stellar RPC (developers.stellar.org, RPC 27). Methods that begin with `sandbox_` are the
-tests' and nobody else's: they hold ledgers back, lose what is sent, and give people money.
+Written against the API reference of Stellar RPC (developers.stellar.org, RPC 27). Methods that begin with `sandbox_` are for
+tests: they hold ledgers back, lose transactions, and fund accounts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The sandbox's Stellar network as a process: Stellar RPC over HTTP on 127.0.0.1, and a ledger every second.
+"""The sandbox's Stellar network as a process: Stellar RPC over HTTP on 127.0.0.1, with a new ledger every second.
 
     python -m compose.sandbox.stellar_node --port 8000 --lumens G... --usdc G...=10000000 --usdc G...=0
 
-No Stellar node can be installed with a package manager; this is a double, written against the public documentation. It is
-strict where money is concerned: signatures, sequence numbers, fees, time, nonces, balances and trust lines are the real ones.
+No package manager has a Stellar node. This is a test double, written against the public documentation. It checks everything
+that concerns money: signatures, sequence numbers, fees, time, nonces, balances and trust lines.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shared.x402.networks import STELLAR_USDC
 NETWORK = "stellar:pubnet"
 TOKEN = STELLAR_USDC[NETWORK]
 ISSUER = "GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN"
-"""Circle's account: the contract's address follows from it, the code and the network."""
+"""Circle's account. The contract's address is derived from it, the asset's code and the network."""
 LUMENS = 10_000
 
 
@@ -41,7 +41,7 @@ class StellarServer(JsonRpcServer):
         return answer(self.ledger, method, {} if params is None else params)
 
     def close_ledgers(self) -> None:
-        """One after the other, until the server is closed."""
+        """Close ledgers until the server is closed."""
         due = time.monotonic() + self._close_every_s
         while not self._over.wait(max(0.0, due - time.monotonic())):
             with self.lock:
@@ -55,7 +55,7 @@ class StellarServer(JsonRpcServer):
 
 
 def new_ledger() -> Ledger:
-    """The real network's name and USDC, and nobody on it but the issuer."""
+    """A network with the real name and USDC, and no account but the issuer."""
     ledger = Ledger(TOKEN.passphrase, Asset("USDC", ISSUER))
     assert ledger.contract.address == TOKEN.contract
     ledger.fund(ISSUER, lumens=LUMENS)

@@ -1,4 +1,4 @@
-"""A Stellar transaction as it was sent, and whether the network would take it into its queue.
+"""Reads a Stellar transaction and checks whether the network would put it into its queue.
 
 Rules: CAP-15 (fee bumps), CAP-46-07 and -08 (Soroban fees and resources), CAP-63 and the documentation of Stellar RPC.
 """
@@ -25,12 +25,12 @@ BASE_FEE = 100
 BASE_RESERVE = 5_000_000
 STROOPS = 10_000_000
 INSTRUCTIONS = 900_000
-"""What one call takes here. Real ones differ by some per cent from ledger to ledger, so that clients leave room."""
+"""Instructions of one call. On the real network they differ by some per cent between ledgers, so clients add a margin."""
 Code = xdr.TransactionResultCode
 
 
 class Unreadable(ValueError):
-    """This is no transaction, or one that the sandbox cannot apply."""
+    """The text is not a transaction, or the sandbox cannot apply it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Sent:
     """A transaction as it was sent.
 
     Attributes:
-        hash: of the whole, in hex; a fee bump has another one than what it pays for.
-        inner: what is done.
-        fee: stroops that are offered, all in all.
-        fee_source: whose stroops.
+        hash: of the envelope, in hex. A fee bump and its inner transaction have different hashes.
+        inner: the transaction that is applied.
+        fee: the offered stroops in total.
+        fee_source: the account that pays the fee.
     """
 
     text: str
@@ -53,23 +53,23 @@ class Sent:
 
     @property
     def source(self) -> str:
-        """Whose sequence number is used."""
+        """The account whose sequence number is used."""
         return self.inner.transaction.source.account_id
 
     @property
     def inner_hash(self) -> str:
-        """Of what is done, in hex."""
+        """The hash of the inner transaction, in hex."""
         return self.inner.hash_hex()
 
     @property
     def resource_fee(self) -> int:
-        """The part of the fee that pays for what a call takes."""
+        """The part of the fee that pays for resources."""
         data = self.inner.transaction.soroban_data
         return data.resource_fee.int64 if data else 0
 
     @property
     def operations(self) -> list[Any]:
-        """What is done."""
+        """The operations of the inner transaction."""
         return self.inner.transaction.operations
 
 
@@ -77,7 +77,7 @@ def read(text: str, passphrase: str) -> Sent:
     """The transaction in this base64 text. Raises Unreadable."""
     try:
         envelope = TransactionBuilder.from_xdr(text, passphrase)
-    except Exception as error:  # the SDK lets many kinds through, and the text is the caller's
+    except Exception as error:  # the SDK raises many kinds, and their text may quote the caller
         raise Unreadable(f"could not unmarshal transaction: {type(error).__name__}") from error
     outer = envelope if isinstance(envelope, FeeBumpTransactionEnvelope) else None
     inner = outer.transaction.inner_transaction_envelope if outer else envelope
@@ -94,18 +94,18 @@ def read(text: str, passphrase: str) -> Sent:
 
 
 def resource_fee(resources: xdr.SorobanResources) -> int:
-    """Stroops that these resources cost at least: near to what a transfer costs on the real network."""
+    """Minimum fee of these resources in stroops, close to that of a transfer on the real network."""
     keys = len(resources.footprint.read_only) + len(resources.footprint.read_write)
     written = resources.disk_read_bytes.uint32 + resources.write_bytes.uint32
     return 5_000 + resources.instructions.uint32 // 100 + 1_500 * keys + 2 * written
 
 
 def refusal(sent: Sent, state: State, *, close_time: int, reserved: int = 0) -> tuple[Code, bool] | None:
-    """Why the network would not take it, and whether that is because of what a fee bump pays for; None when it would.
+    """Why the network refuses the transaction, and whether a fee bump's inner transaction is the cause; None if it does not.
 
     Args:
-        close_time: of the ledger that it would get into, in Unix seconds.
-        reserved: stroops of the fee's source that other transactions in the queue have offered.
+        close_time: of the next ledger, in Unix seconds.
+        reserved: stroops of the fee's source that other transactions in the queue offer.
     """
     outer = sent.outer
     if outer is not None:

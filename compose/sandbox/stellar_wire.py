@@ -1,4 +1,4 @@
-"""How the sandbox's Stellar network writes what it knows: ledger entries, results, meta and events, in XDR as nodes send it."""
+"""Encodes ledger entries, results, meta and events as XDR, as Stellar nodes send them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AUTHORIZED = 1
 
 
 def entry_of(ledger: Ledger, key: xdr.LedgerKey) -> tuple[xdr.LedgerEntryData, int, int | None] | None:
-    """An entry, since when it is as it is, and until when it lives if it does not for ever; None when there is none."""
+    """An entry, the ledger of its last change, and the last ledger of its life if it has one; None if there is no entry."""
     kinds = xdr.LedgerEntryType
     if key.account is not None:
         account = _account(key.account.account_id)
@@ -33,7 +33,7 @@ def entry_of(ledger: Ledger, key: xdr.LedgerKey) -> tuple[xdr.LedgerEntryData, i
 
 
 def result_of(applied: Applied) -> xdr.TransactionResult:
-    """What became of a transaction."""
+    """The result of a transaction."""
     code = Code.txFAILED if applied.error else Code.txSUCCESS
     results = [_operation_result(applied, each) for each in applied.sent.operations]
     sent = applied.sent
@@ -45,7 +45,7 @@ def result_of(applied: Applied) -> xdr.TransactionResult:
 
 
 def error_result(sent: Sent, code: Code, *, inner: bool) -> xdr.TransactionResult:
-    """Why a transaction was not taken."""
+    """The result of a transaction that was refused."""
     if not inner:
         return _result(0, xdr.TransactionResultResult(code))
     pair = _pair(sent, xdr.InnerTransactionResultResult(code))
@@ -53,7 +53,7 @@ def error_result(sent: Sent, code: Code, *, inner: bool) -> xdr.TransactionResul
 
 
 def meta_of(applied: Applied) -> xdr.TransactionMeta:
-    """What a transaction did, as far as its caller needs it: the value and the events of its call."""
+    """The meta of a transaction, with only the value and the events of its call."""
     effect = applied.effect
     none = xdr.LedgerEntryChanges([])
     events = effect.events if effect else []
@@ -114,12 +114,12 @@ def event_json(applied: Applied, index: int) -> dict[str, Any]:
 
 
 def event_id(applied: Applied, index: int) -> str:
-    """Its place among all events: ledger, transaction and operation (SEP-35), and number. It sorts as they happened."""
+    """The id of an event: ledger, transaction and operation (SEP-35), and number. Ids sort in the order of events."""
     return f"{applied.ledger << 32 | applied.order << 12:019d}-{index:010d}"
 
 
 def diagnostics(events: list[xdr.ContractEvent], function: bytes) -> list[str]:
-    """What simulation shows: the call, its events, and its end."""
+    """The diagnostic events of a simulation: the call, its events, and its return."""
     kind = xdr.ContractEventType.DIAGNOSTIC
     marks = []
     for name in ("fn_call", "fn_return"):

@@ -1,9 +1,9 @@
-"""Replaces itself by a command that dies when its parent dies, even of SIGKILL. A script, run by its path, never imported.
+"""Runs a command that gets SIGTERM when its parent dies, even of SIGKILL. It is a script and is never imported.
 
     python -I -S tether.py PARENT_PID COMMAND [ARGUMENT...]
 
-Linux only (PR_SET_PDEATHSIG survives exec). Elsewhere the command runs all the same, and outlives a parent that is killed.
-A script and not Popen's preexec_fn, which may deadlock in a parent that has threads.
+It works on Linux only (PR_SET_PDEATHSIG survives exec). On other systems the command outlives a parent that is killed.
+Popen's preexec_fn could do the same, but may deadlock in a parent with threads.
 """
 
 import ctypes

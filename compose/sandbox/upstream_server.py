@@ -23,7 +23,7 @@ class Upstreams:
     """The running process.
 
     Attributes:
-        settings: what leads the other processes to it: ``DNS_SERVER``, ``CA_FILE``, ...
+        settings: the settings of the other processes that lead to it: ``DNS_SERVER``, ``CA_FILE``, ...
     """
 
     child: Child
@@ -31,13 +31,13 @@ class Upstreams:
 
 
 def start_upstreams(var: Path) -> Upstreams:
-    """Start them on a loopback address of their own, and return when all of them listen.
+    """Start the servers on their own loopback address, and return when all of them listen.
 
     Args:
         var: the project's state folder.
 
     Raises:
-        StartFailed: there is no such address (only Linux has more than one), or a server did not come up.
+        StartFailed: the address does not exist (only Linux has more than one), or a server could not be started.
     """
     command = [sys.executable, "-m", "compose.sandbox.upstreams", _free_address(), str(var.resolve() / "upstreams")]
     child = spawn("upstreams", command, var)
@@ -54,7 +54,7 @@ def _told(child: Child) -> dict[str, str] | None:
 
 
 def _free_address() -> str:
-    """One of many, so that another sandbox on this machine is not met, with nobody on the ports of its sites."""
+    """A random loopback address whose ports are free, so that two sandboxes on one machine do not meet."""
     for _ in range(_TRIES):
         address = str(_NETWORK[1 + secrets.randbelow(_NETWORK.num_addresses - 2)])
         if all(_is_free(address, port) for port in (HTTP_PORT, HTTPS_PORT)):

@@ -17,7 +17,7 @@ class Wallets:
     Attributes:
         payer_key, payer: the buyer, who holds USDC and needs no ETH.
         settler_key, settler: the facilitator's account, which pays the gas.
-        pay_to_key, pay_to: where the money goes.
+        pay_to_key, pay_to: the recipient of payments.
     """
 
     payer_key: str = field(repr=False)

@@ -1,4 +1,4 @@
-"""Whether the sandbox's XRP Ledger takes a transaction at all, judged in rippled's order and with its codes.
+"""Checks whether the sandbox's XRP Ledger accepts a transaction, in rippled's order and with its result codes.
 
 Source: xrpl.org, "Transaction Results", "Transaction Common Fields", "Payment", "Cryptographic Keys", "Use Tickets".
 """
@@ -19,13 +19,13 @@ Json = dict[str, Any]
 
 
 def is_well_signed(transaction: Json, signed: bytes) -> bool:
-    """Whether the signature is that of the key in the transaction. Multi-signed ones are not for this ledger."""
+    """Whether the transaction's key made the signature. This ledger does not support multi-signing."""
     key, signature = transaction.get("SigningPubKey", ""), transaction.get("TxnSignature", "")
     return "Signers" not in transaction and is_signed(bytes.fromhex(key), signed, bytes.fromhex(signature))
 
 
 def malformed(transaction: Json, network_id: int) -> str | None:
-    """The code of what no ledger could apply, or None."""
+    """The code for a transaction that no ledger can apply, or None."""
     kind = transaction.get("TransactionType")
     named = transaction.get("NetworkID")
     if network_id <= LAST_STANDARD_NETWORK:
@@ -52,7 +52,7 @@ def malformed(transaction: Json, network_id: int) -> str | None:
 
 
 def untimely(transaction: Json, state: State, index: int) -> str | None:
-    """The code of what cannot be applied to the open ledger `index`, or None."""
+    """The code for a transaction that the open ledger `index` cannot apply, or None."""
     account = state.accounts.get(transaction["Account"])
     if account is None:
         return "terNO_ACCOUNT"

@@ -1,7 +1,7 @@
 """The sandbox's XRP Ledger: a chain of ledgers in memory, each validated as soon as it is closed.
 
-A double of the public ledger for payments with tokens, strict about what a payment can be refused for, and without a network:
-what is closed is final. It has no sockets and no clock of its own; xrpl_node.py gives it both.
+It is a test double of the public ledger for token payments, and checks everything for which a payment can be refused. A
+closed ledger is final. xrpl_node.py adds the sockets and the clock.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from shared.x402.xrpl_keys import sha512_half
 RIPPLE_EPOCH = 946_684_800
 """Unix seconds at which the ledger's clock starts."""
 FIRST_INDEX_SINCE = 1_700_000_000
-"""Ledgers are numbered by the seconds since, so that a sandbox started again does not use a number twice."""
+"""A ledger's number is derived from the seconds since then, so that a new sandbox does not use a number again."""
 HISTORY = 20_000
-"""Ledgers that are remembered: hours."""
+"""Ledgers that are kept: some hours."""
 EMPTY_HISTORY = 300
-"""Ledgers before the first that it really closed, so that a fresh one can be searched like any other."""
+"""Ledgers that exist before the first closed one, so that a new chain can be searched."""
 STATES = 16
-"""Ledgers whose accounts and lines are remembered."""
+"""Ledgers whose accounts and lines are kept."""
 MOST_HELD = 1_000
 _HASH_PREFIX = b"TXN\0"
 
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 
 
 class NotATransaction(ValueError):
-    """A blob that is none, or not canonical, or not rightly signed. The text is rippled's `error_exception`."""
+    """The blob is invalid, not canonical or wrongly signed. The text is rippled's `error_exception`."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Applied:
 
     Attributes:
         index: of the ledger; 0 while it is still open.
-        before, after: of everything that it touched.
+        before, after: the states of everything that it touched.
     """
 
     transaction: Json
@@ -69,10 +69,10 @@ class Closed:
 
 @dataclass(slots=True)
 class Ledger:
-    """The chain, its open ledger, and what waits.
+    """The chain, its open ledger, and the transactions that wait.
 
     Attributes:
-        lose: so many of the next submissions are taken and forgotten, as a server does that is shut down.
+        lose: how many of the next submissions are accepted and lost, as by a server that is shut down.
     """
 
     network_id: int = 0
@@ -107,7 +107,7 @@ class Ledger:
         """Apply a signed transaction to the open ledger: its preliminary result, itself, and its hash.
 
         Raises:
-            NotATransaction: it is not looked at any further.
+            NotATransaction: the blob is not a valid transaction.
         """
         transaction, transaction_hash = self._read(blob)
         code = malformed(transaction, self.network_id)
@@ -121,7 +121,7 @@ class Ledger:
         return self._known.get(transaction_hash)
 
     def close(self) -> Closed:
-        """Close the open ledger, and begin the next one with what has been waiting for it."""
+        """Close the open ledger, and start the next one with the waiting transactions."""
         parent, transactions = self.validated, tuple(self._pending)
         index = self.open_index
         for applied in transactions:
@@ -141,12 +141,12 @@ class Ledger:
         return closed
 
     def forget(self, before: int) -> None:
-        """Lose the history before a ledger, as servers do that keep little of it."""
+        """Drop the history before a ledger, as servers with little history do."""
         while self.chain[0].index < before and len(self.chain) > 1:
             self._forget_oldest()
 
     def transactions_of(self, account: str) -> list[Applied]:
-        """Everything validated that touched an account, newest first."""
+        """The validated transactions that touched an account, newest first."""
         return [
             applied
             for closed in reversed(self.chain)
@@ -155,13 +155,13 @@ class Ledger:
         ]
 
     def fund(self, account: str, drops: int, **changes: Any) -> None:
-        """Make an account, or change one, by decree. It is in force at once, in the validated ledger, too."""
+        """Create or change an account without a transaction. The validated ledger has it at once."""
         for state in (self.state, self.open):
             known = state.accounts.get(account, Account(0, self.open_index))
             state.accounts[account] = replace(known, balance=drops, **changes)
 
     def trust(self, holder: str, issuer: str, currency: str, balance: str, limit: str, *, frozen: bool = False) -> None:
-        """Make a trust line, or change one, by decree."""
+        """Create or change a trust line without a transaction."""
         for state in (self.state, self.open):
             key = holder, issuer, currency
             if key not in state.lines:
@@ -174,7 +174,7 @@ class Ledger:
             is_canonical = encode(transaction) == blob.upper()
             signed = bytes.fromhex(encode_for_signing(transaction))
             is_signed = is_well_signed(transaction, signed)
-        except Exception as error:  # xrpl-py's decoder raises whatever the bytes lead it to
+        except Exception as error:  # xrpl-py's decoder raises exceptions of any kind
             raise NotATransaction(f"not a transaction: {type(error).__name__}") from None
         if not is_canonical:
             raise NotATransaction("not canonical")
@@ -210,7 +210,7 @@ def touched(applied: Applied) -> set[str]:
 
 
 def _spend(state: State, transaction: Json) -> None:
-    """Fee and sequence, whatever becomes of the rest."""
+    """Charge the fee and use the sequence. A failed transaction does both, too."""
     name, ticket = transaction["Account"], transaction.get("TicketSequence")
     account = state.accounts[name]
     account = replace(account, balance=account.balance - int(transaction["Fee"]))
@@ -222,7 +222,7 @@ def _spend(state: State, transaction: Json) -> None:
 
 
 def _changed(before: State, after: State) -> tuple[State, State]:
-    """Only what differs."""
+    """Only the accounts and lines that differ."""
     accounts = [name for name, account in after.accounts.items() if before.accounts.get(name) != account]
     lines = [key for key in before.lines | after.lines if before.lines.get(key) != after.lines.get(key)]
     return (

@@ -1,4 +1,4 @@
-"""What calls to the sandbox's XRP Ledger have in common: which ledger and account they ask for, pages, and errors."""
+"""Shared by the methods of the sandbox's XRP Ledger: the ledger and account of a call, pages, and errors."""
 
 from __future__ import annotations
 

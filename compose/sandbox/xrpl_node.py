@@ -1,4 +1,4 @@
-"""The sandbox's XRP Ledger as a process: rippled's JSON-RPC over HTTP on 127.0.0.1, with ledgers that close by themselves.
+"""The sandbox's XRP Ledger as a process: rippled's JSON-RPC over HTTP on 127.0.0.1. It closes ledgers by itself.
 
     python -m compose.sandbox.xrpl_node --port 5005 --payer r... --pay-to r...
 
@@ -31,44 +31,44 @@ class XrplServer(NodeServer):
     """One ledger on one port.
 
     Args:
-        close_every_s: 0 leaves closing to whoever asks for it.
+        close_every_s: 0 closes ledgers only by `close_ledgers`.
     """
 
     def __init__(self, ledger: Ledger, *, port: int = 0, close_every_s: float = CLOSE_EVERY_S) -> None:
         super().__init__(port)
         self.ledger = ledger
         self.is_held = False
-        """While it is, no ledger closes by itself."""
+        """While it is true, no ledger closes by itself."""
         self._close_every_s = close_every_s
         self._stopping = threading.Event()
         self._ticking = threading.Thread(target=self._tick, name="xrpl-ledgers", daemon=True)
 
     @property
     def url(self) -> str:
-        """Where it is asked."""
+        """The address of the server."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def serve(self) -> None:
-        """Answer, and close ledgers, until `stop`."""
+        """Answer calls and close ledgers until `stop`."""
         self._ticking.start()
         self.serve_forever(poll_interval=0.05)
 
     def stop(self) -> None:
-        """Its port is closed afterwards."""
+        """Stop the server and close its port."""
         self._stopping.set()
         self.shutdown()
         self.server_close()
         self._ticking.join()
 
     def close_ledgers(self, count: int = 1) -> int:
-        """Close some now. Returns the number of the last."""
+        """Close ledgers now. Returns the number of the last one."""
         with self.lock:
             for _ in range(count):
                 self.ledger.close()
             return self.ledger.validated.index
 
     def answer(self, body: bytes) -> bytes | None:
-        """The answer to a request; None to hang up instead."""
+        """The answer to a request; None closes the connection instead."""
         try:
             request = msgspec.json.decode(body)
             method = request["method"]
@@ -96,12 +96,12 @@ class XrplServer(NodeServer):
 
 
 def tokens_of(network: str) -> list[XrplToken]:
-    """Those that we know on a network."""
+    """The known tokens of a network."""
     return [tokens[network] for tokens in (XRPL_USDC, XRPL_RLUSD) if network in tokens]
 
 
 def provision(ledger: Ledger, *, payer: str, pay_to: str) -> None:
-    """The payer's XRP and tokens, the recipient's trust lines, and the issuers."""
+    """Fund the payer with XRP and tokens, and create the recipient's trust lines and the issuers."""
     for account in (payer, pay_to):
         ledger.fund(account, FUNDS_DROPS)
     for token in tokens_of(f"xrpl:{ledger.network_id}"):

@@ -1,8 +1,8 @@
-"""What the sandbox's XRP Ledger knows of accounts and trust lines, and what a transaction of each kind does to them.
+"""The accounts and trust lines of the sandbox's XRP Ledger, and the effects of each kind of transaction.
 
 Written against xrpl.org: "Payment", "TrustSet", "TicketCreate", "Reserves", "Trust Line Tokens" and the transaction result
-codes. Value moves between a holder and an issuer, or two holders of one issuer. There are no paths, no exchange, no partial
-payments: a payment that wants one is refused, where the real ledger might take it.
+codes. Value moves between a holder and an issuer, or between two holders of one issuer. Paths, the exchange and partial
+payments are not supported: a payment that needs them is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEPOSIT_AUTH = 0x01000000
 """Flags of an account."""
 
 _KEPT = Context(prec=16)
-"""Digits that the ledger keeps of a token's amount."""
+"""Significant digits of a token's amount."""
 
 Json = dict[str, Any]
 LineKey = tuple[str, str, str]
@@ -51,13 +51,13 @@ class Account:
 
     @property
     def reserve(self) -> int:
-        """Drops that only fees may be paid from."""
+        """Drops that can only pay fees."""
         return RESERVE_BASE + self.owned * RESERVE_INCREMENT
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A holder's trust line to an issuer. Frozen: by the issuer."""
+    """A holder's trust line to an issuer. The issuer may freeze it."""
 
     balance: Decimal
     limit: Decimal
@@ -66,21 +66,21 @@ class Line:
 
 @dataclass(slots=True)
 class State:
-    """Everything at one ledger. The entries are values, so a copy is cheap."""
+    """The state at one ledger. Its entries are immutable, so a copy is cheap."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     lines: dict[LineKey, Line] = field(default_factory=dict)
 
     def copy(self) -> State:
-        """Another one, to go on from."""
+        """A copy that can be changed."""
         return State(dict(self.accounts), dict(self.lines))
 
     def tickets(self, account: str) -> list[int]:
-        """Of an account, in order."""
+        """The tickets of an account, in order."""
         return sorted(self.accounts[account].tickets)
 
     def apply(self, transaction: Json, index: int) -> str:
-        """Do what the transaction says, in ledger `index`. Returns its result; only tesSUCCESS has changed anything."""
+        """Apply a transaction in ledger `index` and return its result. Only tesSUCCESS changes the state."""
         match transaction["TransactionType"]:
             case "Payment":
                 return self._pay(transaction, index)

@@ -1,4 +1,4 @@
-"""How rippled writes accounts, trust lines, ledgers and transactions as JSON, in the two versions of its API.
+"""Encodes accounts, trust lines, ledgers and transactions as rippled's JSON, in the two versions of its API.
 
 Source: xrpl.org, "Public API Methods" and "Ledger Entry Types".
 """
@@ -13,7 +13,7 @@ from compose.sandbox.xrpl_state import DISABLE_MASTER, Account, Line, LineKey, S
 from shared.x402.xrpl_keys import account_id, sha512_half
 
 NO_ACCOUNT = "rrrrrrrrrrrrrrrrrrrrBZbvji"
-"""The issuer that a trust line's own balance is written with."""
+"""The issuer in the balance of a trust line."""
 _LOW_RESERVE, _HIGH_RESERVE = 0x00010000, 0x00020000
 _LOW_FREEZE, _HIGH_FREEZE = 0x00400000, 0x00800000
 
@@ -67,7 +67,7 @@ def line_json(key: LineKey, line: Line, seen_by: str) -> Json:
 
 
 def ripple_state_json(key: LineKey, line: Line) -> Json:
-    """A trust line as it stands in the ledger: between a low and a high account, from the low one's side."""
+    """A trust line as in the ledger: between a low and a high account, seen from the low one."""
     holder, issuer, currency = key
     is_low = account_id(holder) < account_id(issuer)
     balance = plain(line.balance if is_low else -line.balance)
@@ -127,7 +127,7 @@ def history_json(applied: Applied, ledger: Ledger, version: int) -> Json:
 
 
 def meta_json(applied: Applied) -> Json:
-    """What the transaction did."""
+    """The metadata of a transaction."""
     before, after = applied.before, applied.after
     nodes = [_node(account_json, name, before.accounts.get(name), account) for name, account in after.accounts.items()]
     nodes += [

@@ -1,12 +1,14 @@
-"""dns: records of one type, as the public DNS has them now.
+"""dns: looks up records of one type in the public DNS.
 
-- `answers` are records of the type that was asked for. When the name is an alias, they are those of the name that it leads to,
-  and `cnameChain` tells the way.
-- No such name (NXDOMAIN) and no such record (NODATA) are answers. So is REFUSED, when no name server is willing to say, and
-  SERVFAIL, when some are not willing and the others failed. When all of them failed, or none answered within 5 s, it is a 502.
-- Names are A-labels without a trailing dot; the root is ``.``. Owners and aliases are in lower case, names within records as
-  they were received.
-- Answers may be as old as their TTL, and no older than five minutes: `ageSeconds` says so, and TTLs are what is left of them.
+- `answers` has the records of the requested type. If the name is an alias, these belong to the name at the end of the alias
+  chain, and `cnameChain` shows the chain.
+- NXDOMAIN (no such name) and NODATA (no such record) are answers. REFUSED, when no name server answers the question, is an
+  answer too. So is SERVFAIL, when some name servers refuse and the others fail. If all of them fail, or none answers
+  within 5 s, the call is a 502.
+- Names are A-labels without a trailing dot; the root is ``.``. Owners and aliases are in lower case. Names inside records
+  keep the case in which they were received.
+- An answer may come from a cache: it is never older than its TTL or five minutes. `ageSeconds` is its age, and TTLs show
+  the seconds that are left.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from shared.money import Price
 
 RESOLVER_LIFETIME_S = 5.0
 MAX_SIZE = 500_000
-"""Characters of all answers. A response of 64 KB on the wire, with compressed names, can be 12 MB of text."""
+"""Characters of all answers together. A response of 64 KB on the wire, with compressed names, can be 12 MB of text."""
 
 RecordType = Literal["A", "AAAA", "MX", "TXT", "NS", "CNAME", "SOA", "SRV", "CAA"]
 RECORD_TYPES: tuple[RecordType, ...] = get_args(RecordType)
@@ -39,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         str,
         msgspec.Meta(
             description="Domain name, also internationalized, with _service labels, a * label or a trailing dot.",
-            # Shown, not checked: what reads a domain counts for itself, after IDNA.
+            # In the schema only: domain_name counts the characters itself, after IDNA.
             extra_json_schema={"minLength": 1, "maxLength": MAX_HOST + 1},
         ),
     ]
@@ -47,7 +49,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         str,
         msgspec.Meta(
             description="Record type.",
-            # Shown, not checked: lower case will do.
+            # In the schema only: lower case is accepted too.
             extra_json_schema={"enum": list(RECORD_TYPES)},
         ),
     ] = "A"
@@ -60,18 +62,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         except NotPublic as refused:
             raise InvalidField(refused.detail, field="domain", code="invalid_domain") from None
         if "." not in name and self.record_type.upper() in ("A", "AAAA"):
-            # Top-level domains have none (RFC 7085), but a host of the name server's own network may.
+            # A top-level domain has no address (RFC 7085), but a host in the name server's own network may have one.
             raise InvalidField(
                 "A name of one label has no address in the public DNS.", field="domain", code="invalid_domain"
             )
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the DNS says.
+    """The answer of the DNS.
 
-    `status`: NODATA when the name has no records of the type. `exists`: whether the name at the end of `cnameChain` does; null
-    when nobody said. `authenticatedData`: the name server vouches for it with DNSSEC. `minTtl`: seconds that all of it, also
-    that there is nothing, may be believed; null when nobody said. `truncated`: there are more answers than are shown.
+    `status`: NODATA when the name has no records of the type. `exists`: whether the name at the end of `cnameChain` exists;
+    null when no server says. `authenticatedData`: the name server has validated the answer with DNSSEC. `minTtl`: for how many
+    seconds the answer may be cached, also a negative one; null when no server says. `truncated`: there are more answers than
+    are shown.
     """
 
     ok: bool
@@ -89,7 +92,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Ask, and write down what was said."""
+    """Look up the records and describe the answer."""
     started = time.monotonic()
     domain = domain_name(request.domain)
     record_type: RecordType = next(name for name in RECORD_TYPES if name == request.record_type.upper())
@@ -123,7 +126,7 @@ def _status(rcode: str, has_answers: bool) -> Status:
 
 
 def _fitting(answers: Iterable[Answer]) -> list[Answer]:
-    """As many as are not too much; the first one in any case."""
+    """The first answers whose size fits, and at least one."""
     shown: list[Answer] = []
     size = 0
     for each in answers:

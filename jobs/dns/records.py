@@ -1,6 +1,6 @@
-"""Records of the nine types that are sold: what they say as one text, as a zone file writes it, and field by field.
+"""The nine record types: each record as one text, as in a zone file, and field by field.
 
-A text may be any bytes. When all of a record's are UTF-8, they are shown as that; otherwise bytes above 126 are written as
+A text may be any bytes. If all texts of a record are UTF-8, they are shown as UTF-8. Otherwise bytes above 126 are written as
 ``\\DDD`` and a backslash as two, and `encoding` says so.
 """
 
@@ -19,7 +19,7 @@ Encoding = Literal["utf-8", "escaped"]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type"):
-    """What all records have."""
+    """The fields of every record."""
 
     name: str
     ttl: int
@@ -39,18 +39,18 @@ class NS(Record, frozen=True, kw_only=True, tag="NS"):
 
 
 class CNAME(Record, frozen=True, kw_only=True, tag="CNAME"):
-    """`data`: the name that this one is an alias of."""
+    """`data`: the name to which this alias leads."""
 
 
 class MX(Record, frozen=True, kw_only=True, tag="MX", rename="camel"):
-    """`exchange`: a mail server; ``.`` when there is none on purpose. The lowest `priority` comes first."""
+    """`exchange`: a mail server; ``.`` when the domain accepts no mail. The lowest `priority` comes first."""
 
     priority: int
     exchange: str
 
 
 class TXT(Record, frozen=True, kw_only=True, tag="TXT", rename="camel"):
-    """`strings`: the pieces that `data` was sent in. A character that is cut in two belongs to the piece in which it ends."""
+    """`strings`: the pieces in which `data` was sent. A character that is cut in two belongs to the piece in which it ends."""
 
     strings: list[str]
     encoding: Encoding
@@ -69,7 +69,7 @@ class SOA(Record, frozen=True, kw_only=True, tag="SOA", rename="camel"):
 
 
 class SRV(Record, frozen=True, kw_only=True, tag="SRV", rename="camel"):
-    """`target`: a host; ``.`` when there is none on purpose. The lowest `priority` comes first."""
+    """`target`: a host; ``.`` when the service is not offered. The lowest `priority` comes first."""
 
     priority: int
     weight: int
@@ -91,10 +91,10 @@ _HOLDS_ONE_TEXT: dict[str, type[A | AAAA | NS | CNAME]] = {"A": A, "AAAA": AAAA,
 
 
 def answer(record_type: str, record: DnsRecord) -> Answer:
-    """Write down a record.
+    """Convert a record.
 
     Raises:
-        LookupError: its fields are not those of the type.
+        LookupError: the record does not have the fields of its type.
     """
     name, ttl = record.name, record.ttl
     match record_type, record.fields:
@@ -130,14 +130,14 @@ def answer(record_type: str, record: DnsRecord) -> Answer:
 
 
 def in_order(answers: Sequence[Answer]) -> list[Answer]:
-    """As they were received, but mail servers and services by priority."""
+    """Sort mail servers and services by priority. All others keep the order in which they were received."""
     if answers and isinstance(answers[0], MX | SRV):
         return sorted(answers, key=attrgetter("priority"))
     return list(answers)
 
 
 def _texts(strings: Sequence[bytes]) -> tuple[list[str], Encoding]:
-    """The strings of one record, readable. Joined, they are the whole text."""
+    """The strings of one record as readable text. Joined, they are the whole text."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         texts = [decoder.decode(string) for string in strings]

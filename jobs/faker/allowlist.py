@@ -1,7 +1,7 @@
-"""The allowlist: METHODS is the only way from a name in a request to a function.
+"""METHODS: the names that a request may use, with their functions. Any other name is refused.
 
-The names are those of faker-js (@faker-js/faker 10), all of them that need no argument. Left out are `helpers.*`,
-`date.between`, `date.betweens` and `string.fromCharacters`, which only work on arguments.
+The names are those of all faker-js methods (@faker-js/faker 10) that need no argument. `helpers.*`, `date.between`,
+`date.betweens` and `string.fromCharacters` are missing, because they need arguments.
 """
 
 from __future__ import annotations

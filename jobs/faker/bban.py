@@ -1,6 +1,6 @@
-"""Check digits inside the national part of an IBAN, where a country had them before there were IBANs.
+"""Check digits inside the national part of an IBAN, which some countries had before IBANs existed.
 
-By the rules that the countries' bank associations publish; the examples of the SWIFT IBAN registry keep them.
+The rules are those of the countries' bank associations. The examples of the SWIFT IBAN registry follow them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jobs.faker import checks
 _CZECH = (6, 3, 7, 9, 10, 5, 8, 4, 2)
 _HUNGARIAN = (9, 7, 3, 1)
 _SPANISH = (1, 2, 4, 8, 5, 10, 9, 7, 3, 6)
-# What an Italian sign counts in an odd place: of 0 to 9, and again of A to J, then of K to Z. In an even one, its place.
+# Values of Italian characters in odd places: of 0 to 9 and of A to J, then of K to Z. In even places, the position counts.
 _ODD = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21)
 _ITALIAN = dict(
     zip(
@@ -27,7 +27,7 @@ _FRENCH = str.maketrans(string.ascii_uppercase, "12345678912345678923456789")
 
 
 def checked(country: str, bban: str) -> str:
-    """The national part with the check digits that its country wants; whatever stands in their places counts for nothing."""
+    """Put the country's check digits into the national part. The characters in their places are ignored."""
     rule = _RULES.get(country)
     return rule(bban) if rule else bban
 
@@ -37,15 +37,15 @@ def _sum(digits: str, weights: Sequence[int]) -> int:
 
 
 def _ten(digits: str, weights: Sequence[int]) -> str:
-    """With a last digit that makes the weighted sum a multiple of 10."""
+    """Append the digit that makes the weighted sum a multiple of 10."""
     return digits[:-1] + str(-_sum(digits[:-1], weights) % 10)
 
 
 def _eleven(digits: str, weights: Sequence[int]) -> str:
-    """With a last digit that makes the weighted sum a multiple of 11. No digit is 10: then the one before is another, too.
+    """Append the digit that makes the weighted sum a multiple of 11. If that would be 10, the digit before changes too.
 
     Args:
-        weights: of all but the last, which weighs 1; the one before weighs 2.
+        weights: of all digits but the last, whose weight is 1. The weight of the one before it is 2.
     """
     rest = -_sum(digits[:-1], weights) % 11
     if rest < 10:
@@ -54,7 +54,7 @@ def _eleven(digits: str, weights: Sequence[int]) -> str:
 
 
 def _mod_11_10(digits: str) -> str:
-    """With a last digit by ISO 7064, mod 11,10."""
+    """Append the check digit of ISO 7064, mod 11,10."""
     product = 10
     for digit in digits[:-1]:
         product = ((product + int(digit)) % 10 or 10) * 2 % 11
@@ -66,7 +66,7 @@ def _belgian(bban: str) -> str:
 
 
 def _czech(bban: str) -> str:
-    """Of the account's prefix and of the account; Slovakia kept the rule."""
+    """Czech and Slovak rule: check digits of the account's prefix and of the account."""
     return bban[:4] + _eleven(bban[4:10], _CZECH[4:]) + _eleven(bban[10:], _CZECH)
 
 
@@ -80,14 +80,14 @@ def _french(bban: str) -> str:
 
 
 def _italian(bban: str) -> str:
-    """The CIN, a letter in front."""
+    """Put the CIN, a letter, in front."""
     even = sum(int(sign, 36) if sign.isdigit() else int(sign, 36) - 10 for sign in bban[2::2])
     total = even + sum(_ITALIAN[sign] for sign in bban[1::2])
     return string.ascii_uppercase[total % 26] + bban[1:]
 
 
 def _hungarian(bban: str) -> str:
-    """Of bank and branch, and of the account."""
+    """Check digits of bank and branch, and of the account."""
     return _ten(bban[:8], _HUNGARIAN) + _ten(bban[8:], _HUNGARIAN)
 
 

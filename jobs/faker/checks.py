@@ -1,4 +1,4 @@
-"""Check digits: what makes an invented number well-formed. Each function takes the number without its check digit."""
+"""Computes check digits. Each function takes the number without its check digit."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def iban(country: str, bban: str) -> str:
 
 
 def vin(text: str) -> str:
-    """The check sign of the seventeen signs in `text` (49 CFR 565.15); whatever stands ninth counts for nothing."""
+    """The check character of the seventeen characters in `text` (49 CFR 565.15). The ninth character is ignored."""
     total = sum(_VIN_VALUES[sign] * weight for sign, weight in zip(text, _VIN_WEIGHTS, strict=True))
     return "0123456789X"[total % 11]

@@ -1,27 +1,28 @@
-"""What the caller may have meant by a name that is not on the allowlist."""
+"""Suggests names on the allowlist for a name that is not on it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 _MAX_NAME_CHARS = 64
-"""Longer than any method's name; comparing costs time in proportion to the length."""
+"""Longer than the name of any method. The time to compare grows with the length."""
 _NEAR = 0.65
-"""Least likeness of two spellings, on difflib's scale from 0 to 1."""
+"""Minimum similarity of two spellings, on difflib's scale from 0 to 1."""
 _PART = 0.85
-"""Likeness, at the least, of two spellings of one module of which one begins or ends with the other: `int` and `integer`."""
+"""Minimum similarity of two names in one module, when one begins or ends with the other: `int` and `integer`."""
 _MIN_START_CHARS = 3
-"""How much of a method of another module must be there, at its start, for the same: `zip` and `zipCode`."""
+"""How many first characters of a method in another module count as similar: `zip` and `zipCode`."""
 _IGNORED = str.maketrans("", "", "_- ")
 
 
 def closest(name: str, names: Collection[str], *, limit: int = 5) -> tuple[str, ...]:
-    """Up to `limit` of `names`, the likeliest first; none when nothing is near. At most 3 ms for 241 names.
+    """Up to `limit` similar names of `names`, the most similar first; empty when no name is similar. At most 3 ms for 241
+    names.
 
-    Case, underscores, hyphens and spaces count for nothing. The part after the dot decides, because that is what survives
-    a renamed module (``address.city``, ``name.firstName``, ``datatype.uuid``); of two equals the same module wins. The start
-    or end of it counts nearly as much. When nothing is spelled alike, or there is only the name of a module, the first names
-    of that module.
+    Case, underscores, hyphens and spaces are ignored. The part after the dot decides, because it stays when a module is renamed
+    (``address.city``, ``name.firstName``, ``datatype.uuid``); of two equals the same module wins. A common start or end counts
+    nearly as much. When no spelling is similar, or the name is only that of a module, the first names of that module are
+    returned.
     """
     from difflib import SequenceMatcher
 

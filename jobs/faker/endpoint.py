@@ -1,4 +1,4 @@
-"""faker: made-up records. faker-js's method names, Python Faker and small own code behind them."""
+"""faker: makes fake records. The method names are faker-js's; Python Faker and small functions of our own make the values."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, 
 from shared.money import Price
 
 MANY_VALUES = 200
-"""Some milliseconds: 40 us for one of the longest."""
+"""With more values, the work takes some milliseconds: 40 us for each of the longest values."""
 MAX_SEED = 2**256 - 1
-"""Either sign. Wide enough for a hash; JSON numbers above 2**53 survive only in clients that keep them exact."""
+"""Limit in both directions, wide enough for a hash. Many JSON clients keep numbers exact only up to 2**53."""
 
 Key = Annotated[str, msgspec.Meta(max_length=100)]
 MethodName = Annotated[
     str,
     msgspec.Meta(
         min_length=1,
-        # Shown, not checked: a name that is not on the allowlist is answered with suggestions instead.
+        # In the schema only: an unknown name is refused with suggestions instead.
         extra_json_schema={"pattern": "^[a-z]+\\.[a-zA-Z0-9]+$"},
     ),
 ]
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """A template and how often to fill it.
+    """A template, and how many records to make from it.
 
-    `template`: 1 to 50 keys of at most 100 code points (the empty key is one), each with the name of a method.
-    `count`: 1 to 100. `seed`: absent and null are the same; at most 256 bits, either sign.
+    `template`: 1 to 50 keys of at most 100 code points (the empty key is allowed), each with the name of a method.
+    `count`: 1 to 100. `seed`: absent and null are the same; at most 256 bits, positive or negative.
     """
 
     template: Annotated[
@@ -73,8 +73,8 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 class Meta(msgspec.Struct, frozen=True, rename="camel"):
     """What the records depend on: the same template, seed and engine give the same records.
 
-    `fields`: the template's keys, in order. `refDate`: what past and future are relative to; fixed when a seed is
-    given, otherwise the time of the call, to the second.
+    `fields`: the template's keys, in order. `refDate`: the date to which past and future are relative. It is fixed when a seed
+    is given; otherwise it is the time of the call, to the second.
     """
 
     count: int
@@ -109,7 +109,7 @@ def run(request: Request, context: Context) -> Response:
 
 
 def is_long(request: Request) -> bool:
-    """Up to 0.2 s."""
+    """Whether the request takes more than some milliseconds. The longest one takes 0.2 s."""
     return request.count * len(request.template) > MANY_VALUES
 
 

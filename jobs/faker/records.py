@@ -1,4 +1,4 @@
-"""From a template to records. The same seed gives the same records in any process, on any day, beside any other call."""
+"""Makes records from a template. The same seed gives the same records in any process, on any day, beside any other call."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from jobs.faker.source import Fake, Source
 
 LOCALE: Final = "en_US"
 SEEDED_REFERENCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""The reference date of every seeded call. Part of the promise of a seed: changing it changes everyone's dates."""
+"""The reference date of every seeded call. It is part of what a seed promises: a change would change every seeded date."""
 MAX_VALUE_CHARS: Final = 2000
-"""Longest value, in code points. No method comes near it; what grows beyond is cut."""
+"""Limit of a value, in code points. No method comes near it. A longer value is cut."""
 
 
 def engine() -> str:
-    """``faker 40.54.0``: values of one seed may differ between two versions."""
+    """The library and its version: ``faker 40.54.0``. The values of a seed may differ between two versions."""
     import faker
 
     return f"faker {faker.VERSION}"
 
 
 def preload() -> None:
-    """Load the library, for processes that are forked."""
+    """Load the library before children are forked."""
     from faker import Factory
 
     Factory.create(LOCALE, use_weighting=False)
@@ -36,18 +36,18 @@ def preload() -> None:
 def records(template: Mapping[str, str], count: int, *, seed: int | None, now: datetime) -> list[dict[str, str | None]]:
     """Make `count` records with the keys of `template`, in its order.
 
-    A column's values depend on the seed, its key and its method alone, and are drawn from the first record on: another
-    column more or less, or a larger count, changes none of them.
+    A column's values depend only on the seed, its key and its method, and are drawn from the first record on. So another
+    column, or a larger count, does not change them.
 
     Args:
-        template: key to a name in METHODS; a name that is not there raises KeyError.
+        template: key to a name in METHODS. An unknown name raises KeyError.
         seed: None draws from the operating system instead.
-        now: the reference date; the caller pins it when there is a seed.
+        now: the reference date. With a seed, the caller must pass a fixed one.
     """
     from faker import Factory
 
-    # A generator per call: its random stream is exchanged for every column, so two calls must never share one. 0.6 ms
-    # once the module is loaded. Without weighting a name costs 1 µs instead of 40; rare names are as likely as others.
+    # Each call has its own generator, because the random stream is replaced for every column. This takes 0.6 ms once the module
+    # is loaded. Without weighting a name takes 1 µs instead of 40; rare names are then as likely as others.
     fake = Factory.create(LOCALE, use_weighting=False)
     root = secrets.token_bytes(32) if seed is None else str(seed).encode()
     columns = []
@@ -61,7 +61,7 @@ def records(template: Mapping[str, str], count: int, *, seed: int | None, now: d
 
 
 def _stream(root: bytes, key: str, name: str) -> Random:
-    # Hashed separately before they are joined, so that no two triples meet. surrogatepass: a key may be any str.
+    # Hash each part before joining them, so that no two triples collide. surrogatepass: a key may be any str.
     parts = (root, key.encode("utf-8", "surrogatepass"), name.encode())
     digest = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).digest()
     return Random(int.from_bytes(digest))  # noqa: S311 - made-up data, nothing is kept secret by it

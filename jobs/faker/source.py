@@ -1,4 +1,4 @@
-"""What a method draws from. A method is a function of a Source and of nothing else: no clock, no global random."""
+"""What a method may use. A method is a function of a Source alone: no clock, no global random."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 class Fake(Protocol):
-    """The part of Python Faker that is used: what draws from its random stream and reads no clock.
+    """The part of Python Faker that is used: functions that use its random stream and no clock.
 
-    Most of its date_time and firefox of its user_agent do read the clock; a seed would not repeat them.
+    Most of its date_time, and firefox of its user_agent, read the clock, so a seed would not repeat their values.
     """
 
     def city(self) -> str: ...
@@ -29,12 +29,12 @@ class Fake(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The randomness of one column.
+    """The random source of one column.
 
     Attributes:
         rng: the column's own stream.
-        now: the reference date, in UTC: past is before it, future after it.
-        fake: Python Faker for en_US, drawing from `rng`.
+        now: the reference date, in UTC. Past dates are before it, future dates after it.
+        fake: Python Faker for en_US, which draws from `rng`.
     """
 
     rng: Random
@@ -42,23 +42,23 @@ class Source:
     fake: Fake
 
     def pick(self, values: Sequence[T]) -> T:
-        """One of `values`."""
+        """Draw one of `values`."""
         return self.rng.choice(values)
 
     def integer(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
+        """Draw an integer from `low` to `high`, both included."""
         return self.rng.randint(low, high)
 
     def chars(self, alphabet: Sequence[str], length: int) -> str:
-        """`length` characters of `alphabet`."""
+        """Draw `length` characters of `alphabet`."""
         return "".join(self.rng.choices(alphabet, k=length))
 
     def digits(self, length: int) -> str:
-        """`length` decimal digits; the first may be 0."""
+        """Draw `length` decimal digits. The first may be 0."""
         return self.chars("0123456789", length)
 
     def fill(self, pattern: str) -> str:
-        """`pattern` with a digit for each ``#`` and a digit from 2 to 9 for each ``!``."""
+        """Replace each ``#`` in a pattern with a digit, and each ``!`` with a digit from 2 to 9."""
         return "".join(
             self.digits(1) if sign == "#" else self.chars("23456789", 1) if sign == "!" else sign for sign in pattern
         )
@@ -68,7 +68,7 @@ Method = Callable[[Source], str]
 
 
 def one_of(*values: str) -> Method:
-    """The method that gives one of `values`."""
+    """Make a method that draws one of `values`."""
 
     def method(source: Source) -> str:
         return source.rng.choice(values)

@@ -1,4 +1,4 @@
-"""How a value that is no text is written. JavaScript's notation, because the methods are faker-js's."""
+"""Writes values that are not texts in JavaScript's notation, because the methods are faker-js's."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_json(value: Any) -> str:
-    """An object or an array as compact JSON: ``{"name":"Air China","iataCode":"CA"}``, ``[0.2,0.4]``."""
+    """Write an object or an array as compact JSON: ``{"name":"Air China","iataCode":"CA"}``, ``[0.2,0.4]``."""
     return _encoder.encode(value).decode()
 
 
 def as_bool(value: bool) -> str:
-    """``true`` or ``false``."""
+    """Write ``true`` or ``false``."""
     return "true" if value else "false"
 
 
 def as_number(value: float) -> str:
-    """Plain decimal notation, never an exponent; a whole number without a fraction, as JavaScript writes it."""
+    """Write a number in decimal notation without an exponent. A whole number has no fraction, as in JavaScript."""
     text = format(Decimal(repr(value)), "f")
     return text[:-2] if text.endswith(".0") else text
 
 
 def as_time(value: datetime) -> str:
-    """ISO-8601 in UTC with milliseconds, as Date.toISOString gives it: ``2026-01-01T00:00:00.000Z``."""
+    """Write a time as ISO-8601 in UTC with milliseconds, like Date.toISOString: ``2026-01-01T00:00:00.000Z``."""
     return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

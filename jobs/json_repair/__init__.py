@@ -1,4 +1,4 @@
-"""Turns almost-JSON text into a JSON value, in time linear in the text. `repair` is the whole interface."""
+"""Converts almost-JSON text to a JSON value, in time linear in the text. `repair` is the whole interface."""
 
 from jobs.json_repair.repairer import repair
 from jobs.json_repair.result import MAX_DEPTH, NotRepairable, Repair, Repaired, RepairKind

@@ -1,4 +1,4 @@
-"""One step within an array, a tuple or the arguments of a call."""
+"""Reads one step inside an array, a tuple or the arguments of a call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ARROW = re.compile(r":|=>")
 
 
 def step(reader: Reader, frame: ListFrame) -> None:
-    """Read on by one element or one bracket."""
+    """Read one element or one bracket."""
     source = reader.source
     commas = reader.separators(frame)
     frame.commas += commas
@@ -38,14 +38,14 @@ def step(reader: Reader, frame: ListFrame) -> None:
     if not reader.strings.opens(start) or not _ARROW.match(source.text, source.gap(reader.i)):
         frame.add(value, solid=solid)
     elif not frame.empty and len(reader.stack) > 1 and isinstance(reader.stack[-2], ObjectFrame):
-        reader.i = start  # the array's end is missing: this is the next key of the object around it
+        reader.i = start  # the array's end is missing: this is the next key of the enclosing object
         reader.close_unclosed()
     else:
         _member(reader, frame, value, start)
 
 
 def _member(reader: Reader, frame: ListFrame, key: str, start: int) -> None:
-    """A key among elements: `["a": 1]` is an object; after an element, it was not opened or was closed too early."""
+    """Read a key among elements. `["a": 1]` is an object. After an element, an object was not opened, or closed too early."""
     source = reader.source
     last = frame.items[-1] if frame.items else None
     if frame.empty and frame.closer == "]":

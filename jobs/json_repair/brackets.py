@@ -1,4 +1,4 @@
-"""Closing brackets that do not match: which one did the author mean?"""
+"""Decides which bracket the author meant, when closing brackets do not match."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from jobs.json_repair.source import QUOTES, Source
 
 _LOOK_AHEAD = 16
-"""Closing brackets that are weighed at once. More would make a long row of them quadratic."""
+"""Limit of closing brackets that are compared at once. Without it, a long row of them would take quadratic time."""
 
 _KEY = re.compile(r"[\w$.@-]{1,64}+[ \t]*+:|[\"'][^\"'\n]{0,64}+[\"'][ \t]*+:")
 
 
 def doubled(source: Source, i: int, closers: Sequence[str]) -> bool:
-    """Whether the closing bracket at `i` is one too many before the right one, as in `[{"a": [1]]}, {"a": 2}]`."""
+    """Whether the closing bracket at `i` is an extra one before the right one, as in `[{"a": [1]]}, {"a": 2}]`."""
     row, end = _row(source, i)
     if len(row) < 2 or row[1] != closers[-1]:
         return False
@@ -24,14 +24,14 @@ def doubled(source: Source, i: int, closers: Sequence[str]) -> bool:
 
 
 def swapped(source: Source, i: int, closers: Sequence[str]) -> bool:
-    """Whether the closing bracket at `i` and the next one stand in each other's place, as in `[{"a": [1}], {"a": 2}]`.
+    """Whether the closing bracket at `i` and the next one are swapped, as in `[{"a": [1}], {"a": 2}]`.
 
-    Both readings are played through the closing brackets that follow, and the one that breaks fewer rules wins.
+    Both readings are tried on the closing brackets that follow. The one that breaks fewer rules wins.
 
     Args:
         source: the text.
-        i: a closing bracket other than the innermost container's.
-        closers: what each open container waits for, the innermost last.
+        i: position of a closing bracket that does not fit the innermost container.
+        closers: the closing bracket that each open container needs, the innermost last.
     """
     row, end = _row(source, i)
     if len(row) < 2 or row[1] != closers[-1] or row[0] == row[1]:
@@ -41,7 +41,7 @@ def swapped(source: Source, i: int, closers: Sequence[str]) -> bool:
 
 
 def _row(source: Source, i: int) -> tuple[list[str], int]:
-    """The closing brackets from `i` on, and the position behind them."""
+    """The closing brackets from `i` on, and the position after them."""
     row: list[str] = []
     while len(row) < _LOOK_AHEAD and source.at(i) in ("}", "]"):
         row.append(source.text[i])
@@ -50,7 +50,7 @@ def _row(source: Source, i: int) -> tuple[list[str], int]:
 
 
 def _cost(source: Source, end: int, stack: list[str], row: list[str]) -> int:
-    """How many rules a reading breaks: containers left open, brackets too many, a key or an element out of place."""
+    """How many rules a reading breaks: containers that stay open, extra brackets, a key or an element in the wrong place."""
     stack = list(stack)
     cost = 0
     for closer in row:

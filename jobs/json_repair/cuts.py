@@ -1,4 +1,4 @@
-"""Where a string stops whose end quote is missing."""
+"""Decides where a string ends whose end quote is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WRONG_QUOTE = re.compile(rf"[{QUOTES}](?=\s*+(?:,\s*+[{QUOTES}]|[}}\]]))")
 
 
 class Cuts:
-    """Finds the missing ends of one text. What was searched for in vain is remembered, for the next string."""
+    """Finds the missing ends of the strings in one text. It remembers searches that found nothing."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -24,7 +24,7 @@ class Cuts:
         self._tail: int | None = None
 
     def before_quote(self, i: int, at: int, quotes: Judge, context: Context) -> int:
-        """Where the end quote is missing, when the quote at `at` opens the next string."""
+        """The missing end of a string, when the quote at `at` opens the next string."""
         text = self.source.text
         if context is Context.KEY:
             colon = text.find(":", i + 1, at)
@@ -37,7 +37,7 @@ class Cuts:
         return self._balanced(i + 1, max(start, i + 1), at)
 
     def at_end(self, i: int, context: Context) -> int:
-        """Where a string stops that has no end quote at all: at the end of the text, unless that ends in structure."""
+        """The end of a string without any end quote: the end of the text, or the start of the structure that ends the text."""
         source = self.source
         end = source.content_end
         last = source.text[end - 1]
@@ -49,7 +49,7 @@ class Cuts:
             return self._member_at_end(i, end)
         if context in (Context.ELEMENT, Context.ARGUMENT) and last in ",:[]{}()":
             stop = _STOP if context is Context.ELEMENT else _ARGUMENT_STOP
-            start = i + 2 if source.at(i + 1) in ("{", "[", "(") else i + 1  # an empty string would have its end quote
+            start = i + 2 if source.at(i + 1) in ("{", "[", "(") else i + 1  # an empty string has its end quote
             match = stop.search(source.text, start, end)
             return self._balanced(i + 1, match.start(), end) if match else end
         if source.text.endswith("```", 0, end):
@@ -57,7 +57,7 @@ class Cuts:
         return self._before_commas(i, end)
 
     def _balanced(self, start: int, cut: int, end: int) -> int:
-        """Moves a cut behind closing brackets that belong to the string, because it also has the opening ones."""
+        """Move an end after closing brackets that belong to the string, because the string has the opening ones too."""
         text = self.source.text
         room = {
             "}": text.count("{", start, cut) - text.count("}", start, cut),
@@ -93,7 +93,7 @@ class Cuts:
         return match.start() if match else end
 
     def _tail_start(self) -> int:
-        """Where the closing brackets, fences and blanks begin that end the text."""
+        """The start of the closing brackets, fences and blanks at the end of the text."""
         if self._tail is None:
             text, i = self.source.text, self.source.content_end
             while i > 0 and (text[i - 1] in "}]) \t\r\n" or text.endswith("```", 0, i)):

@@ -1,10 +1,10 @@
-"""The top of a text: one JSON value, several of them, or JSON somewhere in prose.
+"""Reads the top level of a text: one JSON value, several of them, or JSON somewhere in prose.
 
-- Several values, one per line (NDJSON), separated by commas or just one after another, become an array.
-- In prose, and around code blocks, only the JSON counts: `Here is the result: {...} Hope this helps`. Fenced blocks win
-  over other text, and what is data beyond doubt wins over brackets that prose has of its own, such as `[INFO]`, `[1]`
-  or `{name}`. Several values left over become an array, as above.
-- Text without any JSON is a string, as in npm jsonrepair. Single words in lines or between commas are an array of them.
+- Several values become an array: one per line (NDJSON), separated by commas, or directly one after another.
+- In prose, and around code blocks, only the JSON counts: `Here is the result: {...} Hope this helps`. Fenced blocks come
+  before other text. Data that is certain comes before brackets of the prose itself, such as `[INFO]`, `[1]` or `{name}`.
+  Several remaining values become an array.
+- Text without any JSON becomes a string, as in npm jsonrepair. Single words in lines or between commas become an array.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SENTENCE_END = ".!?"
 
 @dataclass(slots=True)
 class _Item:
-    """A value at the top of the text."""
+    """A value at the top level."""
 
     value: Any
     container: bool
@@ -40,7 +40,7 @@ class _Item:
 
 
 class Document:
-    """Reads one text from its top."""
+    """Reads one text from its top level on."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -53,10 +53,10 @@ class Document:
         self._nothing_from = source.size
 
     def read(self) -> Any:
-        """The value of the text.
+        """Read the value of the text.
 
         Raises:
-            NotRepairable: there is no value in it, or it nests too deep.
+            NotRepairable: the text has no value, or is nested too deeply.
         """
         i = self._after_thoughts()
         while True:
@@ -67,7 +67,7 @@ class Document:
             i = self._next(i, self.source.text[i])
 
     def _next(self, i: int, c: str) -> int:
-        """Read what stands at `i`, and where to go on."""
+        """Read what is at `i`. Returns the position at which to continue."""
         source = self.source
         fence = source.fence(i)
         if fence is not None:
@@ -103,7 +103,7 @@ class Document:
             return i + 1
         if self.reader.strings.opens(i):
             if self.prose and not self._fenced and self._ahead(i) is not None:
-                return self._words(i)  # in prose a quote opens no string that may hold the JSON after it
+                return self._words(i)  # a quote in prose must not open a string that contains the JSON after it
             value, end = self.reader.strings.read(i, Context.ROOT)
             if self.source.at(self.source.gap(end)) == ":":
                 return self._members(i, value)
@@ -114,7 +114,7 @@ class Document:
         return self._words(i)
 
     def _members(self, i: int, key: str) -> int:
-        """`"key": value` at the top: the object was closed too early, or its opening brace is missing."""
+        """Read `"key": value` at the top level: the object closed too early, or its opening brace is missing."""
         last = self.items[-1] if self.items else None
         if last and not self.prose and isinstance(last.value, dict) and last.value and key not in last.value:
             self.source.note(RepairKind.REDUNDANT_BRACKET, i)
@@ -123,7 +123,7 @@ class Document:
         return self._add(container.value, container.end, container=True, solid=True)
 
     def _words(self, i: int) -> int:
-        """Unquoted text at the top. When JSON follows it is prose; otherwise it is all there is."""
+        """Read unquoted text at the top level. It is prose when JSON follows, and otherwise the value itself."""
         source = self.source
         ahead = self._ahead(i)
         if ahead is not None:
@@ -144,7 +144,7 @@ class Document:
         return self._add(source.text[i:end].strip(), end, container=False, solid=False)
 
     def _ahead(self, i: int) -> int | None:
-        """The next position from `i` on where JSON plausibly starts, or a code block."""
+        """The next position from `i` on with probable JSON or a code block."""
         source = self.source
         if i >= self._nothing_from:
             return None
@@ -156,7 +156,7 @@ class Document:
         return None
 
     def _plausible(self, i: int) -> bool:
-        """Whether the bracket at `i` in prose opens JSON, by what follows it."""
+        """Whether the bracket at `i` in prose opens JSON. The text after it decides."""
         source = self.source
         inner = source.gap(i + 1)
         c = source.at(inner)
@@ -169,7 +169,7 @@ class Document:
         return _ELEMENT.match(source.text, inner) is not None
 
     def _fence(self, i: int, end: int) -> int:
-        """A code fence: its content counts when it may be JSON; a block of other code is passed over."""
+        """Read a code fence. Its content counts when it may be JSON. Blocks of other code are skipped."""
         source = self.source
         source.note(RepairKind.CODE_FENCE, i)
         if self._fenced:
@@ -190,7 +190,7 @@ class Document:
         return content
 
     def _after_thoughts(self) -> int:
-        """Where the text begins, behind the reasoning that some models put before their answer."""
+        """The start of the text after the reasoning that some models write before their answer."""
         i = 0
         while match := _THOUGHTS.match(self.source.text, i):
             end = self.source.text.find(f"</{match[1]}>", match.end())
@@ -234,7 +234,7 @@ class Document:
         return solid or items
 
     def _plain_text(self) -> Any:
-        """No JSON anywhere: the text as one string, or its words as an array."""
+        """The value of a text without JSON: one string, or an array of its words."""
         source = self.source
         text = source.text.strip()
         if not any(c.isalnum() for c in text):
@@ -250,5 +250,5 @@ class Document:
 
 
 def _extent(item: _Item) -> int:
-    """How much a value holds, to choose among doubtful ones."""
+    """The size of a value, for choosing among uncertain ones."""
     return len(item.value) if isinstance(item.value, dict | list) else -1

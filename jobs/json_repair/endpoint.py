@@ -1,12 +1,12 @@
-"""json-repair: what malformed JSON was meant to be, and optionally whether that fits a JSON Schema.
+"""json-repair: repairs malformed JSON, and optionally validates it against a JSON Schema.
 
-The rules are in jobs/json_repair. What the answer keeps and what it cannot:
+jobs/json_repair has the rules. The limits of the answer:
 
-- Strict RFC 8259 JSON comes back as the same value with `wasModified: false`; of duplicate keys the last one stays.
-- Integers are exact up to 4300 digits. Other numbers are doubles, as in nearly every JSON reader: `1.0` stays `1.0` and
-  `1e5` becomes `100000.0`, `-0` becomes `-0.0`; digits beyond a double's precision are lost.
-- A number that no double can hold (`1e400`) and a longer integer become strings of their own text: readers would make
-  Infinity of them, or fail. NaN and Infinity, which JSON does not have, become null. A lone surrogate becomes U+FFFD.
+- Strict RFC 8259 JSON is returned as the same value with `wasModified: false`. Of duplicate keys the last one counts.
+- Integers are exact up to 4300 digits. Other numbers are doubles, as in nearly every JSON reader: `1.0` stays `1.0`, `1e5`
+  becomes `100000.0`, `-0` becomes `-0.0`, and digits beyond a double's precision are lost.
+- A number beyond the range of a double (`1e400`) and a longer integer become strings with their own text, because readers
+  would fail or read Infinity. NaN and Infinity, which JSON does not have, become null. A lone surrogate becomes U+FFFD.
   All of these count as modified.
 """
 
@@ -23,7 +23,7 @@ from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, Po
 from shared.money import Price
 
 MAX_CHARACTERS = 100_000
-"""Unicode code points. A body may need twelve bytes for one of them: an escaped surrogate pair."""
+"""Unicode code points. The body may need twelve bytes for one of them: an escaped surrogate pair."""
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,18 +46,18 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Repair(msgspec.Struct, frozen=True, rename="camel"):
-    """One thing that was put right: what it was, and the code point of `malformed` where it was."""
+    """One repair: what was wrong, and the code point of `malformed` at which it was."""
 
     kind: str
     offset: int
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """What was made of the text.
+    """The result of the repair.
 
-    `ok`: it was repaired and fits the schema, if there is one. `repaired`: the value, null when there is none.
-    `wasModified`: false when the text already was strict JSON, null when there is no value. `repairs`: the first 100.
-    `schemaValid`: null without a schema or a value. `schemaErrors`: the first 50. `error`: why there is no value.
+    `ok`: the text was repaired and fits the schema, if there is one. `repaired`: the value; null when there is none.
+    `wasModified`: false when the text was strict JSON; null when there is no value. `repairs`: the first 100. `schemaValid`:
+    null without a schema or a value. `schemaErrors`: the first 50. `error`: why there is no value.
     """
 
     ok: bool
@@ -70,7 +70,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Repair it, then check it."""
+    """Repair the text, then validate the value."""
     try:
         repaired = repair(request.malformed)
     except NotRepairable as failure:
@@ -88,7 +88,7 @@ def run(request: Request, context: Context) -> Response:
 
 
 def exhausted(request: Request) -> Response:
-    """The answer when the time ran out. Repairing is linear, so it is the schema that takes forever."""
+    """The answer when the time ran out. Repairing is linear, so the schema is the cause."""
     return _without_value("too_complex")
 
 

@@ -1,4 +1,4 @@
-"""What a string says: backslash escapes, proper and otherwise."""
+"""Decodes the backslash escapes of a string, correct or not."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _COMMAND = re.compile(
     r"[bf]|(?:n(?:abla|e|eg|eq|ewline|ot|u)|t(?:ag|an|anh|au|ext[a-z]*+|frac|herefore|heta|ilde|imes|o|op|riangle)"
     r"|r(?:angle|ceil|eal|ef|floor|fo|ho|ight[a-z]*+|m))(?![a-zA-Z])"
 )
-"""What begins like an escape of JSON and is none next to backslashes that nobody escaped: of LaTeX, and `\\b` of a regex."""
+"""Texts that look like JSON's escapes, but are not when the string has unescaped backslashes: LaTeX, and `\\b` of a regex."""
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 
 def decode(source: Source, start: int, end: int) -> str:
-    """The text between two positions, with its escapes read.
+    """Decode the text between two positions.
 
-    An escape that JSON does not know loses its backslash, as in JSON5 and npm jsonrepair: `\\'` is `'`, `\\_` is `_`. But
-    a string with `\\d`, `\\w`, `\\s`, a backslash before a capital or a `\\u` without four digits was written by someone
-    who never escaped backslashes (a regex, LaTeX, a Windows path): there every such backslash is kept, and that of `\\b`,
-    `\\f` and commands like `\\right` too. `\\x41` is `A`, a `\\u` escape or half a pair of them that the end of the text
-    cuts off is dropped, and a lone surrogate becomes U+FFFD.
+    An escape that JSON does not know loses its backslash, as in JSON5 and npm jsonrepair: `\\'` is `'`, `\\_` is `_`. But a
+    string with `\\d`, `\\w`, `\\s`, a backslash before a capital, or a `\\u` without four digits comes from an author who never
+    escaped backslashes (a regex, LaTeX, a Windows path). There, every such backslash is kept, also in `\\b`, `\\f` and commands
+    like `\\right`. `\\x41` is `A`. A `\\u` escape, or half a pair, that the end of the text cuts off is dropped. A lone
+    surrogate becomes U+FFFD.
     """
     text = source.text
     control = CONTROL.search(text, start, end)
@@ -47,7 +47,7 @@ def decode(source: Source, start: int, end: int) -> str:
     while i < end:
         piece, i = _escape(source, i, end, keep, path=keep and drive is not None)
         if not piece and i == end:
-            parts[-1] = parts[-1].rstrip()  # as a string that is cut off ends: without the blanks before the cut
+            parts[-1] = parts[-1].rstrip()  # a string that is cut off ends without the blanks before the cut
         parts.append(piece)
         following = text.find("\\", i, end)
         if following < 0:
@@ -58,12 +58,12 @@ def decode(source: Source, start: int, end: int) -> str:
     value = "".join(parts)
     if end >= source.content_end and "\ud800" <= value[-1:] <= "\udbff":
         source.note(RepairKind.TRUNCATED, first)
-        value = value[:-1]  # the other half of the pair was cut off
+        value = value[:-1]  # the text ends before the other half of the pair
     return _join_surrogates(source, value, first)
 
 
 def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tuple[str, int]:
-    """What the escape whose backslash is at `i` says, and where it ends."""
+    """Decode the escape whose backslash is at `i`. Returns its text and its end."""
     text = source.text
     c = text[i + 1] if i + 1 < end else ""
     if (path and (c.isalpha() or (not c and _is_folder(source, end)))) or (keep and _COMMAND.match(text, i + 1, end)):
@@ -84,7 +84,7 @@ def _escape(source: Source, i: int, end: int, keep: bool, *, path: bool) -> tupl
 
 
 def _is_folder(source: Source, end: int) -> bool:
-    """Whether the path before the end quote at `end` has a backslash there: one that was escaped is another text's."""
+    """Whether the path before the end quote at `end` ends in a single backslash, and not in an escaped one."""
     return end < source.content_end and source.text.endswith("\\", 0, end) and not source.text.endswith("\\\\", 0, end)
 
 
@@ -97,13 +97,13 @@ def _is_cut(source: Source, i: int, end: int) -> bool:
 
 
 def _without_cut_escape(source: Source, start: int, end: int) -> int:
-    """The end, or the start of a `\\u` escape that the end of the text cuts off: that one is no sign of anything."""
+    """The end, or the start of a `\\u` escape that the end of the text cuts off. Such an escape proves nothing."""
     last = source.text.rfind("\\", start, end)
     return last if last >= 0 and _is_cut(source, last, end) else end
 
 
 def _join_surrogates(source: Source, text: str, at: int) -> str:
-    """Pairs that were escaped one by one become one character; a lone one becomes U+FFFD."""
+    """Join surrogates that were escaped one by one. A lone one becomes U+FFFD."""
 
     def joined(match: re.Match[str]) -> str:
         pair = match.group()

@@ -1,4 +1,4 @@
-"""JSON or arguments that stand within a string with their quotes unescaped: `"see ["x", "y"] there"`."""
+"""Finds JSON or arguments inside a string, with unescaped quotes: `"see ["x", "y"] there"`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _CLOSERS = {"[": "]", "{": "}", "(": ")"}
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _WORD = re.compile(r"[\w$.+-]++")
 _BETWEEN_STRINGS = re.compile(r"\s*+[,:\]})](?:.*[,:\[{(])?\s*+", re.DOTALL)
-"""What stands between two strings of a document. Taken for a string, it shows that strings were taken for the rest."""
+"""What is between two strings of a document. A string with this content shows that strings and their gaps were confused."""
 _TEXT_AFTER = re.compile(r"[ \t]*+([^\s,:;{}\[\]\"'])|;(?=[\"'])|[,;:]?+\s++[^\W\d][^:{}\[\]\"']*+(?=[\"'])")
 _SUBSCRIPT = re.compile(r"[ \t]*+[.\[({=]")
 
 
 class Fragments:
-    """The bracketed texts in which the quotes of one family come in pairs.
+    """Finds the bracketed texts in which the quotes of one family come in pairs.
 
-    A bracket's end is looked for once. Two readings of one place differ only in which of the quotes open strings, so
-    that each place is read at most twice.
+    The end of each bracket is searched for once. Two readings of one place differ only in which quotes open strings, so each
+    place is read at most twice.
     """
 
     def __init__(self, source: Source, places: list[int]) -> None:
@@ -31,7 +31,7 @@ class Fragments:
         self._goes_on: dict[int, bool] = {}
 
     def end(self, index: int) -> int | None:
-        """The end of the fragment whose first quote is the one of this index, if it opened behind the quote before."""
+        """The end of the fragment whose first quote has this index, if the fragment opened after the previous quote."""
         q = self.places[index]
         start = self.places[index - 1] + 1 if index else 0
         for match in _OPENING.finditer(self.source.text, start, q):
@@ -41,7 +41,7 @@ class Fragments:
         return None
 
     def within_text(self, index: int, ends: frozenset[str]) -> int | None:
-        """As `end`, when text follows up to a quote before one of `ends`, or such a quote at once."""
+        """Like `end`, if then text follows up to a quote before one of `ends`, or such a quote follows directly."""
         passed: list[int] = []
         verdict = False
         first = end = self.end(index)
@@ -69,7 +69,7 @@ class Fragments:
         return first if verdict else None
 
     def _end(self, start: int) -> int:
-        """Where the fragment that opens at `start` ends; -1 when it is none."""
+        """The end of the fragment that opens at `start`; -1 when there is none."""
         known = self._ends.get(start)
         if known is not None:
             return known

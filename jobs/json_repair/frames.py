@@ -8,12 +8,12 @@ Closer = Literal["}", "]", ")", ""]
 
 
 class ObjectFrame:
-    """An object whose end has not been met.
+    """An object whose end was not found yet.
 
     Attributes:
         closer: `}`; `)` for the keyword arguments of a call; empty for members without an opening brace.
         key: the key whose value comes next, or None between members.
-        bare: keys that came without a colon, in case the object turns out to be a set.
+        bare: keys without a colon, in case the object is a set.
     """
 
     __slots__ = ("bare", "closer", "colons", "key", "members")
@@ -31,27 +31,27 @@ class ObjectFrame:
 
     @property
     def solid(self) -> bool:
-        """Whether something in it shows that it is data and not a brace in some prose."""
+        """Whether its content shows that it is data, and not a brace in prose."""
         return self.colons > 0
 
     def add(self, value: Any, *, solid: bool) -> None:
-        """The value of the key that waits for one."""
+        """Set the value of the current key."""
         self.members[self.key or ""] = value
         self.key = None
 
     def value(self, *, closed: bool) -> Any:
-        """The object. A closed one with keys alone, at least two, is a Python set: `{1, 2}`."""
+        """The object. A closed one with at least two keys and no values is a Python set: `{1, 2}`."""
         if closed and not self.colons and len(self.bare) > 1:
             return self.bare
         return self.members
 
 
 class ListFrame:
-    """An array, a tuple or the arguments of a call whose end has not been met.
+    """An array, a tuple or the arguments of a call whose end was not found yet.
 
     Attributes:
-        closer: `]`, or `)` for what parentheses enclose.
-        called: whether a name stood before the parenthesis.
+        closer: `]`, or `)` after a parenthesis.
+        called: whether a name precedes the parenthesis.
     """
 
     __slots__ = ("called", "closer", "commas", "items", "loose")
@@ -69,18 +69,18 @@ class ListFrame:
 
     @property
     def solid(self) -> bool:
-        """As for objects. `[INFO]` and the footnote mark `[1]` are not."""
+        """Whether its content shows that it is data. `[INFO]` and the footnote mark `[1]` do not."""
         if len(self.items) == 1 and isinstance(self.items[0], int | float):
             return False
         return self.loose < len(self.items)
 
     def add(self, value: Any, *, solid: bool) -> None:
-        """One more item; `solid` says that it is more than an unquoted word."""
+        """Add an item. `solid` means that it is more than an unquoted word."""
         self.items.append(value)
         self.loose += not solid
 
     def value(self, *, closed: bool) -> Any:
-        """The array. Parentheses around one value are dropped, and a call is worth its argument."""
+        """The array. Parentheses around one value are dropped, and a call has the value of its argument."""
         if self.closer == ")" and len(self.items) == 1 and not self.commas:
             return self.items[0]
         if self.called and not self.items:

@@ -1,4 +1,4 @@
-"""Single tokens: numbers in the spellings people use, and the words that mean something."""
+"""Reads single tokens: numbers in common spellings, and words with a meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jobs.json_repair.strict import MAX_DIGITS
 
 
 class Literal(NamedTuple):
-    """What a token means, and the repair that this is, if it is one."""
+    """The value of a token, and the repair that was needed, if any."""
 
     value: Any
     kind: RepairKind | None
@@ -51,11 +51,11 @@ _LEADING_ZERO = re.compile(r"[+-]?+0[0-9_]")
 
 
 def read(word: str) -> Literal | None:
-    """The literal that a word is, or None when it is just text.
+    """The literal that a word is, or None when it is plain text.
 
-    Beyond JSON's own: `True`, `None`, `undefined`, NaN and Infinity (null, JSON has no such number), `+1`, `.5`, `5.`,
-    `1_000`, `10n`, and numbers cut off in the middle (`2.`, `2e`, `-`). A number with leading zeros stays a string: the
-    zeros may matter. So does one that no double can hold, and an integer of more than 4300 digits.
+    In addition to JSON's own: `True`, `None`, `undefined`, NaN and Infinity (as null, because JSON has no such number), `+1`,
+    `.5`, `5.`, `1_000`, `10n`, and numbers that are cut off (`2.`, `2e`, `-`). A number with leading zeros stays a string,
+    because the zeros may matter. So does a number beyond the range of a double, and an integer of more than 4300 digits.
     """
     known = _WORDS.get(word)
     if known is not None:
@@ -73,12 +73,12 @@ def read(word: str) -> Literal | None:
 
 
 def read_cut(word: str) -> Literal | None:
-    """The word of which a word is the beginning, as when the text ends in `tru`; None when it is not one."""
+    """The literal that begins with a word, as when the text ends in `tru`. None when there is none."""
     return Literal(_CUT_WORDS[word], RepairKind.TRUNCATED) if word in _CUT_WORDS else None
 
 
 def _normal(match: re.Match[str]) -> str:
-    """A loosely written number in JSON's spelling."""
+    """Write a number in JSON's spelling."""
     sign, whole, fraction, exponent = match["sign"], match["whole"], match["fraction"], match["exponent"]
     fraction = fraction + "0" if fraction == "." else fraction
     exponent = exponent + "0" if exponent and not exponent[-1].isdigit() else exponent

@@ -1,4 +1,4 @@
-"""One step within an object: a key, a value, or the end."""
+"""Reads one step inside an object: a key, a value, or the end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from jobs.json_repair.verdicts import Context
 
 _COLON = re.compile(r"[:=]++>?+|->")
 _SYMBOL = re.compile(r":(?=[A-Za-z_]\w*+\s*+=>)")
-"""What Ruby writes before a symbol: `{:name => 1}`."""
+"""A Ruby symbol as a key: `{:name => 1}`."""
 
 
 def step(reader: Reader, frame: ObjectFrame) -> None:
-    """Read on by one key, one value or one bracket."""
+    """Read one key, one value or one bracket."""
     if frame.key is not None:
         _value(reader, frame)
         return
@@ -41,7 +41,7 @@ def step(reader: Reader, frame: ObjectFrame) -> None:
 
 
 def _bracket_for_key(reader: Reader, frame: ObjectFrame, c: str) -> None:
-    """An opening bracket where a key should be: the object before it was not closed, or was none."""
+    """Read an opening bracket in the place of a key: the object before it did not close, or was not an object."""
     source = reader.source
     if frame.empty and c == "[":
         source.note(RepairKind.REDUNDANT_BRACKET, reader.i)
@@ -63,7 +63,7 @@ def _key(reader: Reader, frame: ObjectFrame, *, separated: bool) -> None:
     if quoted:
         key, reader.i = reader.strings.read(start, Context.KEY)
         if reader.i == start + 1:
-            return  # the text was cut off right behind the quote that opens the key
+            return  # the text ends directly after the quote that opens the key
     else:
         symbol = _SYMBOL.match(source.text, start)
         key, reader.i = reader.words.key(symbol.end() if symbol else start)
@@ -86,7 +86,7 @@ def _key(reader: Reader, frame: ObjectFrame, *, separated: bool) -> None:
 
 
 def _without_colon(reader: Reader, frame: ObjectFrame, key: str, end: int, *, quoted: bool, separated: bool) -> None:
-    """A key that no colon follows: the colon is missing, or the value too, or it is no key but stray words."""
+    """Read a key without a colon: the colon is missing, or the value too, or the key is only stray words."""
     source = reader.source
     c = source.at(reader.i)
     if c in QUOTES and c:

@@ -1,7 +1,8 @@
-"""Source code as the value of a key, with its quotes unescaped: `{"code": "import a from "b";\\nrun(a);", "path": "x.js"}`.
+"""Finds the end of a value that is source code with unescaped quotes: `{"code": "import a from "b";\\nrun(a);", "path":
+"x.js"}`.
 
-Code is full of quotes behind which a value might end, but seldom of members with quoted keys. The
-first quote in it opens a string, so that it is not the one that ends the value.
+Code has many quotes after which a value might end, but seldom members with quoted keys. The first quote in it opens a
+string, so it does not end the value.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class Programs:
         self._ends: list[int] | None = None
 
     def end(self, opening: int, index: int) -> int | None:
-        """The index of the quote that ends the value, when the one of index `index` seems to and is only code.
+        """The index of the quote that ends the value, when the quote at `index` seems to end it but belongs to the code.
 
         Args:
             opening: the index of the quote that opens the value.
-            index: of the quote behind which a value might end.
+            index: the index of a quote after which a value might end.
         """
         text, places = self.source.text, self.places
         if (

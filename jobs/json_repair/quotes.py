@@ -1,4 +1,4 @@
-"""The quotes of a text and what stands around them. verdicts.py judges by it."""
+"""The quotes of a text, and what is around them. verdicts.py decides with it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from jobs.json_repair.programs import Programs
 from jobs.json_repair.source import QUOTES, Source
 
 VALUE_ENDS = frozenset(("", ",", "]", "}"))
-"""What follows a value; empty at the end of the text."""
+"""Characters that follow a value; empty at the end of the text."""
 
 _RUN = frozenset(" \t\r\n,{}[]+")
 _FOLDER = re.compile(r"([\"'])[A-Z]:(?:\\[^\\\"'\n]{2,}+)++\\\1(?=\s*+[,}\]])")
-"""A Windows path with a backslash at its end, which nobody escaped: that of `"C:\\temp\\"` leaves its end quote a quote."""
+"""A Windows path that ends in an unescaped backslash: in `"C:\\temp\\"` the last quote is still the end quote."""
 _NAMED = re.compile(r"[\w$.@-]{1,256}+[ \t]{0,256}+(?::(?!//)|=)")
 
 
 class Quotes:
-    """The unescaped quotes of one family in a text, e.g. all `"`, or all of the curly double ones."""
+    """The unescaped quotes of one family in a text, for example all `"`, or all double curly ones."""
 
     def __init__(self, source: Source, family: str) -> None:
         self.source = source
@@ -39,7 +39,7 @@ class Quotes:
         return bisect_left(self.places, position)
 
     def follower(self, index: int) -> str:
-        """The character that follows a quote, past blanks and comments; empty past the last quote or the end."""
+        """The first character after a quote that is not a blank or comment. Empty after the last quote and at the end."""
         if index >= len(self.places):
             return ""
         return self.source.at(self.source.gap(self.places[index] + 1))
@@ -49,9 +49,9 @@ class Quotes:
         return self.follower(index + 1) == ":"
 
     def run_before(self, at: int) -> tuple[int, bool]:
-        """Where the structure before a quote begins, and whether it is more than blanks.
+        """The start of the structure before a quote, and whether it is more than blanks.
 
-        Structure is commas, brackets, `+`, blanks and comments, as far as the quote before.
+        Structure is commas, brackets, `+`, blanks and comments, back to the previous quote.
         """
         text = self.source.text
         index = self.first(at)
@@ -67,9 +67,9 @@ class Quotes:
         return start, bool(text[start:at].strip(" \t"))
 
     def separates(self, i: int, *, stray: bool = True) -> bool:
-        """Whether what stands at `i`, after a comma or line break in an object, is another member or the end.
+        """Whether another member, or the end, is at `i` after a comma or line break in an object.
 
-        With `stray`, words that no one quoted may stand before the next key: `"a": "b", MORE WORDS "c": 1`.
+        With `stray`, unquoted words may precede the next key: `"a": "b", MORE WORDS "c": 1`.
         """
         source = self.source
         i = source.gap(i)
@@ -86,7 +86,7 @@ class Quotes:
         return self._mark_ends_member(i, stray=stray)
 
     def json_end(self, at: int) -> int | None:
-        """The end of a string that opened at `at` and holds JSON whose quotes were not escaped: `"{"a": 1}"`, `"{a": 1}"`."""
+        """The end of a string from `at` on that contains JSON with unescaped quotes: `"{"a": 1}"`, `"{a": 1}"`."""
         text, source = self.source.text, self.source
         index = self.first(at + 1)
         if text[at + 1 : at + 2] not in ("{", "[") or index >= len(self.places):
@@ -102,7 +102,7 @@ class Quotes:
         return self._json_ends[k] if k < len(self._json_ends) else None
 
     def followed_by_words(self, index: int) -> bool:
-        """Whether a blank and then plain words follow a quote on its line, as in `"this" and that`."""
+        """Whether a blank and plain words follow a quote on its line, as in `"this" and that`."""
         if index >= len(self.places):
             return False
         q = self.places[index]
@@ -114,14 +114,14 @@ class Quotes:
         return self.source.at(self.mark_position(i))
 
     def mark_position(self, i: int) -> int:
-        """Where the next colon, bracket or quote of this family is, or the end of the text."""
+        """The position of the next colon, bracket or quote of this family, or the end of the text."""
         if self._marks is None:
             self._marks = [m.start() for m in re.finditer(rf"[{self.family}:{{}}\[\]]", self.source.text)]
         k = bisect_left(self._marks, i)
         return self._marks[k] if k < len(self._marks) else self.source.size
 
     def _mark_ends_member(self, i: int, *, stray: bool) -> bool:
-        """Plain words at `i`: whether the next quote, colon or bracket shows that they are no part of a string."""
+        """For plain words at `i`: whether the next quote, colon or bracket shows that they are not part of a string."""
         position = self.mark_position(i)
         mark = self.source.at(position)
         if not mark or mark not in self.family:
@@ -131,7 +131,7 @@ class Quotes:
 
 
 def _escaped(text: str, at: int) -> bool:
-    """Whether an odd number of backslashes stands before a position."""
+    """Whether an odd number of backslashes precedes a position."""
     start = at
     while start > 0 and text[start - 1] == "\\":
         start -= 1

@@ -1,4 +1,4 @@
-"""The state of reading one container: the stack of open ones, and what every kind of container needs."""
+"""The state while one container is read: the stack of open containers, and what every kind of container needs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _KEYWORD_ARGUMENT = re.compile(r"\s*+[A-Za-z_]\w*+\s*+=(?!=)")
 
 
 class Reader:
-    """Where the reading stands.
+    """The reader's state.
 
     Attributes:
         i: the position in the text.
         stack: the open containers, the innermost last.
-        deepest: how many were open at once so far.
-        value: the container that was read last, once the stack is empty again.
-        solid: whether that is data beyond doubt, and not a bracket that happens to be in some prose.
+        deepest: the largest number of open containers so far.
+        value: the last container that was read, when the stack is empty again.
+        solid: whether this value is certainly data, and not a bracket in prose.
     """
 
     def __init__(self, source: Source) -> None:
@@ -42,14 +42,14 @@ class Reader:
         self._open: dict[str, int] = {"}": 0, "]": 0, ")": 0, "": 0}
 
     def at_end(self) -> bool:
-        """Whether the text ends here, or the code block around it does."""
+        """Whether the text or the enclosing code block ends here."""
         return self.i >= self.source.size or self.source.fence(self.i) is not None
 
     def push(self, frame: Frame) -> None:
         """Open a container.
 
         Raises:
-            NotRepairable: it would lie deeper than MAX_DEPTH.
+            NotRepairable: it would be deeper than MAX_DEPTH.
         """
         if len(self.stack) >= MAX_DEPTH:
             raise NotRepairable("too_complex")
@@ -58,7 +58,7 @@ class Reader:
         self._open[frame.closer] += 1
 
     def open(self) -> bool:
-        """Open the container that starts here, if one does."""
+        """Open the container that starts here, if there is one."""
         c = self.source.at(self.i)
         if self.stack and c in ("{", "(") and self.words.opaque(self.i):
             return False
@@ -79,13 +79,13 @@ class Reader:
         return True
 
     def pop(self) -> Frame:
-        """Leave the innermost container without keeping it."""
+        """Remove the innermost container and discard it."""
         frame = self.stack.pop()
         self._open[frame.closer] -= 1
         return frame
 
     def close(self, *, closed: bool) -> None:
-        """The innermost container is complete. `closed` tells whether it had its bracket."""
+        """Complete the innermost container. `closed` tells whether it had its bracket."""
         frame = self.pop()
         value, solid = frame.value(closed=closed), frame.solid
         if self.stack:
@@ -94,7 +94,7 @@ class Reader:
             self.value, self.solid = value, solid
 
     def close_unclosed(self) -> None:
-        """The innermost container ends here without its bracket."""
+        """Complete the innermost container, which ends here without its bracket."""
         if self.stack[-1].closer:
             self.source.note(RepairKind.MISSING_BRACKET, min(self.i, self.source.content_end))
         self.close(closed=False)
@@ -104,7 +104,7 @@ class Reader:
         return c in ("}", "]") or (c == ")" and self._open[")"] > 0)
 
     def closing_bracket(self, c: str) -> None:
-        """A closing bracket stands here: the innermost container's own, another's, or one too many."""
+        """Read a closing bracket: the innermost container's own, another's, or an extra one."""
         frame, source = self.stack[-1], self.source
         if c == frame.closer or (c == "}" and not frame.closer):
             if not frame.closer:
@@ -138,7 +138,7 @@ class Reader:
             self.i += 1
 
     def separators(self, frame: Frame) -> int:
-        """Pass commas, semicolons, `...` and blanks; how many commas there were."""
+        """Skip commas, semicolons, `...` and blanks. Returns the number of commas."""
         source = self.source
         commas = 0
         last = 0
@@ -166,7 +166,7 @@ class Reader:
         return commas
 
     def scalar(self, context: Context) -> tuple[Any, bool]:
-        """The value here that is no container, and whether it is more than an unquoted word. Always reads on."""
+        """Read a value that is not a container. Returns also whether it is more than an unquoted word. Always moves on."""
         source, start = self.source, self.i
         prefix = _PREFIX.match(source.text, start)
         if prefix:
@@ -182,7 +182,7 @@ class Reader:
         return value, literal
 
     def skip_opening_fence(self) -> bool:
-        """Pass a code fence that stands right after an opening bracket."""
+        """Skip a code fence directly after an opening bracket."""
         end = self.source.fence(self.i)
         if end is None:
             return False
@@ -196,7 +196,7 @@ class Reader:
         self.i = i
 
     def _meant_brace(self) -> bool:
-        """Whether the `]` here is an object's own: the array around it goes on with `, {`, and nothing else could."""
+        """Whether the `]` here was meant as `}`: the enclosing array goes on with `, {`, and no other reading is possible."""
         stack, source = self.stack, self.source
         if len(stack) < 2 or stack[-1].closer != "}" or stack[-2].closer != "]":
             return False
@@ -205,7 +205,7 @@ class Reader:
         return self._object_follows(source.gap(self.i + 1))
 
     def _one_too_many(self) -> bool:
-        """Whether the `}` here closes an array's element once more: `[{"a": 1}}, {"a": 2}]`, in no array further out."""
+        """Whether the `}` here closes an element of an array a second time, `[{"a": 1}}, {"a": 2}]`, in no outer array."""
         frame = self.stack[-1]
         if not isinstance(frame, ListFrame) or not frame.items or not isinstance(frame.items[-1], dict):
             return False

@@ -1,4 +1,4 @@
-"""`repair`: strict JSON as it stands, anything else by the rules of the modules beside this one."""
+"""`repair`: returns strict JSON unchanged, and repairs anything else by the rules of the other modules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def repair(text: str) -> Repaired:
     """The JSON value that a text means.
 
-    Strict RFC 8259 JSON comes back as it is (strict.py says what cannot). Everything else is repaired by the rules
-    documented for npm jsonrepair, and JSON is found within prose and code blocks. The work is linear in the text.
+    Strict RFC 8259 JSON is returned unchanged (strict.py names the exceptions). Everything else is repaired by the rules that
+    npm jsonrepair documents, and JSON is found in prose and code blocks. The work is linear in the text.
 
     Raises:
-        NotRepairable: there is no value in it (only blanks, comments or punctuation), or it nests deeper than 512.
+        NotRepairable: the text has no value (only blanks, comments or punctuation), or nests deeper than 512.
     """
     source = Source(text)
     is_strict, value = strict.read(source)
@@ -33,6 +33,6 @@ def repair(text: str) -> Repaired:
     source = unwrap(source)
     value = Document(source).read()
     if not source.repairs:
-        # What was left out on the way to the value (a model's thoughts, say) has no rule of its own.
+        # Text that was skipped before the value (a model's reasoning, for example) has no repair kind of its own.
         source.note(RepairKind.STRAY_TEXT, 0)
     return Repaired(value, True, tuple(source.repairs))

@@ -1,4 +1,4 @@
-"""What a repair answers: the value, whether it had to be changed, and what was done where."""
+"""The result of a repair: the value, whether it was modified, and the list of repairs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 MAX_DEPTH = 512
-"""Containers within containers. Deeper text is refused: common decoders stop at about 1000 levels."""
+"""Levels of containers. Deeper text is refused, because common decoders stop at about 1000 levels."""
 
 MAX_REPAIRS = 100
-"""Repairs that are listed. The text is repaired to its end all the same."""
+"""How many repairs are listed. All are made."""
 
 
 class RepairKind(enum.StrEnum):
-    """A repair, named after what was wrong with the text."""
+    """A repair, by the name of what was wrong with the text."""
 
     CODE_FENCE = "code_fence"
     COMMENT = "comment"
@@ -57,11 +57,11 @@ class RepairKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing that was put right.
+    """One repair.
 
     Attributes:
         kind: what was wrong.
-        offset: where, in code points from the start of the text.
+        offset: the position, in code points from the start of the text.
     """
 
     kind: RepairKind
@@ -75,8 +75,8 @@ class Repaired:
     Attributes:
         value: dict, list, str, int, float, bool or None. It always encodes to valid JSON: no NaN or Infinity, no lone
             surrogates, integers of at most 4300 digits, at most MAX_DEPTH levels.
-        was_modified: False when the text was strict RFC 8259 JSON and the value says what it said.
-        repairs: what was done, at most MAX_REPAIRS of it, in the order it was met.
+        was_modified: False when the text was strict RFC 8259 JSON and the value is exactly its value.
+        repairs: at most MAX_REPAIRS, in the order of the text.
     """
 
     value: Any
@@ -85,10 +85,10 @@ class Repaired:
 
 
 class NotRepairable(ValueError):
-    """Nothing can be made of the text.
+    """The text cannot be repaired.
 
     Attributes:
-        reason: `not_repairable` when no value is in it, `too_complex` when it nests deeper than MAX_DEPTH.
+        reason: `not_repairable` when it has no value, `too_complex` when it nests deeper than MAX_DEPTH.
     """
 
     def __init__(self, reason: Literal["not_repairable", "too_complex"]) -> None:

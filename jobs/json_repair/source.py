@@ -1,4 +1,4 @@
-"""The text under repair: reading past what carries no value, and keeping the list of repairs."""
+"""The text under repair: skips what has no value, and keeps the list of repairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from jobs.json_repair.result import MAX_REPAIRS, Repair, RepairKind
 
 QUOTES = "\"'`\u2018\u2019\u00b4\u201c\u201d\u201e"
-"""Everything that may open a string: straight, backtick and typographic quotes."""
+"""Quotes that may open a string: straight, backtick and typographic."""
 
 FENCE = re.compile(r"`{3,}+|~{3,}+")
 FENCE_LABEL = re.compile(r"[ \t]*+([\w+#.-]*+)[ \t]*+(?=\r?\n|$)")
@@ -19,21 +19,21 @@ INLINE_LABEL = re.compile(r"[ \t]*+(json[5cl]?|javascript|js)\b", re.IGNORECASE 
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*+")
 _JSON_SPACE = re.compile(r"[ \t\n\r]*+")
 _PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
-"""Neither whitespace nor the start of a comment, for certain."""
+"""Characters that are certainly neither white space nor the start of a comment."""
 
 _BRACKET = re.compile(r'[\[{}\]]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _ELLIPSIS = re.compile(
     r"(?:\.{3,}+|\u2026)(?:[ \t]*+(?:and )?+(?:[0-9]{1,9}+ )?+more\b(?: [a-z]++)?+|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?+"
 )
-"""What stands for things left out, with what some say of them (`... 98 more items`), or of where they are (`...base`)."""
+"""Marks of an omission, with a remark about it (`... 98 more items`) or a name (`...base`)."""
 
 
 class Source:
-    """A text, the repairs made to it, and look-ups that stay linear however often they are asked.
+    """A text, its repairs, and searches that stay linear however often they are made.
 
     Args:
-        text: what is repaired.
-        origins: for each character of `text`, its offset in what the caller sent; None when they are the same.
+        text: the text to repair.
+        origins: for each character of `text`, its offset in the caller's text; None when both texts are the same.
     """
 
     __slots__ = (
@@ -56,27 +56,27 @@ class Source:
         self.origins = origins
         self.repairs: list[Repair] = []
         self.turns = 0
-        """Steps taken so far. Tests hold it against the length of the text."""
+        """Steps so far. Tests compare it with the length of the text."""
         self._gaps: dict[int, int] = {}
         self._balanced: bool | None = None
         self._breaks: list[int] | None = None
         self._comment_ends: list[int] | None = None
 
     def note(self, kind: RepairKind, at: int) -> None:
-        """Record a repair, while there is room in the list."""
+        """Add a repair, unless the list is full."""
         if len(self.repairs) < MAX_REPAIRS:
             if self.origins is not None:
                 at = self.origins[min(at, len(self.origins) - 1)] if self.origins else 0
             self.repairs.append(Repair(kind, at))
 
     def at(self, i: int) -> str:
-        """The character at `i`, or an empty string past the end."""
+        """The character at `i`; empty after the end."""
         return self.text[i] if i < self.size else ""
 
     def gap(self, i: int) -> int:
-        """The first position from `i` on that is neither whitespace nor comment.
+        """The first position from `i` on that is neither white space nor comment.
 
-        Where comments end is remembered: a quote inside a comment may ask again about the same chain of comments.
+        The ends of comments are remembered, because quotes inside a comment may repeat the search.
         """
         if i < self.size and self.text[i] in _PLAIN:
             return i
@@ -97,7 +97,7 @@ class Source:
         return i
 
     def space(self, i: int) -> int:
-        """As `gap`, and notes the comments and unusual whitespace it passes."""
+        """Like `gap`, and notes the comments and unusual white space."""
         end = self.gap(i)
         if end > i:
             odd = _JSON_SPACE.match(self.text, i).end()  # type: ignore[union-attr]
@@ -106,18 +106,18 @@ class Source:
         return end
 
     def broken(self, start: int, end: int) -> bool:
-        """Whether a line ends between the two positions."""
+        """Whether a line ends between two positions."""
         return start < end and self.text.find("\n", start, end) >= 0
 
     def fence(self, i: int) -> int | None:
-        """Where the code fence that starts at `i` ends, or None when there is none."""
+        """The end of the code fence that starts at `i`, or None."""
         if i >= self.size or self.text[i] not in "`~":
             return None
         match = FENCE.match(self.text, i)
         return match.end() if match else None
 
     def ellipsis(self, i: int) -> int | None:
-        """Where the `...` that starts at `i` ends, or None when there is none."""
+        """The end of the `...` that starts at `i`, or None."""
         if i >= self.size or self.text[i] not in ".\u2026":
             return None
         match = _ELLIPSIS.match(self.text, i)
@@ -125,7 +125,7 @@ class Source:
 
     @property
     def balanced(self) -> bool:
-        """Whether as many brackets are opened as closed, outside of strings as far as whole strings tell."""
+        """Whether as many brackets open as close, outside of complete strings."""
         if self._balanced is None:
             surplus = 0
             for match in _BRACKET.finditer(self.text):
@@ -140,14 +140,14 @@ class Source:
         return _next(self._breaks, i, self.size)
 
     def _comment(self, i: int) -> int | None:
-        """Where the comment that starts at `i` ends. `#` opens one before a blank or quote only: `#fff` is a value."""
+        """The end of the comment that starts at `i`. `#` starts one only before a blank or quote: `#fff` is a value."""
         text = self.text
         if i >= self.size or text[i] not in "/#":
             return None
         if text.startswith("/*", i):
             if self._comment_ends is None:
                 self._comment_ends = [match.end() for match in re.finditer(r"\*/", text)]
-            # A comment is at least four characters: the star of `/*/` does not close it.
+            # A comment has at least four characters: the star of `/*/` does not close it.
             return _next(self._comment_ends, i + 4, self.size)
         if text.startswith("//", i):
             return self.line_end(i)

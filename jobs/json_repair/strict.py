@@ -1,4 +1,4 @@
-"""RFC 8259 text, read as it stands. What JSON allows and no decoder can carry is put right afterwards."""
+"""Reads RFC 8259 text. Values that JSON allows but decoders cannot keep are replaced afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jobs.json_repair.result import MAX_DEPTH, RepairKind
 from jobs.json_repair.source import Source
 
 MAX_DIGITS = 4300
-"""Longest number that is read as one; Python and others refuse longer integers as a denial of service."""
+"""Digits of the longest number. Python and other readers refuse longer integers as a denial of service."""
 
 _BRACKET = re.compile(r'[\[{]|([\]}])|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
@@ -26,12 +26,12 @@ def _refuse(word: str) -> Any:
 
 
 def read(source: Source) -> tuple[bool, Any]:
-    """Whether the text is RFC 8259, and then its value; duplicate keys keep the last.
+    """Whether the text is RFC 8259, and then its value. Of duplicate keys the last one counts.
 
-    Numbers become what every decoder makes of them: `1.0` and `1e5` floats, integers exact up to 4300 digits, `-0` the
-    float -0.0, because an integer zero has no sign. A number beyond the range of a double, such as 1e400, and a longer
-    integer stay the text that they are, as a string, and a lone surrogate becomes U+FFFD; both count as repairs.
-    Text that nests deeper than MAX_DEPTH is not read at all.
+    Numbers have the value that every decoder gives them: `1.0` and `1e5` are floats, integers are exact up to 4300 digits, and
+    `-0` is the float -0.0, because an integer zero has no sign. A number beyond the range of a double, such as 1e400, and a
+    longer integer become strings with their text, and a lone surrogate becomes U+FFFD. These count as repairs. Text that nests
+    deeper than MAX_DEPTH is not read at all.
     """
     cursor = 0
 
@@ -52,7 +52,7 @@ def read(source: Source) -> tuple[bool, Any]:
         return digits
 
     if source.text.count("[") + source.text.count("{") > MAX_DEPTH and _depth(source.text) > MAX_DEPTH:
-        return False, None  # json.loads recurses; how deep it may is up to whoever set the recursion limit
+        return False, None  # json.loads is recursive, and others may have set a low recursion limit
     try:
         value = json.loads(source.text, parse_int=whole, parse_float=fraction, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -65,7 +65,7 @@ def read(source: Source) -> tuple[bool, Any]:
 
 
 def _depth(text: str) -> int:
-    """How many brackets are open at once, at most, outside of strings. At least the depth that json.loads would reach."""
+    """The largest number of open brackets outside of strings: at least the depth that json.loads would reach."""
     depth = deepest = 0
     for match in _BRACKET.finditer(text):
         if match[1]:
@@ -77,7 +77,7 @@ def _depth(text: str) -> int:
 
 
 def _without_lone_surrogates(value: Any, source: Source, at: int) -> Any:
-    """The value with U+FFFD for every lone surrogate. Changes containers in place, without recursion."""
+    """The value with U+FFFD for every lone surrogate. Modifies containers in place, without recursion."""
 
     def clean(item: Any) -> Any:
         if isinstance(item, str) and _LONE.search(item):

@@ -1,4 +1,4 @@
-"""Quoted strings: where they end, what they say, and strings joined with `+` or, as in Python, with nothing."""
+"""Reads quoted strings, also strings that are joined with `+` or, as in Python, with nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FAMILIES = {
     "\u201d": '\u201c\u201d"',
     "\u201e": '\u201c\u201d"',
 }
-"""The quotes that may end a string, by the one that opened it."""
+"""The quotes that may end a string, by the quote that opened it."""
 
 _NAME = re.compile(rf"[^\W\d][\w $.@-]*+[{QUOTES}]?+")
 
@@ -49,7 +49,7 @@ class Strings:
         return self._quotes[family]
 
     def read(self, i: int, context: Context) -> tuple[str, int]:
-        """The string that starts at `i`, with what is joined to it, and the position after it."""
+        """Read the string at `i` and the strings that are joined to it. Returns also the position after them."""
         value, i = self._one(i, context)
         parts = [value]
         count = self._adjacent(i) if context is Context.MEMBER else 0
@@ -70,9 +70,9 @@ class Strings:
             parts.append(value)
 
     def _adjacent(self, i: int) -> int:
-        """How many strings follow a value that Python would join to it: `'one ' 'two'`, and then a comma or the end.
+        """How many strings after a value Python would join to it: `'one ' 'two'`, followed by a comma or the end.
 
-        A row of them is looked at once.
+        Each row of strings is counted once.
         """
         if i < self._row_end:
             return 0
@@ -109,7 +109,7 @@ class Strings:
         return self._plain(i, opening, context)
 
     def _doubled(self, i: int, opening: str, context: Context) -> tuple[str, int]:
-        """A string with two opening quotes: `""a": 1`, perhaps with two at its end, or `""Hi", she said"`."""
+        """Read a string with two opening quotes: `""a": 1`, which may also have two at its end, or `""Hi", she said"`."""
         self.source.note(RepairKind.UNESCAPED_QUOTE, i)
         value, end = self._plain(i, opening, context)
         if context is Context.KEY or value.find(opening) == len(value) - 1:
@@ -148,7 +148,7 @@ class Strings:
         return decode(source, i + 1, found.at), found.at + 1
 
     def _last_end(self, first: int, quotes: Judge, context: Context) -> int | None:
-        """The last quote of the text, when it may well end the string before some stray words: `"text" words}`."""
+        """The last quote of the text, when it may end the string before some stray words: `"text" words}`."""
         source = self.source
         if context not in (Context.MEMBER, Context.ELEMENT) or (len(quotes.places) - first) % 2 == 0:
             return None
@@ -157,7 +157,7 @@ class Strings:
         return last if closing and source.text[source.content_end - 1] in "}]" else None
 
     def _before_colon(self, i: int, at: int) -> tuple[str, int]:
-        """A value that a colon follows, `{"a": "b, c": 1}`: the next key is stuck to it, behind a comma or a line."""
+        """Read a value that a colon follows, `{"a": "b, c": 1}`: it contains the next key, after a comma or a line break."""
         text = self.source.text
         separator = max(text.rfind(",", i + 1, at), text.rfind("\n", i + 1, at))
         if separator >= 0:
@@ -165,7 +165,7 @@ class Strings:
         return decode(self.source, i + 1, at), at + 1
 
     def _cut(self, i: int, cut: int) -> tuple[str, int]:
-        """The string from `i` whose end quote is missing at `cut`, without blanks or another kind of quote before it."""
+        """Read the string from `i` whose end quote is missing at `cut`, without blanks or a wrong quote at its end."""
         source = self.source
         source.note(RepairKind.MISSING_QUOTE, cut)
         text = source.text
@@ -177,7 +177,7 @@ class Strings:
         return decode(source, i + 1, end), cut
 
     def _triple(self, i: int, opening: str) -> int | None:
-        """Where a Python triple-quoted string that starts at `i` ends; None when it is none."""
+        """The end of a Python triple-quoted string that starts at `i`, or None."""
         text, mark = self.source.text, opening * 3
         if opening not in "\"'" or not text.startswith(mark, i) or i >= self._no_triple.get(opening, self.source.size):
             return None
@@ -189,7 +189,7 @@ class Strings:
         return end
 
     def _escaped(self, i: int) -> tuple[str, int]:
-        """A string whose quotes are escaped: `\\"text\\"`. It ends at the next quote, escaped or not."""
+        """Read a string with escaped quotes: `\\"text\\"`. It ends at the next quote, escaped or not."""
         source = self.source
         source.note(RepairKind.ESCAPED, i - 1)
         end = source.text.find(source.text[i], i + 1)

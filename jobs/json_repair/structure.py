@@ -1,4 +1,4 @@
-"""Reads one container and everything in it: objects, arrays, tuples and calls, with a stack instead of recursion."""
+"""Reads one container with its content: objects, arrays, tuples and calls, with a stack instead of recursion."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Container(NamedTuple):
     """A container that was read.
 
     Attributes:
-        value: what it holds.
+        value: its content.
         end: the position after it.
-        solid: whether it is data beyond doubt, and not a bracket that happens to be in some prose.
+        solid: whether it is certainly data, and not a bracket in prose.
     """
 
     value: Any
@@ -24,7 +24,7 @@ class Container(NamedTuple):
 
 
 def read(reader: Reader, i: int) -> Container | None:
-    """The container that starts at `i` with a bracket or a call such as `callback(`; None when none does.
+    """Read the container that starts at `i`, with a bracket or a call such as `callback(`. None when there is none.
 
     Raises:
         NotRepairable: it nests deeper than MAX_DEPTH.
@@ -34,7 +34,7 @@ def read(reader: Reader, i: int) -> Container | None:
 
 
 def read_members(reader: Reader, i: int, members: dict[str, Any] | None = None) -> Container:
-    """Members that stand at `i` without an opening brace, added to those of an object that was closed too early.
+    """Read members at `i` that have no opening brace, and add them to those of an object that closed too early.
 
     Raises:
         NotRepairable: they nest deeper than MAX_DEPTH.

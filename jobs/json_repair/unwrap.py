@@ -1,4 +1,4 @@
-"""Takes a whole document out of what was put around it: quotes, or the escapes of a string it once was in."""
+"""Removes what was put around a whole document: quotes, or the escapes of an enclosing string."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from jobs.json_repair.result import RepairKind
 from jobs.json_repair.source import Source
 
 _LEVELS = 4
-"""How often a document may have been made a string again. Each level is one pass over the text."""
+"""How often a document may have been encoded as a string. Each level is one pass over the text."""
 
 _GUARD = re.compile(r"\s*+(?:\)\]\}',?+|(?:while|for)\s*+\(\s*+(?:1|true|;;)\s*+\)\s*+(?:;|\{\s*+\}))\s*+")
-"""What servers put before JSON so that no page can run it as a script."""
+"""Texts that servers put before JSON so that no page can run it as a script."""
 _QUOTED_LINE = re.compile(r"^[ \t]*+>++[ \t]?+", re.MULTILINE)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _PIECE = re.compile(r"(\\++)(.?)|[^\\]++", re.DOTALL)
@@ -25,13 +25,13 @@ _WIDE_SEPARATOR = re.compile(
     r"""(?:([\uff0c\uff1a\uff1b\u3001]))?+""",
     re.DOTALL,
 )
-"""What is outside of strings, as far as whole strings tell it, and stands behind a value or key."""
+"""Characters outside of complete strings that may follow a value or key."""
 _AFTER_WIDE = re.compile(r"""\s*+(?:[{\[}\]"'\u201c\u201d0-9-]|true|false|null|True|False|None|$)""")
 _BEFORE_STRING = "{[,:("
 
 
 def unwrap(source: Source) -> Source:
-    """The document within, or the same source when it is not wrapped. Offsets stay those of the outer text."""
+    """The inner document, or the same source when nothing is around it. Offsets stay those of the outer text."""
     source = _without_outer_quotes(_without_odd_fence(_without_line_marks(_without_guard(source))))
     for _ in range(_LEVELS):
         inner = _unescaped(source)
@@ -42,7 +42,7 @@ def unwrap(source: Source) -> Source:
 
 
 def _without_guard(source: Source) -> Source:
-    """Without `)]}',` or `while(1);` or `for(;;);` at the start."""
+    """Remove `)]}',` or `while(1);` or `for(;;);` at the start."""
     match = _GUARD.match(source.text)
     if not match:
         return source
@@ -51,7 +51,7 @@ def _without_guard(source: Source) -> Source:
 
 
 def _without_line_marks(source: Source) -> Source:
-    """Without the `>` before every line of a quoted mail."""
+    """Remove the `>` before every line of a quoted mail."""
     text = source.text
     if not text.lstrip().startswith(">"):
         return source
@@ -65,7 +65,7 @@ def _without_line_marks(source: Source) -> Source:
 
 
 def _without_odd_fence(source: Source) -> Source:
-    """Without a code fence that is made of other marks: `'''json`, three double quotes or two backticks."""
+    """Remove a code fence that consists of other marks: `'''json`, three double quotes or two backticks."""
     text = source.text
     match = _ODD_FENCE.match(text)
     if not match:
@@ -78,9 +78,9 @@ def _without_odd_fence(source: Source) -> Source:
 
 
 def _without_outer_quotes(source: Source) -> Source:
-    """Without the quotes around a document whose own quotes were not escaped: `'{"a": 1}'`, `"{""a"": 1}"`.
+    """Remove the quotes around a document with unescaped quotes: `'{"a": 1}'`, `"{""a"": 1}"`.
 
-    A JSON string that contains JSON is no such document; it stays a string.
+    A JSON string that contains JSON is not such a document. It stays a string.
     """
     text = source.text
     match = _OUTER.match(text)
@@ -105,9 +105,9 @@ def _without_outer_quotes(source: Source) -> Source:
 
 
 def _unescaped(source: Source) -> Source:
-    """One level of escapes less, when every quote of the text is escaped: `{\\"a\\": \\"say \\\\\\"hi\\\\\\"\\"}`.
+    """Remove one level of escapes, when every quote is escaped: `{\\"a\\": \\"say \\\\\\"hi\\\\\\"\\"}`.
 
-    The first quote tells the level. Quotes with more backslashes are within strings and keep some.
+    The first quote tells the level. Quotes with more backslashes are inside strings and keep some.
     """
     text = source.text
     first = text.find('"')
@@ -132,7 +132,7 @@ def _unescaped(source: Source) -> Source:
 
 
 def _with_ascii_separators(source: Source) -> Source:
-    """With `,` and `:` for the full-width ones of Chinese and Japanese keyboards, where they separate values and keys."""
+    """Replace the full-width `,` and `:` of Chinese and Japanese keyboards, where they separate values and keys."""
     text = source.text
     if not any(separator in text for separator in _WIDE):
         return source
@@ -152,7 +152,7 @@ def _with_ascii_separators(source: Source) -> Source:
 
 
 def _opens_string(before: str) -> bool:
-    """Whether a string may begin after this text: behind a bracket, comma or colon, and not within a `'` string."""
+    """Whether a string may begin after this text: after a bracket, comma or colon, and not inside a `'` string."""
     end = len(before)
     while end and (before[end - 1].isspace() or before.endswith(("\\n", "\\t", "\\r"), 0, end)):
         end -= 1 if before[end - 1].isspace() else 2
@@ -164,7 +164,7 @@ def _opens_string(before: str) -> bool:
 
 
 def _piece(backslashes: int, c: str, level: int) -> str:
-    """What a run of backslashes and the character after it become, one level further out."""
+    """What a run of backslashes and the next character become, one level further out."""
     if c == '"':
         outermost = (level - 1) // 2
         kept = outermost if backslashes <= level else max((backslashes - 1) // 2, outermost + 1)
@@ -172,7 +172,7 @@ def _piece(backslashes: int, c: str, level: int) -> str:
     if backslashes % 2 == 0:
         return "\\" * (backslashes // 2) + c
     if c == "u":
-        return "\\" * (backslashes // 2 + 1) + c  # left to the strings: it may be a quote
+        return "\\" * (backslashes // 2 + 1) + c  # the strings decide, because it may be a quote
     return "\\" * (backslashes // 2) + _LETTERS.get(c, c)
 
 

@@ -1,13 +1,12 @@
-"""Which quote ends a string, when any of them may be missing, doubled or unescaped.
+"""Decides which quote ends a string, when any quote may be missing, doubled or unescaped.
 
-A quote is judged by what stands around it, in the place (Context) where the string is: `END` when what follows is what
-may follow a string there, `MISSING` when it looks like the opening quote of the next string, so that the end quote of
-this one was forgotten, and otherwise `INNER`, part of the text. The judgement does not depend on where the string
-began. So it is made once per quote and context, runs of INNER quotes are skipped by a remembered jump, and finding ends
-is linear in the text however often strings are tried.
+A quote is judged by the text around it and by the place of its string (Context). `END`: the text after it may follow a string
+in this place. `MISSING`: it looks like the opening quote of the next string, so the end quote of this one is missing. `INNER`:
+it is part of the text. The verdict does not depend on the start of the string. So it is made once per quote and context,
+and runs of INNER quotes are skipped by remembered jumps: finding ends is linear in the text however often strings are tried.
 
-The rules are those of npm jsonrepair (README, issues 97, 114, 117, 130, 144, 161) and PyPI json_repair (issues 36, 46,
-49, 56, 91), where they agree. Where they do not, the one wins that keeps more of the text within its string.
+The rules are those of npm jsonrepair (README, issues 97, 114, 117, 130, 144, 161) and PyPI json_repair (issues 36, 46, 49, 56,
+91), where they agree. Where they do not, the rule wins that keeps more of the text inside the string.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from jobs.json_repair.source import QUOTES, Source
 
 
 class Context(enum.IntEnum):
-    """What a string would be."""
+    """The place of a string."""
 
     KEY = 0
     MEMBER = 1
@@ -35,7 +34,7 @@ class Context(enum.IntEnum):
 
 
 class Verdict(enum.Enum):
-    """What a quote is to the string before it."""
+    """What a quote means for the string before it."""
 
     INNER = 0
     END = 1
@@ -43,7 +42,7 @@ class Verdict(enum.Enum):
 
 
 class Found(NamedTuple):
-    """The quote that decides where a string stops: the `nth` of its family, at text position `at`."""
+    """The quote that decides where a string ends: the `nth` of its family, at text position `at`."""
 
     nth: int
     at: int
@@ -80,7 +79,7 @@ class Judge(Quotes):
         }
 
     def decisive(self, index: int, context: Context) -> Found | None:
-        """The first quote from `index` on that is not INNER, or None when all the rest is."""
+        """The first quote from `index` on that is not INNER, or None when all others are."""
         jumps, missing = self._jumps[context], self._missing[context]
         passed: list[int] = []
         while index < len(self.places):
@@ -118,7 +117,7 @@ class Judge(Quotes):
     def _judge_key(self, index: int, q: int, after: int) -> Verdict:
         c = self.source.text[after]
         if after == q + 1 and c in self.family and self.follower(index + 1) == ":":
-            return Verdict.INNER  # the first of `""` in {"5"": 1}
+            return Verdict.INNER  # the first of the two quotes in {"5"": 1}
         if c in ":=,}]{[" or c in QUOTES or self.source.broken(q, after):
             return Verdict.END
         if _VALUE_AT_ONCE.match(self.source.text, after) or self.source.text.startswith("->", after):
@@ -156,7 +155,7 @@ class Judge(Quotes):
             return Verdict.MISSING
         start, structured = self.run_before(q)
         if _OPENED.match(source.text, start, q):
-            return Verdict.INNER  # nothing opens right behind a member: `"Use {"a": 1} here"` is one text
+            return Verdict.INNER  # no string opens directly after a member: `"Use {"a": 1} here"` is one text
         if self.opens_key(index):
             colon = source.gap(self.places[index + 1] + 1)
             if structured or start == q or _VALUE.match(source.text, source.gap(colon + 1)):
@@ -190,7 +189,7 @@ class Judge(Quotes):
         return self._judge_element(index, q, after)
 
     def _judge_before_quote(self, index: int, q: int, after: int) -> Verdict:
-        """In an object, a quote follows: the opening of the next key, or text within text."""
+        """In an object, before a quote: the opening of the next key, or text within text."""
         if self.source.text[after] not in self.family:
             return Verdict.END
         if after > q + 1:
@@ -200,7 +199,7 @@ class Judge(Quotes):
         return Verdict.END if self.follower(index + 2) == ":" else Verdict.INNER
 
     def _judge_before_sign(self, sign: str, after: int) -> Verdict:
-        """A `+` joins strings, `;` ends a statement and `)` a call; elsewhere they are text."""
+        """Before a sign: `+` joins strings, `;` ends a statement and `)` a call. Elsewhere they are text."""
         following = self.source.gap(after + 1)
         c = self.source.at(following)
         if sign == "+":
@@ -211,7 +210,7 @@ class Judge(Quotes):
         return Verdict.END if c == "" or c in ";)" else Verdict.INNER
 
     def _judge_before_word(self, after: int) -> Verdict:
-        """In an array, a blank and a word follow: the next element without its comma, or text within text."""
+        """In an array, before a blank and a word: the next element without its comma, or text within text."""
         mark = self.next_mark(after)
         if mark in self.family and mark:
             return Verdict.INNER
@@ -221,19 +220,19 @@ class Judge(Quotes):
         return Verdict.END if self.source.at(self.source.gap(comma + 1)) in _ELEMENT_STARTS else Verdict.INNER
 
     def _quoted_before(self, index: int) -> bool:
-        """Whether the quote before this one opens a quotation within text: `say "hi"`, where this one ends it."""
+        """Whether the previous quote opens a quotation inside the text that this one ends: `say "hi"`."""
         opening = self.places[index - 1] if index else 0
         text = self.source.text
         return opening > 1 and text[opening - 1].isspace() and text[opening - 2].isalnum()
 
     def _within_text(self, index: int, after: int) -> bool:
-        """Only brackets between this quote and the next, which ends a value: `"f({a: "x"})", ...` is one text."""
+        """Whether only brackets are between this quote and the next, which ends a value: `"f({a: "x"})", ...` is one text."""
         if self.follower(index + 1) not in (",", "}", "]"):
             return False
         return not self.source.text[after : self.places[index + 1]].strip("}]); \t\r\n")
 
     def _text_goes_on(self, i: int) -> bool:
-        """Whether words stand on the line behind the brackets at `i`, and then a string's end: `"say {"a": "b"} to me",`."""
+        """Whether words follow the brackets at `i` on their line, and then the end of a string: `"say {"a": "b"} to me",`."""
         match = _CLOSED.match(self.source.text, i)
         if match is None:
             return False
@@ -242,7 +241,7 @@ class Judge(Quotes):
         return closes and self.follower(self.first(end)) in (",", "}")
 
     def _opens_value(self, q: int) -> bool:
-        """Whether a colon stands before this quote and a quote of another kind before that: `'b", "c": 'd'`."""
+        """Whether a colon precedes this quote, and a quote of another kind precedes the colon: `'b", "c": 'd'`."""
         before = self.source.text[max(0, q - 64) : q].rstrip()
         name = before[:-1].rstrip()[-1:]
         return before.endswith(":") and name != "" and name in QUOTES and name not in self.family

@@ -1,4 +1,4 @@
-"""Values and keys without quotes: numbers, literals, regexes, URLs, dates and plain text."""
+"""Reads values and keys without quotes: numbers, literals, regexes, URLs, dates and plain text."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Words:
         self.strings = strings
 
     def call(self, i: int) -> int | None:
-        """The position after the `(` of the call that starts at `i`, `ObjectId(` or `new Date(`; None if it is text.
+        """The position after the `(` of a call that starts at `i`, such as `ObjectId(` or `new Date(`. None when it is text.
 
-        `word(words) and more` is text; a call is followed by what may follow a value.
+        A call is followed by what may follow a value; `word(words) and more` is text.
         """
         match = _CALL.match(self.source.text, i)
         if not match:
@@ -51,12 +51,12 @@ class Words:
         return match.end()
 
     def opaque(self, i: int) -> bool:
-        """Whether what starts with the bracket at `i` is one piece of text: `{{ template }}` or `(x) => x`."""
+        """Whether the bracket at `i` starts one piece of text: `{{ template }}` or `(x) => x`."""
         text = self.source.text
         return _TEMPLATE.match(text, i) is not None or _ARROW_FUNCTION.match(text, i) is not None
 
     def value(self, i: int, context: Context) -> tuple[Any, int, bool]:
-        """The unquoted value at `i`, the position after it, and whether it is a literal rather than plain text."""
+        """The unquoted value at `i`, the position after it, and whether it is a literal and not plain text."""
         self.source.turns += 1
         literal, end = self._literal(i, context)
         if literal is not None:
@@ -70,7 +70,7 @@ class Words:
         return self._text(i, context)
 
     def root(self, i: int) -> tuple[Any, int] | None:
-        """The literal at `i` that stands alone at the top of the text, or None when it begins some prose."""
+        """The literal at `i` that is alone at the top of the text, or None when it begins prose."""
         match = _TOKEN.match(self.source.text, i)
         literal = literals.read(match.group()) if match else None
         if match is None or literal is None:
@@ -121,7 +121,7 @@ class Words:
         return literal, end
 
     def _bounded(self, end: int, context: Context, *, number: bool = False) -> bool:
-        """Whether a token that stops at `end` is a whole value, by what follows it."""
+        """Whether a token that ends at `end` is a whole value. The text after it decides."""
         source = self.source
         after = source.gap(end)
         c = source.at(after)
@@ -137,7 +137,7 @@ class Words:
         return number or c in "{[" or (following is not None and literals.read(following.group()) is not None)
 
     def _text(self, i: int, context: Context) -> tuple[Any, int, bool]:
-        """Plain text up to where the value must stop. A lone end quote there belonged to it."""
+        """Read plain text up to the end of the value. A lone end quote there belonged to it."""
         source = self.source
         end = i
         resume = i
@@ -168,7 +168,7 @@ class Words:
         return token, resume, False
 
     def _step(self, start: int, i: int, c: str, context: Context) -> int:
-        """Where to read on past the character at `i`; `i` itself when the text stops there, -1 when `i` ends it."""
+        """The next position after the character at `i`; `i` itself when the text ends before it, -1 when it ends with it."""
         source = self.source
         if c == "," and context is Context.MEMBER:
             return i if self.strings.quotes('"').separates(i + 1, stray=False) else i + 1
@@ -214,6 +214,6 @@ class Words:
         return i + 1
 
     def _apostrophe(self, i: int) -> bool:
-        """Whether the quote at `i` stands within a word."""
+        """Whether the quote at `i` is inside a word."""
         text = self.source.text
         return i > 0 and text[i - 1].isalpha() and text[i + 1 : i + 2].isalpha()

@@ -1,12 +1,12 @@
-"""Checks values against JSON Schemas that strangers wrote. Nothing is ever fetched, from the network or from disk.
+"""Checks values against JSON Schemas that callers wrote. Nothing is ever fetched, from the network or from disk.
 
-A schema is compiled in the API before the payment, so that a bad one is refused for nothing (`compile_schema` raises
-InvalidField), and again in the worker, where it is used. The bounds keep compiling cheap: 0.06 s at worst, with 64 patterns,
-eight of them large (measured). Matching can still take exponential time (`allOf` of two `$ref`s, 30 levels deep), so
-`errors` belongs in a killable child.
+The API compiles a schema before the payment, so that a bad one is refused free of charge (`compile_schema` raises
+InvalidField). The worker compiles it again. The limits keep this cheap: 0.06 s at worst, with 64 patterns, eight of them
+large (measured). A check can still take exponential time (`allOf` of two `$ref`s, 30 levels deep), so call `errors` in a
+child process that can be killed.
 
-`pattern` runs on a linear-time engine. It knows no look-around and no back-references, so such patterns are refused.
-`format` is checked as the draft says: asserted up to draft 7, an annotation from 2019-09 on.
+`pattern` runs on a linear-time engine without look-around and back-references, so patterns with these are refused.
+`format` follows the draft: it is asserted up to draft 7, and an annotation from 2019-09 on.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ import msgspec
 from shared.endpoint import InvalidField
 
 MAX_BYTES = 64 * 1024
-"""Of the schema as JSON."""
+"""Size limit of the schema as JSON."""
 MAX_DEPTH = 64
 MAX_NODES = 2000
 """Objects and arrays in the schema, its root included."""
 MAX_PATTERNS = 64
 """Values of `pattern` and keys of `patternProperties`."""
 MAX_LARGE_PATTERNS = 8
-"""With a property of Unicode, or with more than MAX_REPETITIONS: compiling one takes up to 5 ms, any other 0.3 ms."""
+"""Limit of patterns that have a Unicode property, or more than MAX_REPETITIONS: such a pattern takes up to 5 ms to compile, any
+other 0.3 ms."""
 MAX_REPETITIONS = 64
-"""All counts of a pattern together, those of groups eightfold: `^(ab){2}[0-9]{4}$` has 20."""
+"""Limit of the sum of all counts in a pattern, where those of groups count eight times: `^(ab){2}[0-9]{4}$` has 20."""
 MAX_ERRORS = 50
 MAX_MESSAGE = 200
-"""Characters. A message names the rule, and never quotes the value: it may be huge, or secret."""
+"""Characters. A message names the rule. It never quotes the value, which may be huge or secret."""
 MASK = "value"
-"""What a message calls it."""
+"""The word that stands for the value in a message."""
 
 _REGEX_BYTES = 1024 * 1024
-"""Of a compiled pattern. Enough for `^.{1,1000}$`."""
+"""Size limit of a compiled pattern. It is enough for `^.{1,1000}$`."""
 
 DIALECTS: dict[type[jsonschema_rs.Validator], str] = {
     jsonschema_rs.Draft4Validator: "http://json-schema.org/draft-04/schema#",
@@ -53,14 +54,13 @@ _GROUP_WEIGHT = 8
 _REPETITION = re.compile(r"(\)?)\{([0-9]+)(?:,([0-9]*))?\}")
 
 _APPLIED_TO_MANY = ("additionalProperties", "additionalItems", "items", "propertyNames")
-"""Keywords whose `false` the library reports as a false schema, when nothing stands beside them."""
+"""Keywords. When one of them is `false` and stands alone, the library reports it as a false schema."""
 
 
 class SchemaError(msgspec.Struct, frozen=True, rename="camel"):
     """One rule that a value breaks.
 
-    `path`: JSON Pointer to the value in question. `keyword`: the schema keyword, or `falseSchema`.
-    `message`: at most 200 characters.
+    `path`: JSON Pointer to the value. `keyword`: the schema keyword, or `falseSchema`. `message`: at most 200 characters.
     """
 
     path: str
@@ -72,8 +72,8 @@ class Schema:
     """A compiled schema.
 
     Attributes:
-        content: what it was compiled from.
-        dialect: the URI of the draft that it is read by.
+        content: the JSON from which it was compiled.
+        dialect: the URI of its draft.
     """
 
     def __init__(self, validator: jsonschema_rs.Validator, content: dict[str, Any] | bool) -> None:
@@ -82,9 +82,9 @@ class Schema:
         self._validator = validator
 
     def errors(self, value: Any) -> list[SchemaError]:
-        """The first 50 rules that a value breaks; empty when it is valid. May take exponential time.
+        """The first 50 rules that a value breaks; empty when the value is valid. This may take exponential time.
 
-        A value of more than 255 levels may get one error without a place: the library cannot describe it then.
+        For a value of more than 255 levels there may be one error without a path, because the library cannot describe it.
         """
         try:
             if self._validator.is_valid(value):
@@ -95,11 +95,12 @@ class Schema:
 
 
 def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
-    """Compile a JSON Schema, of the draft that its `$schema` names or else 2020-12. `true` and `false` are schemas.
+    """Compile a JSON Schema. `$schema` names its draft; the default is 2020-12. `true` and `false` are schemas.
 
     Raises:
-        InvalidField: for `field`. `remote_ref_not_allowed` when it refers to anything outside itself but the published
-            meta-schemas, even where that is never used; `invalid_schema` when it is not a schema, or out of bounds.
+        InvalidField: for `field`. The code is `remote_ref_not_allowed` when the schema refers to anything outside itself,
+            except the published meta-schemas, even where the reference is never used. It is `invalid_schema` when this is
+            not a schema, or exceeds a limit.
     """
     if not isinstance(schema, dict | bool):
         raise _invalid("A JSON Schema is an object or a boolean.", field)
@@ -124,14 +125,14 @@ def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
 
 
 def refuse(uri: str) -> Any:
-    """Fetches nothing."""
+    """Refuse to fetch a URI."""
     raise LookupError("nothing is fetched")
 
 
 def validator_for(
     schema: dict[str, Any] | bool, *, retriever: Callable[[str], Any] = refuse, **options: Any
 ) -> jsonschema_rs.Validator:
-    """A validator of the library, as all of ours are made."""
+    """Make a validator with the settings that all our validators share."""
     return jsonschema_rs.validator_for(
         schema,
         retriever=retriever,
@@ -185,12 +186,12 @@ def _is_large(pattern: str) -> bool:
 
 
 def _is_remote(error: jsonschema_rs.ValidationError) -> bool:
-    """Whether a reference could not be resolved because it leads out of the schema, and not because it dangles."""
+    """Whether a reference leads out of the schema. Otherwise it leads to a place in the schema that does not exist."""
     return error.kind.name == "$ref" and error.message.startswith(("Resource ", "Unknown meta-schema"))
 
 
 def _why(error: jsonschema_rs.ValidationError) -> str:
-    """Where a schema is no schema, as a sentence."""
+    """A sentence that says why, and at which place, a schema is invalid."""
     where = pointer(error.instance_path) or "the root"
     if error.kind.name == "format" and where.endswith("/pattern"):
         return cut(f"At {where}: this is no regular expression without look-around and back-references.")
@@ -202,7 +203,7 @@ def _error(error: jsonschema_rs.ValidationError) -> SchemaError:
 
 
 def keyword_of(error: jsonschema_rs.ValidationError) -> str:
-    """The keyword that a value breaks, as the schema has it, or `falseSchema`."""
+    """The keyword that a value breaks, as it stands in the schema, or `falseSchema`."""
     keyword = error.kind.name
     if keyword == "falseSchema" and error.schema_path and error.schema_path[-1] in _APPLIED_TO_MANY:
         return str(error.schema_path[-1])
@@ -210,12 +211,12 @@ def keyword_of(error: jsonschema_rs.ValidationError) -> str:
 
 
 def pointer(path: Sequence[str | int]) -> str:
-    """RFC 6901."""
+    """Write a path as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def cut(message: str) -> str:
-    """At most 200 characters of a message."""
+    """Cut a message to 200 characters."""
     return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "\u2026"
 
 

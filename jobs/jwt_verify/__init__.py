@@ -1,1 +1,1 @@
-"""What jwt-verify judges: the token's form, the key, the signature and the claims, each by itself."""
+"""Checks a token's form, the key, the signature and the claims, each independently."""

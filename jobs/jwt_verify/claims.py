@@ -1,12 +1,12 @@
-"""Whether the claims of a token hold at a time (RFC 7519 section 4.1).
+"""Checks whether the claims of a token hold at a time (RFC 7519 section 4.1).
 
-- A date is a JSON number, whole or not: neither a boolean nor text. Anything else in `exp` or `nbf`, null included, is
-  `malformed`, because a token must not live forever by a slip of the pen. `iat` is shown and never judged.
-- A token expires *at* `exp`, and is valid from `nbf` on: with a tolerance of t seconds it is expired from exp + t on, and
+- A date is a JSON number, whole or not. Anything else in `exp` or `nbf`, null included, is `malformed`: a mistake must not
+  make a token valid for ever. `iat` is shown and never judged.
+- A token expires *at* `exp` and is valid from `nbf` on. With a tolerance of t seconds it is expired from exp + t on, and
   not yet valid before nbf - t.
-- `iss` and `aud` are compared when an issuer or audience is asked for: as text, character by character. One match is
-  enough. An `aud` list with anything but text in it matches nothing.
-- A claim that is null counts as missing, where one is asked for.
+- `iss` and `aud` are compared when the request names an issuer or audience: as text, character by character. One match is
+  enough. An `aud` list that contains anything but text matches nothing.
+- A required claim that is null counts as missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A claim. `value`: as the token has it. `ok`: null when there was nothing to judge, or nothing asked of it."""
+    """A claim. `value`: as in the token. `ok`: null when nothing could be judged, or the request asks nothing of it."""
 
     present: bool
     value: Any
@@ -42,12 +42,12 @@ class Claims(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is asked of the claims.
+    """The requirements on the claims.
 
     Attributes:
-        issuers: one of them must be the token's; empty: not asked for.
-        audiences: one of them must be among the token's; empty: not asked for.
-        required: names of claims that must be there.
+        issuers: the token must have one of them; empty: any issuer.
+        audiences: the token must have one of them; empty: any audience.
+        required: names of claims that must be present.
         tolerance_s: how far the clocks of issuer and verifier may differ.
     """
 
@@ -59,11 +59,11 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the claims say at that time.
+    """What the claims say at a time.
 
     Attributes:
-        expired, not_yet_valid: None when it cannot be told.
-        expires_at, not_before, issued_at: ISO 8601; None when there is no date, or one that no calendar has.
+        expired, not_yet_valid: None when the date cannot be read.
+        expires_at, not_before, issued_at: ISO 8601; None when there is no date, or one outside the calendar.
     """
 
     claims: Claims
@@ -76,7 +76,7 @@ class Judgement:
 
 
 def judge(payload: dict[str, Any] | None, rules: Rules, now_s: float) -> Judgement:
-    """Judge the claims. Without a payload nothing can be said of them.
+    """Judge the claims. Without a payload nothing is known about them.
 
     Args:
         now_s: Unix seconds.
@@ -122,7 +122,7 @@ def _is_date(value: Any) -> bool:
 
 
 def _reached(payload: dict[str, Any], name: str, moment_s: float, *, absent: bool) -> bool | None:
-    """Whether the moment is at or after the claim's date; None when it is no date. Exact for integers of any size."""
+    """Whether a moment is at or after the claim's date; None when the claim is not a date. Exact for integers of any size."""
     if name not in payload:
         return absent
     return payload[name] <= moment_s if _is_date(payload[name]) else None

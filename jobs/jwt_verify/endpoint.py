@@ -1,10 +1,10 @@
-"""jwt-verify: whether a JSON Web Token is signed by a key and valid now. Nothing is fetched and nothing is kept.
+"""jwt-verify: checks whether a JSON Web Token is signed by a key and valid now. Nothing is fetched and nothing is stored.
 
-What counts as a token: token.py. Keys: secret.py and public_key.py. Claims: claims.py.
+The rules are in token.py (the form of a token), secret.py and public_key.py (keys), and claims.py.
 
-A request that cannot be answered (no key, two keys, a key that is none) is refused before it is paid for. Everything that is
-wrong with the *token* is an answer: `valid` is false and `errors` says why, all of it and not just the first thing found.
-Header and payload are shown even when they must not be trusted, so that a mistake can be found.
+A request that cannot be answered (no key, two keys, an invalid key) is refused before the payment. Every problem of the *token*
+is an answer: `valid` is false and `errors` lists all the reasons. Header and payload are shown even when they cannot be
+trusted, so that the caller can find a mistake.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, 
 from shared.money import Price
 
 MAX_CHARACTERS = 16 * 1024
-"""Of the token and of the key, in code points."""
+"""Limit of the token and of the key, in code points."""
 MAX_NAMES = 50
-"""Issuers, audiences and required claims, of each."""
+"""Limit of each: issuers, audiences and required claims."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 Names = Annotated[list[Name], msgspec.Meta(min_length=1, max_length=MAX_NAMES)]
@@ -76,7 +76,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         return "Request(...)"  # it holds a secret
 
     def key(self) -> Key:
-        """The key that was given. Raises InvalidField."""
+        """The key of the request. Raises InvalidField."""
         if self.public_key is not None and self.shared_secret is not None:
             raise InvalidField("Only one of publicKey and sharedSecret may be given.", field="sharedSecret")
         if self.public_key is not None:
@@ -87,11 +87,11 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """What is true of the token now. `valid`: signature, header and claims are all right; then `errors` is empty.
-    `signatureValid`: the signature is of this token and this key; false also when it could not be checked. `algorithm`: the
-    header's alg. `header`, `payload`: as the token has them, null when they cannot be read, and not to be trusted unless
-    `signatureValid`. `expired`, `notYetValid`: null when it cannot be told. `expiresAt`, `notBefore`, `issuedAt`: exp, nbf
-    and iat as ISO 8601 in UTC, null when there is no such date. `warnings`: weaknesses that do not make it invalid.
+    """The state of the token now. `valid`: signature, header and claims are all right, and `errors` is empty. `signatureValid`:
+    the signature belongs to this token and this key; false also when it could not be checked. `algorithm`: the header's alg.
+    `header`, `payload`: as in the token; null when they cannot be read. Do not trust them unless `signatureValid` is true.
+    `expired`, `notYetValid`: null when unknown. `expiresAt`, `notBefore`, `issuedAt`: exp, nbf and iat as ISO 8601 in UTC; null
+    without such a date. `warnings`: weaknesses that do not make the token invalid.
     """
 
     ok: bool
@@ -111,12 +111,12 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Verify it as of now."""
+    """Verify the token as of now."""
     return verify(request, time.time())
 
 
 def verify(request: Request, now_s: float) -> Response:
-    """Verify it as of any time, in Unix seconds."""
+    """Verify the token as of any time, in Unix seconds."""
     token = read(request.token)
     verdict = check(token, request.key())
     rules = Rules(

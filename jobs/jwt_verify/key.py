@@ -1,4 +1,4 @@
-"""What a verification key does. Which algorithms it may be used with is a property of the key, never of the token."""
+"""The interface of a verification key. The key, never the token, decides which algorithms it may be used with."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ class Key(Protocol):
 
     @property
     def family(self) -> Family:
-        """The first letters of the algorithms that it verifies."""
+        """The first two letters of the algorithms that the key verifies."""
 
     def verifies(self, message: bytes, signature: bytes, *, bits: int) -> bool:
-        """Whether the signature, over the hash of that many bits, is this key's."""
+        """Whether this key made the signature, over a hash of `bits` bits."""
 
     def weakness(self, bits: int | None) -> str | None:
-        """A sentence when RFC 7518 wants a longer key, for a hash of that many bits (None: the shortest)."""
+        """A sentence when RFC 7518 requires a longer key for a hash of `bits` bits (None: the shortest hash); otherwise
+        None."""
 
 
 def invalid_key(detail: str, field: str) -> InvalidField:
-    """A key that cannot be used. The detail never quotes it."""
+    """The error for a key that cannot be used. The detail never quotes the key."""
     return InvalidField(detail, field=field, code="invalid_key")

@@ -1,10 +1,10 @@
-"""RSA public keys in PEM: RS256, RS384 and RS512.
+"""RSA public keys in PEM, for RS256, RS384 and RS512.
 
-Taken are SubjectPublicKeyInfo (`PUBLIC KEY`), PKCS #1 (`RSA PUBLIC KEY`) and X.509 (`CERTIFICATE`, of which only the key
-counts: neither its dates nor its issuer are looked at). Line ends may be of any kind or missing, or be written as the two
-characters `\\n`, as environment files do; white space around the block does not matter.
+Accepted are SubjectPublicKeyInfo (`PUBLIC KEY`), PKCS #1 (`RSA PUBLIC KEY`) and X.509 (`CERTIFICATE`, of which only the key
+counts, not its dates or its issuer). Line ends may be of any kind, missing, or written as the two characters `\\n`, as in
+environment files. White space around the block is ignored.
 
-Loading costs microseconds for any 16 KB, and verifying at most about a millisecond within the bounds below.
+Loading takes microseconds for any 16 KB. Verifying takes about a millisecond at most, within the limits below.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from jobs.jwt_verify.key import Family, invalid_key
 
 MIN_BITS = 1024
-"""Shorter moduli can be factored by anybody."""
+"""Anybody can factor a shorter modulus."""
 GOOD_BITS = 2048
-"""RFC 7518 section 3.3 demands it. Shorter keys are warned of."""
+"""RFC 7518 section 3.3 requires it. A shorter key gives a warning."""
 MAX_BITS = 8192
 MAX_EXPONENT_BITS = 64
-"""OpenSSL refuses longer ones with large moduli, which would look like a bad signature."""
+"""OpenSSL refuses longer exponents with large moduli, which would look like a bad signature."""
 
 _FIELD = "publicKey"
 _PEM = re.compile(r"-----BEGIN (PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----([^-]*)-----END \1-----", re.ASCII)
@@ -36,7 +36,7 @@ _LENGTH = rb"(?:[\x00-\x7f]|\x81.|\x82..)"
 _RSA = re.compile(
     rb"\x30" + _LENGTH + rb"(?:\x02|\x30" + _LENGTH + rb"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01)", re.DOTALL
 )
-"""How the DER of PKCS #1 and of a SubjectPublicKeyInfo with rsaEncryption begins. Keys of another kind are never loaded."""
+"""The first bytes, in DER, of a PKCS #1 key and of a SubjectPublicKeyInfo with rsaEncryption. Other keys are never loaded."""
 _RSA_OID = "1.2.840.113549.1.1.1"
 
 _HASHES = {256: hashes.SHA256(), 384: hashes.SHA384(), 512: hashes.SHA512()}
@@ -49,13 +49,13 @@ _NOT_RSA = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PublicKey:
-    """An RSA key within bounds."""
+    """An RSA key within the limits."""
 
     key: RSAPublicKey
     family: Family = "RS"
 
     def verifies(self, message: bytes, signature: bytes, *, bits: int) -> bool:
-        """RSASSA-PKCS1-v1_5."""
+        """Verify by RSASSA-PKCS1-v1_5."""
         try:
             self.key.verify(signature, message, PKCS1v15(), _HASHES[bits])
         except InvalidSignature:
@@ -63,7 +63,7 @@ class PublicKey:
         return True
 
     def weakness(self, bits: int | None) -> str | None:
-        """The same for every hash."""
+        """The same sentence for every hash."""
         if self.key.key_size >= GOOD_BITS:
             return None
         return f"The RSA key has {self.key.key_size} bits; RFC 7518 demands {GOOD_BITS} or more."
@@ -73,7 +73,7 @@ def public_key(text: str) -> PublicKey:
     """Read a public key.
 
     Raises:
-        InvalidField: `invalid_key` when it is a private key, not one PEM block, not RSA, or out of bounds.
+        InvalidField: `invalid_key` when it is a private key, not one PEM block, not RSA, or outside the limits.
     """
     if "PRIVATE KEY" in text:
         raise invalid_key("This is a private key. Keep it, and send the public key that belongs to it.", _FIELD)

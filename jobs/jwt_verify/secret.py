@@ -1,8 +1,7 @@
-"""Shared secrets: HS256, HS384 and HS512.
+"""Shared secrets, for HS256, HS384 and HS512.
 
-A public key is no secret, whoever holds it: text or bytes that are one are refused, so that a token which was "signed" with
-the text of a public key can never pass. That holds for its base64 too, which is all that is left of a PEM block without its
-first and last line.
+A public key is never a secret. A text that is one, or its bytes or base64 (a PEM block without its first and last line), is
+refused. So a token that was "signed" with the text of a public key never passes.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ class SharedSecret:
     family: Family = "HS"
 
     def verifies(self, message: bytes, signature: bytes, *, bits: int) -> bool:
-        """In constant time, for a signature of the right length."""
+        """Verify in constant time, for a signature of the right length."""
         return hmac.compare_digest(hmac.digest(self.data, message, f"sha{bits}"), signature)
 
     def weakness(self, bits: int | None) -> str | None:
-        """RFC 7518 section 3.2: at least as long as the hash."""
+        """RFC 7518 section 3.2: the secret must be at least as long as the hash."""
         needed = (bits or 256) // 8
         if len(self.data) >= needed:
             return None
@@ -65,7 +64,7 @@ def shared_secret(text: str, encoding: Encoding) -> SharedSecret:
     """Read a secret.
 
     Raises:
-        InvalidField: `invalid_key` when it is empty, not in that encoding, or a public or private key.
+        InvalidField: `invalid_key` when it is empty, not in this encoding, or a public or private key.
     """
     data = _decoded(text, encoding)
     if data is None:
@@ -81,7 +80,7 @@ def shared_secret(text: str, encoding: Encoding) -> SharedSecret:
 
 
 def _unwrapped(data: bytes) -> bytes:
-    """What it is the base64 of, in either alphabet, in lines or not, padded or not; nothing when it is not base64."""
+    """Decode base64 in either alphabet, with or without line breaks and padding. Empty when this is not base64."""
     bare = b"".join(data.split()).translate(_STANDARD).rstrip(b"=")
     try:
         return base64.b64decode(bare + b"=" * (-len(bare) % 4), validate=True)

@@ -1,4 +1,4 @@
-"""Whether the signature of a token is right. The key's family is what counts: the header only picks the hash within it."""
+"""Checks a token's signature. The key decides the family of the algorithm; the header only selects the hash within it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from jobs.jwt_verify.key import Key
 from jobs.jwt_verify.token import Fault, Token
 
 ALGORITHMS = {"HS256": 256, "HS384": 384, "HS512": 512, "RS256": 256, "RS384": 384, "RS512": 512}
-"""What is supported, and the bits of the hash. Names are case-sensitive."""
+"""The supported algorithms, and the bits of their hash. Names are case-sensitive."""
 
 _KEY_HEADERS = ("jwk", "jku", "x5c", "x5u")
 
 
 class Caution(msgspec.Struct, frozen=True):
-    """Something that does not make a token invalid, and should be known."""
+    """A weakness that does not make the token invalid."""
 
     code: Literal["weak_key", "key_in_header"]
     message: str
@@ -25,11 +25,11 @@ class Caution(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be said of a token before its claims are looked at.
+    """What is known about a token before its claims are judged.
 
     Attributes:
         algorithm: the header's `alg` when it is text.
-        valid: the signature is of this key and this token.
+        valid: the signature belongs to this key and this token.
     """
 
     algorithm: str | None
@@ -75,7 +75,7 @@ def _algorithm_fault(algorithm: Any, key: Key) -> Fault | None:
 
 
 def _critical_fault(token: Token, header: dict[str, Any]) -> Fault | None:
-    """RFC 7515 section 4.1.11. No extension is understood here, RFC 7797's b64 included."""
+    """RFC 7515 section 4.1.11. No extension is supported, not even RFC 7797's b64."""
     if "crit" in header:
         names = header["crit"]
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):

@@ -1,12 +1,12 @@
-"""A compact JSON Web Token taken apart, strictly (RFC 7515 section 7.1, RFC 7519 section 7.2). Nothing is verified here.
+"""Takes a compact JSON Web Token apart, strictly (RFC 7515 section 7.1, RFC 7519 section 7.2). Nothing is verified here.
 
-Where the RFCs leave a choice, the stricter one is taken, so that no two readers can see different things in one token:
+Where the RFCs allow a choice, the stricter one is made, so that two readers cannot see different things in one token:
 
-- Exactly three parts of base64url without padding, white space or stray bits behind the last byte. No `Bearer ` in front.
-- Header and payload are UTF-8 JSON objects: no NaN, no lone surrogates, no name twice in one object (at any depth), at most
-  100 levels, numbers within the range of a double, integers of at most 4300 digits.
+- Exactly three parts of base64url without padding, white space or stray bits after the last byte. No `Bearer ` in front.
+- Header and payload are UTF-8 JSON objects: no NaN, no lone surrogates, no repeated name in an object, at most 100 levels,
+  numbers within the range of a double, integers of at most 4300 digits.
 
-Whatever part can be read is given, also when another cannot. `faults` says what is wrong, without a word of the token.
+Every part that can be read is returned, even when another cannot. `faults` says what is wrong, without quoting the token.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import msgspec
 from shared.undecoded import levels
 
 MAX_DEPTH = 100
-"""Levels of objects and arrays, the outermost included."""
+"""Levels of objects and arrays, with the outermost."""
 
 Code = Literal[
     "malformed",
@@ -47,7 +47,7 @@ _T = TypeVar("_T")
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One reason why a token is not valid. `claim`: the claim that it is about, null when it is about none."""
+    """One reason why a token is not valid. `claim`: the claim that it concerns, or null."""
 
     code: Code
     message: str
@@ -56,14 +56,14 @@ class Fault(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Token:
-    """What could be read of a token.
+    """The readable parts of a token.
 
     Attributes:
-        header: None when there is no JSON object to read.
-        payload: None when it is no JSON object, which a signature does not need (RFC 7515).
-        signing_input: the two parts that the signature covers, as they came.
-        signature: None when there are not three parts, or it is not base64url.
-        payload_encoded: False when the header asks for a payload that is not base64url (RFC 7797), or seems to.
+        header: None when it is not a JSON object.
+        payload: None when it is not a JSON object. A signature can cover any payload (RFC 7515).
+        signing_input: the two parts that the signature covers, as received.
+        signature: None when there are not three parts, or the third is not base64url.
+        payload_encoded: False when the header requires, or may require, a payload that is not base64url (RFC 7797).
         faults: all of them `malformed`.
     """
 
@@ -76,11 +76,11 @@ class Token:
 
 
 class _Unreadable(Exception):
-    """Why something cannot be read: the end of a sentence that begins with what it is."""
+    """The reason why a part cannot be read: the end of a sentence that begins with the part's name."""
 
 
 def read(text: str) -> Token:
-    """Take a token apart. Raises nothing."""
+    """Take a token apart. Never raises."""
     parts = text.split(".")
     header, header_fault = _attempt("header", parts[0], _object)
     encoded = header is None or header.get("b64", True) is True
@@ -102,7 +102,7 @@ def read(text: str) -> Token:
 
 
 def base64url(text: str) -> bytes | None:
-    """The bytes of canonical base64url without padding (RFC 4648 section 3.5); None when it is anything else."""
+    """The bytes of canonical base64url without padding (RFC 4648 section 3.5). None for anything else."""
     if not _BASE64URL.fullmatch(text) or len(text) % 4 == 1:
         return None
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -174,7 +174,7 @@ def _refuse(constant: str) -> Any:
 
 
 def _is_nested(header: dict[str, Any] | None) -> bool:
-    """RFC 7519 section 5.2."""
+    """Whether the payload is another token (RFC 7519 section 5.2)."""
     cty = (header or {}).get("cty")
     return isinstance(cty, str) and cty.lower() == "jwt"
 

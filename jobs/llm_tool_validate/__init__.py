@@ -1,4 +1,4 @@
-"""Changes the types of values until they fit a JSON Schema, where that loses nothing. The rules: `solve`, `lossless`."""
+"""Changes the types of values until they fit a JSON Schema, where nothing is lost. The rules: `solve`, `lossless`."""
 
 from jobs.llm_tool_validate.document import Document
 from jobs.llm_tool_validate.lossless import type_of

@@ -1,8 +1,8 @@
-"""A schema and its parts, asked in a way that takes no longer than it must.
+"""A schema and its parts, and checks of values against them that avoid needless work.
 
-The library tells of a broken `anyOf` or `oneOf` with all that is wrong in every branch, and so on inwards. Here a branch is
-asked when it is needed, so what is compiled to find errors has the two keywords replaced by ones that say that they are broken
-and no more. For a tree of five levels whose nodes may be of five kinds the library's take 5000 times as long, for six levels
+For a broken `anyOf` or `oneOf` the library reports all errors of every branch, and so on inwards. Here a branch is checked only
+when it is needed. So the schema that finds errors has both keywords replaced by keywords that only report that they are
+broken. For a tree of five levels whose nodes may be of five kinds, the library's own takes 5000 times as long; for six levels,
 ten times as long again.
 """
 
@@ -22,15 +22,15 @@ UNIONS = {
     "anyOf": "value is not valid under any of the schemas listed in the 'anyOf' keyword",
     "oneOf": "value is not valid under any of the schemas listed in the 'oneOf' keyword",
 }
-"""Keywords with branches, and what is said of a value that fits none."""
+"""Keywords with branches, and the message for a value that fits none."""
 SEVERAL_FIT = "value is valid under more than one of the schemas listed in the 'oneOf' keyword"
 
 _BASE = "schema:///"
-"""What a document is called that does not name itself."""
+"""The URI of a document without an `$id`."""
 
 
 class Document:
-    """What a caller sent, to look things up in. A `location` is a place's absolute URI, as the library's errors have it."""
+    """The caller's schema. A `location` is the absolute URI of a place in it, as in the library's errors."""
 
     def __init__(self, schema: Schema) -> None:
         self._content = schema.content
@@ -41,11 +41,11 @@ class Document:
 
     @cached_property
     def root(self) -> Part:
-        """The whole."""
+        """The whole schema."""
         return Part(self, self._content, base_uri=_BASE)
 
     def part(self, location: str) -> Part | None:
-        """The schema at a place, or None when there is none. May take as long as compiling the whole."""
+        """The schema at a location, or None when there is none. This may take as long as compiling the whole schema."""
         if location not in self._parts:
             try:
                 self._parts[location] = Part(self, {"$ref": location}, registry=self._registry)
@@ -54,7 +54,7 @@ class Document:
         return self._parts[location]
 
     def branches(self, location: str) -> list[Part]:
-        """The parts of an `anyOf` or `oneOf`; none unless all are found."""
+        """The parts of an `anyOf` or `oneOf`. Empty unless all are found."""
         if location not in self._branches:
             rule = self.rule(location)
             parts = [self.part(f"{location}/{index}") for index in range(len(rule) if isinstance(rule, list) else 0)]
@@ -69,25 +69,25 @@ class Document:
         return self._listed[location]
 
     def rule(self, location: str) -> Any:
-        """What stands at a place. None as well when there is nothing."""
+        """The JSON value at a location. None also when there is nothing."""
         try:
             return self._registry.resolver(_BASE).lookup(location).contents
         except jsonschema_rs.ReferencingError:
             return None
 
     def validator_for(self, schema: Any, **options: Any) -> Validator:
-        """A validator that reads `schema` as the document is read."""
+        """A validator that reads `schema` by the document's dialect."""
         if isinstance(schema, dict):
             schema = {"$schema": self._dialect} | schema
         return validator_for(schema, **options)
 
     @cached_property
     def keywords(self) -> dict[str, Any]:
-        """What replaces the unions."""
+        """The replacements of `anyOf` and `oneOf`."""
         document = self
 
         class Union:
-            """One `anyOf` or `oneOf`. Cannot be made for one in a schema with its own `$id`, which hides where it is."""
+            """One `anyOf` or `oneOf`. Impossible in a subschema with its own `$id`, which hides the location."""
 
             def __init__(self, parent: dict[str, Any], listed: Any, path: list[str | int]) -> None:
                 location, keyword = f"{_BASE}#{pointer(path)}", str(path[-1])
@@ -112,7 +112,7 @@ class Part:
     """A schema in a document.
 
     Args:
-        options: of the library, to compile it with.
+        options: the library's options for compiling it.
     """
 
     def __init__(self, document: Document, schema: Any, **options: Any) -> None:
@@ -126,7 +126,7 @@ class Part:
         return self._validator.is_valid(value)
 
     def violations(self, value: Any) -> list[Violation]:
-        """Every rule that a value of at most 255 levels breaks. May take exponential time."""
+        """All rules that a value of at most 255 levels breaks. May take exponential time."""
         return [] if self._validator.is_valid(value) else violations_of(value, self._finder.iter_errors(value))
 
     @cached_property

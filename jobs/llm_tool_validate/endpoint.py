@@ -1,18 +1,18 @@
-"""llm-tool-validate: whether the arguments of an LLM's tool call fit the tool's JSON Schema, and what they were meant to be.
+"""llm-tool-validate: checks the arguments of an LLM's tool call against the tool's JSON Schema, and corrects their types.
 
-How they are coerced: solve.py. How the definition of a tool may be wrapped: tool_schema.py. Besides:
+solve.py has the rules of coercion, and tool_schema.py the ways in which the definition of a tool may be wrapped. Besides:
 
-- Data that fits is answered as it came, with nothing coerced. Of duplicate keys the last one stays, as everywhere in a body.
-- Data that does not fit after all is answered as far as it could be coerced, with what is wrong about that.
-- Integers are exact. Other numbers are doubles: `1e5` comes back as `100000.0`. Numbers in texts are only coerced when
-  nothing of them is lost, so `"1e400"` and `"3.14159265358979323846"` are not.
-- `format` is checked as the draft says: asserted up to draft 7, an annotation from 2019-09 on.
-- When a schema takes too long (`allOf` of two references to the same, thirty levels deep), `ok` is false, `valid` null and
-  `error` `too_complex`.
+- Data that fits is returned unchanged. Of duplicate keys the last one counts, as everywhere in a body.
+- Data that cannot be made to fit is returned as far as it could be coerced, with its remaining errors.
+- Integers are exact. Other numbers are doubles: `1e5` comes back as `100000.0`. A number in a text is coerced only when
+  nothing is lost, so `"1e400"` and `"3.14159265358979323846"` are not.
+- `format` follows the draft: it is asserted up to draft 7, and an annotation from 2019-09 on.
+- When a schema takes too long (`allOf` of two references to the same, thirty levels deep), `ok` is false, `valid` is null
+  and `error` is `too_complex`.
 
-The confidence is 1 for data that fits as it came; 0.6 + 0.35 * 0.9^(k-1) for data that fits after k coercions, so 0.95 down
-to 0.6; 0.5 / (1 + e) for data with e errors, so 0.25 at most; 0 when nothing is known. More coercions of data that fits, or
-more errors of data that does not, never raise it. It is rounded to four digits.
+The confidence is 1 for data that fits unchanged; 0.6 + 0.35 * 0.9^(k-1), which is 0.95 down to 0.6, for data that fits after k
+coercions; 0.5 / (1 + e), at most 0.25, for data with e errors; 0 when nothing is known. More coercions or more errors never
+raise it. It is rounded to four digits.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from shared.money import Price
 from shared.undecoded import levels, may_overflow
 
 MAX_DATA_BYTES = 256 * 1024
-"""As JSON without spaces, in UTF-8."""
+"""Size as JSON without spaces, in UTF-8."""
 MAX_COERCIONS = 1000
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """A tool's schema and the arguments that an LLM made for it.
+    """A tool's schema, and the arguments that an LLM made for it.
 
     `schema`: at most 64 KB and 64 levels, alone or in the definition of a tool for OpenAI, Anthropic or MCP.
-    `data`: at most 256 KB and 128 levels; null is a value. `coerce`: whether to change types where that loses nothing.
+    `data`: at most 256 KB and 128 levels; null is a value. `coerce`: whether to change types where nothing is lost.
     """
 
     schema: Annotated[
@@ -49,7 +49,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
                 "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic and MCP "
                 "have it; no references to other documents, no look-around in patterns."
             ),
-            extra={MOST_BYTES: 2 * MAX_BYTES},  # the definition around it has a description as well
+            extra={MOST_BYTES: 2 * MAX_BYTES},  # twice the schema, because a definition also has a description
         ),
     ]
     data: Annotated[
@@ -59,11 +59,11 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
     def __post_init__(self) -> None:
         _compiled(self)
-        # Hardly ever decoded here: the API, which judges the request, would take 11 ms for a thousand lists of 127 levels.
+        # The API judges the request and rarely decodes it: a thousand lists of 127 levels would take 11 ms.
         data = bytes(self.data)
         if len(data) > MAX_DATA_BYTES:
             data = msgspec.json.format(data, indent=-1)  # without spaces
-        # As if every escaped character became one byte.
+        # Counted as if every escaped character became one byte.
         if len(data) - 5 * data.count(rb"\u") > MAX_DATA_BYTES:
             raise _too_large()
         if levels(data) > MAX_LEVELS:
@@ -75,7 +75,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Coercion(msgspec.Struct, frozen=True, rename="camel"):
-    """One value that was changed: where it is, what it was, what it became before anything within it was changed.
+    """One changed value: its path, its old value, and its new value before anything inside it was changed.
 
     `fromType` and `toType`: null, boolean, integer, number, string, array or object.
     """
@@ -90,10 +90,10 @@ class Coercion(msgspec.Struct, frozen=True, rename="camel"):
 class Response(msgspec.Struct, frozen=True, rename="camel"):
     """Whether the data fits, and what was changed to make it fit.
 
-    `ok`: there is an answer. `valid`: of `data`, as it was sent or coerced; null when there is no answer. `coercions`: the
-    first 1000, in the order in which they were made. `errors`: the first 100. `confidence`: 0 to 1, less with every coercion
-    or error. `dialect`: URI of the draft that the schema was read by. `coercionCount`, `errorCount`: of all, listed or not;
-    null when there is no answer. `error`: why there is none.
+    `ok`: there is an answer. `valid`: whether `data`, unchanged or coerced, fits; null when there is no answer. `coercions`:
+    the first 1000, in the order in which they were made. `errors`: the first 100. `confidence`: 0 to 1, lower with every
+    coercion or error. `dialect`: URI of the schema's draft. `coercionCount`, `errorCount`: number of all, listed or not; null
+    when there is no answer. `error`: why there is no answer.
     """
 
     ok: bool
@@ -109,7 +109,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Coerce it if that is wanted, then say what is wrong."""
+    """Coerce the data if requested, then report its errors."""
     schema, data = _compiled(request), _decoded(request)
     document = Document(schema)
     root = document.root
@@ -146,7 +146,7 @@ def exhausted(request: Request) -> Response:
 
 
 def confidence(coercions: int, errors: int) -> float:
-    """How likely it is that the data is what the tool wants; the formula is above."""
+    """How likely it is that the data is what the tool wants. The module's docstring has the formula."""
     if errors:
         return round(0.5 / (1 + errors), 4)
     return round(0.6 + 0.35 * 0.9 ** (coercions - 1), 4) if coercions else 1.0
@@ -172,7 +172,7 @@ def _compiled(request: Request) -> Schema:
 
 
 def _listed(changes: list[Change]) -> list[Coercion]:
-    """The first 1000, fewer if their paths are very long."""
+    """The first 1000 coercions; fewer if their paths are very long."""
     listed: list[Coercion] = []
     room = MAX_POINTERS
     for change in changes[:MAX_COERCIONS]:

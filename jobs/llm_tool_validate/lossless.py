@@ -1,4 +1,4 @@
-"""Which values are the same in another type. Everything that is not listed in `converted` is another value."""
+"""Defines which values are the same in another type. Only the table of `converted` counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALL_TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", 
 
 
 def type_of(value: Any) -> str:
-    """The JSON type, integer where that is how it is written."""
+    """The JSON type. A number is an integer when it is written as one."""
     match value:
         case None:
             return "null"
@@ -32,23 +32,23 @@ def type_of(value: Any) -> str:
 
 
 def widened(types: list[str]) -> frozenset[str]:
-    """The types that a list of types allows: an integer is a number."""
+    """The types that a list of types allows, where number includes integer."""
     return frozenset(types) | ({"integer"} if "number" in types else frozenset())
 
 
 def converted(value: Any, types: frozenset[str], *, max_levels: int) -> Any:
-    """The value as one of these types, which it has not, or NOTHING.
+    """Convert the value to one of these types, none of which it has. NOTHING when that is impossible.
 
     | from | to |
     |---|---|
-    | string | what it is the JSON text of, white space around it aside; the empty string is null |
-    | number | string: its JSON text; boolean: 1 is true, 0 is false; integer: in draft 4, where 1.0 is none |
+    | string | the value whose JSON text it is, with white space around it or not; the empty string is null |
+    | number | string: its JSON text; boolean: 1 is true, 0 is false; integer: only in draft 4, where 1.0 is not one |
     | boolean | string: its JSON text |
 
-    A string is never made of null, an object or an array, and no number of a boolean.
+    Null, objects and arrays never become a string, and a boolean never becomes a number.
 
     Args:
-        types: as `widened` gives them.
+        types: as `widened` returns them.
         max_levels: how deeply an object or array may be nested.
     """
     match value:
@@ -63,9 +63,9 @@ def converted(value: Any, types: frozenset[str], *, max_levels: int) -> Any:
 
 
 class Listed:
-    """The scalars of an `enum`, to find the one that a value is in another type.
+    """The scalars of an `enum`, for finding the one that equals a value in another type.
 
-    Null is out of the question where texts are listed: an empty text is a wrong text there.
+    If the enum contains texts, an empty text never becomes null: it is a wrong text.
     """
 
     def __init__(self, options: list[Any]) -> None:
@@ -75,16 +75,16 @@ class Listed:
         self._types = [widened([name]) for name in names - ({"null"} if "string" in names else set())]
 
     def same(self, value: Any) -> Any:
-        """The option, or NOTHING when there is none, or more than one."""
+        """The matching scalar. NOTHING when there is none, or more than one."""
         found = {_as_json(converted(value, types, max_levels=0)) for types in self._types}
         same = [self._options[key] for key in found if key in self._options]
         return same[0] if len(same) == 1 else NOTHING
 
 
 def is_wrappable(value: Any) -> bool:
-    """Whether an array may be made with this as its only item.
+    """Whether an array may be made with this value as its only item.
 
-    Null means no array, rather than an array with one null. A text that begins like an array is a broken array.
+    Null means "no array", not an array with one null. A text that begins like an array is a broken array.
     """
     return isinstance(value, int | float) or (isinstance(value, str) and not looks_like_a_container(value))
 
@@ -119,7 +119,7 @@ def _of_number(value: float, types: frozenset[str]) -> Any:
 
 
 def _as_json(value: Any) -> tuple[bool, Any]:
-    """Equal for what JSON Schema calls equal: 1 and 1.0, but not 1 and true."""
+    """A key that is equal for values that JSON Schema calls equal: 1 and 1.0, but not 1 and true."""
     return isinstance(value, bool), value
 
 

@@ -1,4 +1,4 @@
-"""The numbers that texts are, exactly or not at all."""
+"""Reads the number in a text exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 import re
 
 MAX_DIGITS = 308
-"""Of an integer. Any longer one is beyond a double, and half of all JSON readers would make Infinity of it."""
+"""Limit of an integer. A longer one is beyond the range of a double, and half of all JSON readers would read Infinity."""
 MAX_WRITTEN_OUT = 40
-"""Of an integer whose text has an exponent or a fraction. `1e307` would make 308 digits of five characters."""
+"""Limit of an integer whose text has an exponent or a fraction. `1e307` has five characters, but 308 digits."""
 _MAX_CHARACTERS = 400
 
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,6}))?")
 
 Exact = tuple[str, str, int]
-"""Sign, digits without zeros at either end, and the power of ten of the last one."""
+"""Sign, digits without zeros at either end, and the power of ten of the last digit."""
 
 
 def integer(text: str) -> int | None:

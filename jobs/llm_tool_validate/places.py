@@ -1,4 +1,4 @@
-"""Where something is in a JSON value, and what is there."""
+"""Reads and replaces values at a place in a JSON value."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 
 Place = tuple[str | int, ...]
-"""Keys and indexes from the root inwards."""
+"""Keys and indexes, from the root inwards."""
 
 
 def get(root: Any, place: Place) -> Any:
-    """What is at a place that exists."""
+    """The value at a place, which must exist."""
     for part in place:
         root = root[part]
     return root
 
 
 def put(root: Any, place: Place, value: Any) -> Any:
-    """The root, with another value at a place that exists. Only a root that is replaced itself is another object."""
+    """Replace the value at a place, which must exist. Returns the root, which is a new object only if it is replaced itself."""
     if not place:
         return value
     get(root, place[:-1])[place[-1]] = value

@@ -1,21 +1,21 @@
-"""Finds out which changes of type make a value fit a schema.
+"""Finds the changes of type that make a value fit a schema.
 
-The validator is the only judge of what applies where: a value is changed where a rule of the schema says that its type is
-wrong, and nowhere else. So references, combinations, conditions and every draft mean here what they mean to it.
+The validator alone decides which rules apply where: a value is changed only where a rule of the schema reports a wrong type.
+So references, combinations, conditions and every draft have exactly the validator's meaning.
 
-1. A value that fits is not touched.
-2. Where `type` is broken, the value becomes what `lossless.converted` makes of it, of the types that all broken rules of that
-   place allow. A scalar is put into an array when it then fits as the item.
-3. Where `enum` or `const` is broken, it becomes the one listed value that it is in another type.
-4. Where `anyOf` or `oneOf` is broken because no branch fits, it becomes what fits a branch, in that branch's own terms: the one
-   with the fewest new arrays, then the fewest changes, then the first. `oneOf` must then have one that fits.
-   `unevaluatedProperties` is such a branch.
-5. Changes may bring other rules into force (`if`), or values into sight (those of a text that was parsed). So it goes on
-   until nothing can be changed any more.
-6. Where rules contradict each other, one asking for a type that another does not allow, the value is left as it was. A
-   condition may have been the reason that was gone in the end, so all this is done again with what came out.
+1. A value that fits is not changed.
+2. Where `type` is broken, `lossless.converted` converts the value, to a type that all broken rules of that place allow. A
+   scalar is put into an array when it then fits as the item.
+3. Where `enum` or `const` is broken, the value becomes the one listed value that equals it in another type.
+4. Where `anyOf` or `oneOf` is broken because no branch fits, the value is changed to fit one branch by these same rules: the
+   branch with the fewest new arrays, then the fewest changes, then the first. For `oneOf`, exactly one branch must then
+   fit. `unevaluatedProperties` counts as such a branch.
+5. A change may make other rules apply (`if`), or reveal values (those of a parsed text). So this repeats until no change is
+   possible.
+6. Where rules contradict each other, because one requires a type that another forbids, the value is left unchanged. The
+   cause may be a condition that a later change made false, so everything is repeated with the result.
 
-Not looked into: `not`, `contains`, `propertyNames` and `unevaluatedItems`.
+`not`, `contains`, `propertyNames` and `unevaluatedItems` cause no changes.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from jobs.llm_tool_validate.texts import NOTHING
 from jobs.llm_tool_validate.violations import Violation
 
 MAX_LEVELS = 128
-"""Of a value, with all that was parsed in it."""
+"""Limit of a value, together with everything that is parsed in it."""
 MAX_REPEATS = 4
 MAX_NESTED_BRANCHES = 48
-"""How many branches within branches are tried. Each takes six frames of Python's stack."""
+"""How deeply branches within branches are tried. Each takes six frames of Python's stack."""
 
 Demands = dict[Place, frozenset[str]]
-"""The types that a value at a place may have."""
+"""The types that the rules allow for the value at each place."""
 
 _HOPELESS = ("additionalItems", "additionalProperties", "dependentRequired", "falseSchema", "required")
-"""Keywords that no change of a type satisfies."""
+"""Keywords that no change of type can satisfy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One value that became another.
+    """One changed value.
 
     Attributes:
-        before: as it was.
-        after: as it became, before anything within it was changed.
-        wraps: whether `after` is an array made for it.
+        before: the old value.
+        after: the new value, before anything inside it was changed.
+        wraps: whether `after` is an array that was made for the old value.
     """
 
     place: Place
@@ -63,11 +63,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What became of a value.
+    """The result for a value.
 
     Attributes:
-        changes: in the order in which they have to be made.
-        violations: the rules that it breaks all the same.
+        changes: in the order in which they must be made.
+        violations: the rules that it still breaks.
     """
 
     value: Any
@@ -76,7 +76,7 @@ class Solution:
 
 
 def solve(part: Part, value: Any) -> Solution:
-    """The value that comes closest to fitting. `value` itself stays as it is. May take exponential time."""
+    """The value that comes closest to fitting. `value` itself is not modified. May take exponential time."""
     solution = _whole(part, value)
     for _ in range(MAX_REPEATS):
         if not solution.changes or not solution.violations:
@@ -96,12 +96,12 @@ def _whole(part: Part, value: Any) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What is to fit what.
+    """A part of the schema, and the situation in which a value must fit it.
 
     Attributes:
         part: the schema.
-        level: how deep the value is in the whole one.
-        branches: in how many branches the schema is. In one, a value that does not fit is of no use.
+        level: the depth of the value in the whole value.
+        branches: in how many branches this schema is. Inside a branch, a value that does not fit is useless.
         is_new_item: whether the value is the item of an array that was made for it.
     """
 
@@ -112,7 +112,7 @@ class _Task:
 
 
 def _solve(task: _Task, value: Any) -> Solution | None:
-    """None when it is for a branch that the value cannot be made to fit."""
+    """The result, or None when it is for a branch and the value cannot be made to fit."""
     left: set[Place] = set()
     while True:
         attempt = _Attempt(task, copy(value), left)
@@ -121,12 +121,12 @@ def _solve(task: _Task, value: Any) -> Solution | None:
         wrong = attempt.contradictions or attempt.useless_arrays()
         if not wrong:
             return Solution(attempt.value, list(attempt.changes.values()), attempt.violations)
-        # From the start, because what was changed there may have led to other changes.
+        # Start again, because a change that is now undone may have caused other changes.
         left |= wrong
 
 
 class _Attempt:
-    """The changes, given the places that are to be left as they are."""
+    """One try to make the changes, except at the places that must stay unchanged."""
 
     def __init__(self, task: _Task, value: Any, left: set[Place]) -> None:
         self.value = value
@@ -137,7 +137,7 @@ class _Attempt:
         self._left = left
 
     def run(self) -> bool:
-        """Change all that can be changed. False when it is for a branch and does not fit."""
+        """Make all possible changes. False when it is for a branch and the value does not fit."""
         while True:
             self.violations = self._task.part.violations(self.value)
             demands = _demands(self.violations)
@@ -162,23 +162,23 @@ class _Attempt:
         return arrays & {place[:length] for place in places for length in range(len(place))}
 
     def _convert(self, demands: Demands) -> None:
-        """Change what has a wrong type."""
+        """Change values of a wrong type."""
         for place, types in demands.items():
             self._make(self._converted(place, types))
 
     def _choose(self, demands: Demands) -> None:
-        """Change what is not one of the values that are listed."""
+        """Change values that are not among the listed ones."""
         for violation in self.violations:
             self._make(self._listed(violation, demands))
 
     def _resolve(self, demands: Demands) -> None:
-        """Change what fits no branch."""
+        """Change values that fit no branch."""
         for violation in self.violations:
             if violation.keyword in UNIONS:
                 self._adopt_best(violation.place, self._in_branches(violation))
 
     def _in_branches(self, violation: Violation) -> list[Solution]:
-        """How the value can be made to fit each of the branches. It may fit by now, because of another change."""
+        """The ways to make the value fit each of the branches. Another change may already have made it fit."""
         branches = self._task.part.document.branches(violation.location)
         value = get(self.value, violation.place)
         if any(branch.is_valid(value) for branch in branches):
@@ -189,7 +189,7 @@ class _Attempt:
         return found
 
     def _evaluate(self, demands: Demands) -> None:
-        """Change properties that nothing else in the schema speaks of."""
+        """Change properties that no other rule of the schema covers."""
         for violation in self.violations:
             if not isinstance(violation.kind, ValidationErrorKind.UnevaluatedProperties):
                 continue
@@ -200,14 +200,14 @@ class _Attempt:
                 self._adopt_best(place, [solution] if solution else [])
 
     def _in_branch(self, part: Part, place: Place) -> Solution | None:
-        """How the value at a place can be made to fit."""
+        """The way to make the value at a place fit."""
         if self._task.branches == MAX_NESTED_BRANCHES:
             return None
         task = _Task(part, self._task.level + len(place), self._task.branches + 1, self._is_new_item(place))
         return _solve(task, get(self.value, place))
 
     def _adopt_best(self, place: Place, solutions: list[Solution]) -> None:
-        """Adopt the best one that only changes what may be changed. If there is none, something has been changed wrongly."""
+        """Adopt the best solution that changes only what may be changed. If there is none, an earlier change was wrong."""
         for solution in sorted(solutions, key=lambda it: (sum(change.wraps for change in it.changes), len(it.changes))):
             changes = [replace(change, place=(*place, *change.place)) for change in solution.changes]
             if all(self._is_free(change.place) for change in changes):
@@ -218,7 +218,7 @@ class _Attempt:
         self.contradictions |= places & self.changes.keys()
 
     def _is_hopeful(self, violations: Sequence[Violation], demands: Demands) -> bool:
-        """Whether changes of type could do away with these violations."""
+        """Whether changes of type could remove these violations."""
         for violation in violations:
             keyword = violation.keyword
             is_listed = keyword in ("enum", "const") and violation.place not in demands
@@ -238,7 +238,7 @@ class _Attempt:
         return None
 
     def _listed(self, violation: Violation, demands: Demands) -> Change | None:
-        """The one listed value that the value is in another type."""
+        """The change to the one listed value that equals the value in another type."""
         place = violation.place
         if violation.keyword == "enum":
             listed = self._task.part.document.listed(violation.location)
@@ -270,7 +270,7 @@ class _Attempt:
 
 
 def _demands(violations: Sequence[Violation]) -> Demands:
-    """Where `type` is broken, and which types all of those rules allow."""
+    """The places where `type` is broken, and the types that all of the broken rules allow."""
     demands: Demands = {}
     for violation in violations:
         if isinstance(violation.kind, ValidationErrorKind.Type):

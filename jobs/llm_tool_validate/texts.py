@@ -1,4 +1,4 @@
-"""The objects and arrays that texts are. Strict: what a reader could understand in two ways is not understood."""
+"""Reads the objects and arrays in texts. A text with two possible readings is not read."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import msgspec
 from shared.undecoded import levels
 
 NOTHING: Final = object()
-"""No value. None is one: null."""
+"""The absence of a value. None cannot stand for it, because None is null."""
 
 WHITESPACE = " \t\n\r"
-"""What RFC 8259 allows around a value."""
+"""The white space that RFC 8259 allows around a value."""
 
 
 def looks_like_a_container(text: str) -> bool:
-    """Whether somebody meant an object or array, well-formed or not."""
+    """Whether a text was meant as an object or array, well-formed or not."""
     return text.lstrip(WHITESPACE).startswith(("[", "{"))
 
 
 def container(text: str, *, max_levels: int) -> Any:
-    """The object or array whose JSON text this is, or the JSON text of its JSON text, and so on; else NOTHING.
+    """The object or array whose JSON text this is, also when it was encoded several times. Otherwise NOTHING.
 
-    NOTHING as well when it is nested too deeply, has a key twice, or a number or text that cannot be kept.
+    NOTHING also when it is nested too deeply, repeats a key, or has a number or text that would lose something.
     """
     value: Any = text
     while isinstance(value, str):
@@ -45,7 +45,7 @@ class _Twice(ValueError):
 
 
 def _has_a_key_twice(text: str) -> bool:
-    """Of a text that is JSON."""
+    """Whether an object in a JSON text repeats a key."""
     try:
         json.loads(text, object_pairs_hook=_distinct, parse_float=_ignored, parse_int=_ignored)
     except _Twice:
@@ -59,4 +59,4 @@ def _distinct(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _ignored(number: str) -> None:
-    """Not worth converting again."""
+    """Skip a number. It is not needed here."""

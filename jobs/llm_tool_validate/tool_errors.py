@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a tool, told so that whoever made them can put them right."""
+"""Describes the errors of a tool's arguments, so that their author can correct them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from jobs.llm_tool_validate.violations import Violation
 
 MAX_ERRORS = 100
 MAX_POINTERS = 64 * 1024
-"""Characters of all paths together: a key may be as long as the data."""
+"""Characters of all paths together. A key may be as long as the data."""
 MAX_EXPECTED = 1000
 """Bytes as JSON."""
 MAX_DESCENT = 8
-"""How many branches within branches a message looks into."""
+"""How many levels of branches within branches a message describes."""
 
 
 class ToolError(msgspec.Struct, frozen=True, rename="camel"):
     """One rule that the data breaks.
 
-    `path`: JSON Pointer to the value in question. `keyword`: the rule's, or `falseSchema`. `message`: at most 200 characters.
-    `expected`: what the schema has there, and for a missing property its name; null when longer than 1000 bytes.
-    `schemaPath`: JSON Pointer to the rule, references followed; from the nearest `$id` on where there are several.
+    `path`: JSON Pointer to the value. `keyword`: the rule's, or `falseSchema`. `message`: at most 200 characters. `expected`:
+    the schema's value of the keyword, or the name of a missing property; null when longer than 1000 bytes. `schemaPath`: JSON
+    Pointer to the rule with references followed, starting at the nearest `$id` when there are several.
     """
 
     path: str
@@ -38,7 +38,7 @@ class ToolError(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def tell(document: Document, data: Any, violations: Sequence[Violation]) -> list[ToolError]:
-    """The first 100 errors, fewer if their paths are very long."""
+    """The first 100 errors; fewer if their paths are very long."""
     told: list[ToolError] = []
     room = MAX_POINTERS
     for violation in violations[:MAX_ERRORS]:
@@ -60,7 +60,7 @@ def _expected(document: Document, violation: Violation) -> Any:
 
 
 def _message(document: Document, data: Any, violation: Violation) -> str:
-    """The library's, and of a union what is wrong with the branch that is closest, and so on inwards."""
+    """The library's message. For a union, it also says what is wrong with the closest branch, and so on inwards."""
     place: Place = ()
     innermost, value = violation, get(data, violation.place)
     for _ in range(MAX_DESCENT):
@@ -78,7 +78,7 @@ def _message(document: Document, data: Any, violation: Violation) -> str:
 
 
 def _closest(branches: Iterable[Part], value: Any) -> Violation | None:
-    """The first error of the branch that was most likely meant: it takes the type, then the constants, then has few errors."""
+    """The first error of the closest branch: one that allows the type, then fits the constants, then has the fewest errors."""
     candidates = []
     for branch in branches:
         reasons = branch.violations(value)

@@ -1,15 +1,15 @@
-"""The JSON Schema in the definition of an LLM's tool, however that is wrapped.
+"""Finds the JSON Schema in the definition of an LLM's tool.
 
-| whose | where the schema is |
+| format | place of the schema |
 |---|---|
 | OpenAI, Chat Completions | `function.parameters` |
 | OpenAI, Responses, and the older `functions` | `parameters` |
 | Anthropic | `input_schema` |
 | MCP | `inputSchema` |
 | Amazon Bedrock | `toolSpec.inputSchema.json` |
-| nobody's | it is the object itself |
+| none | the object itself |
 
-A function of OpenAI's without `parameters`, or with null, takes an object of which nothing is said.
+For OpenAI, a function whose `parameters` are missing or null accepts any object.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RULES = frozenset(
         *("prefixItems", "properties", "propertyNames", "required", "then", "unevaluatedProperties"),
     }
 )
-"""Keywords that the definition of a tool has not, and a schema that says anything mostly has."""
+"""Keywords that a schema with any rule usually has, and the definition of a tool never has."""
 
 _OTHER_KEYWORDS = frozenset(
     {
@@ -58,11 +58,11 @@ _OTHER_KEYWORDS = frozenset(
 _NOTES = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "type", "writeOnly"}
 )
-"""What a schema may have beside its rules, and other things than schemas have too."""
+"""Names that a schema may have beside its rules, and that other objects have too."""
 
 
 def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
-    """The schema, which may be anything yet, and the dotted name of the place where it is: empty for the object itself."""
+    """The schema, not checked yet, and the dotted name of its place: empty for the object itself."""
     if _is_schema(definition):
         return definition, ""
     function = definition.get("function")
@@ -81,8 +81,8 @@ def schema_in(definition: dict[str, Any]) -> tuple[Any, str]:
 
 
 def is_foreign(schema: Any) -> bool:
-    """Whether an object has names that JSON Schema does not know and no rule of it: more likely the definition of a tool in a
-    wrapping that is not in the table than a schema that takes anything."""
+    """Whether an object has unknown names and no rule of JSON Schema. It is then probably the definition of a tool in another
+    format, and not a schema that accepts everything."""
     if not isinstance(schema, dict) or _is_schema(schema):
         return False
     names = {name for name in schema if not name.startswith("x-")}

@@ -1,4 +1,4 @@
-"""What the library says is wrong, with the true place of it."""
+"""Converts the library's errors to violations with the correct place."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from jobs.json_schema.check import MASK, keyword_of, pointer
 from jobs.llm_tool_validate.places import Place
 
 _ODD_KEY = re.compile(rb'[{,]"(?:|\+[0-9]+|0[0-9]+)":')
-"""In JSON. The library's list of keys leaves out an empty one, and has 7 for `007` and `+7`, as it has for `7`."""
+"""Matches keys in JSON that the library reports wrongly: it omits an empty key, and reports `007` and `+7` as 7, like `7`."""
 _NUMBER = re.compile(r"\[(\+?[0-9]+)\]")
 _REQUIRING = ("dependencies", "dependentRequired")
-"""Keywords of which the library tells a location that is not there."""
+"""Keywords for which the library reports a location that does not exist."""
 _TOLD = "\n\nOn instance"
 _TOLD_END = f":\n    {MASK}"
 
@@ -28,9 +28,9 @@ class Violation:
     """One rule that a value breaks.
 
     Attributes:
-        place: in the value.
-        keyword: as the library calls it.
-        location: the absolute URI of the rule; empty when the library knows none.
+        place: where it is in the value.
+        keyword: the library's name of the keyword.
+        location: the absolute URI of the rule; empty when the library does not know it.
     """
 
     place: Place
@@ -40,24 +40,25 @@ class Violation:
 
     @property
     def kind(self) -> ValidationErrorKind:
-        """What there is to know about this keyword."""
+        """The library's details about this keyword."""
         return self.error.kind
 
     @property
     def rule(self) -> str:
-        """The keyword as the schema has it, or `falseSchema`. The library says `required` of all that require a property."""
+        """The keyword as in the schema, or `falseSchema`. The library reports `required` for every keyword that requires a
+        property."""
         last = self.error.schema_path[-1] if self.error.schema_path else None
         return str(last) if last in _REQUIRING else keyword_of(self.error)
 
     @property
     def schema_path(self) -> str:
-        """JSON Pointer to the rule, references followed; from the nearest `$id` on where there are several."""
+        """JSON Pointer to the rule with references followed, starting at the nearest `$id` when there are several."""
         path = unquote(self.location.partition("#")[2]) if self.location else pointer(self.error.schema_path)
         return path.rpartition("/")[0] if self.rule in _REQUIRING and self.location else path
 
 
 def violations_of(value: Any, errors: Iterable[ValidationError]) -> list[Violation]:
-    """The library's errors of a value."""
+    """Convert the library's errors of a value."""
     has_odd_keys = isinstance(value, dict | list) and _ODD_KEY.search(msgspec.json.encode(value)) is not None
     place_of = _place_of_odd_keys if has_odd_keys else _place
     return [
@@ -78,9 +79,9 @@ def _place(value: Any, error: ValidationError) -> Place:
 
 
 def _place_of_odd_keys(value: Any, error: ValidationError) -> Place:
-    """Read from the message for people, which has every key: `On instance["a"][""][007]`."""
+    """The place, read from the message for people, which has every key: `On instance["a"][""][007]`."""
     message = error.verbose_message.removesuffix(_TOLD_END)
-    # A key may itself have what comes before the keys, or after them: only the right reading ends at a value.
+    # A key may contain the text before or after the keys. Only the correct reading leads to a value.
     return next(place for found in re.finditer(_TOLD, message) for place in _read(value, message[found.end() :]))
 
 
@@ -94,7 +95,7 @@ def _read(value: Any, told: str) -> Iterator[Place]:
 
 
 def _first_keys(value: Any, told: str) -> Iterator[tuple[str | int, str]]:
-    """The keys or the index that a text may begin with, and what comes after."""
+    """The keys or indexes with which a text may begin, and the rest of the text after each."""
     number = _NUMBER.match(told)
     if isinstance(value, list) and number is not None and len(number[1]) < 10 and int(number[1]) < len(value):
         yield int(number[1]), told[number.end() :]

@@ -1,1 +1,1 @@
-"""ECMAScript regular expressions: their syntax, and V8 to run them."""
+"""Checks the syntax of ECMAScript regular expressions, and runs them in V8."""

@@ -1,4 +1,4 @@
-"""Character classes: `[^a-z\\d]`."""
+"""Reads character classes: `[^a-z\\d]`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from jobs.regex_test.escapes import character_escape, class_escape
 
 
 def pass_class(cursor: Cursor, escaped_k: list[int]) -> None:
-    """Pass a class; the cursor stands on its `[`.
+    """Skip a class; the cursor is at its `[`.
 
     Args:
-        escaped_k: gets the places of each `\\k`, which is a k unless the pattern has named groups.
+        escaped_k: receives the position of each `\\k`, which means the letter k unless the pattern has named groups.
 
     Raises:
-        PatternError: it is none.
+        PatternError: the class is not valid.
     """
     opening = cursor.i
     cursor.i += 1
@@ -37,7 +37,7 @@ def pass_class(cursor: Cursor, escaped_k: list[int]) -> None:
 
 
 def _atom(cursor: Cursor, escaped_k: list[int]) -> int | None:
-    """Pass one member. The character that it is; None for a class in the class."""
+    """Skip one member. Returns its character, or None for a class inside the class."""
     c = cursor.at()
     cursor.i += 1
     if c != "\\":

@@ -1,4 +1,4 @@
-"""Where the reading of a pattern stands."""
+"""The position of the reader in a pattern."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class PatternError(ValueError):
     """A pattern that is not in the language.
 
     Attributes:
-        message: what is wrong, as JavaScript engines word it; never a part of the pattern.
-        index: where, in UTF-16 units.
+        message: what is wrong, in the words of JavaScript engines. It never quotes the pattern.
+        index: position in UTF-16 units.
     """
 
     def __init__(self, message: str, index: int) -> None:
@@ -23,11 +23,11 @@ class PatternError(ValueError):
 
 
 class Cursor:
-    """A pattern as the grammar sees it: code points with the flag u, UTF-16 units without.
+    """A pattern as a sequence of code points with the flag u, or of UTF-16 units without it.
 
     Attributes:
         text: one character per code point or unit.
-        size: characters in it.
+        size: number of characters.
         unicode: whether the flag u is set.
         i: the position in `text`.
     """
@@ -39,16 +39,16 @@ class Cursor:
         self.i = 0
 
     def at(self, offset: int = 0) -> str:
-        """The character there; empty at the end."""
+        """The character at this offset; empty at the end."""
         i = self.i + offset
         return self.text[i] if i < self.size else ""
 
     def error(self, message: str, i: int) -> PatternError:
-        """A problem at a position of `text`."""
+        """The error for a problem at a position in `text`."""
         return PatternError(message, i + sum(c > "\uffff" for c in self.text[:i]))
 
     def hex(self, digits: int) -> int | None:
-        """Pass exactly so many hexadecimal digits, if they stand here."""
+        """Skip exactly `digits` hexadecimal digits and return their value. None, without skipping, when they are not there."""
         found = self.text[self.i : self.i + digits]
         if len(found) < digits or not _HEX_DIGITS.issuperset(found):
             return None
@@ -56,7 +56,7 @@ class Cursor:
         return int(found, 16)
 
     def braced_hex(self) -> int | None:
-        """Pass `{` hexadecimal digits `}` if they are a code point."""
+        """Skip a code point in hexadecimal digits within braces. None, without skipping, when there is none."""
         found = _HEX.match(self.text, self.i + 1)
         assert found is not None
         digits = found[0].lstrip("0")
@@ -70,7 +70,7 @@ class Cursor:
 
 
 def units_of(text: str) -> str:
-    """The UTF-16 units of a text, one character each: what JavaScript's strings are made of."""
+    """The UTF-16 units of a text, one character each, as in JavaScript's strings."""
     if text.isascii() or max(text) <= "\uffff":
         return text
     return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))

@@ -1,12 +1,12 @@
-"""regex-test: what a JavaScript regular expression matches in a text, by V8 itself.
+"""regex-test: runs a JavaScript regular expression on a text, in V8.
 
-- Offsets and lengths are in UTF-16 units, as in JavaScript. A match may begin or end between the halves of a surrogate pair
-  (without the flag u it often does); such a half is written as U+FFFD, and the offsets still say exactly where it is.
-- A pattern that is no regular expression is refused before the payment: jobs/regex_test/syntax.py decides it without V8,
-  which the API does not load.
-- A pattern may use 50 ms of CPU time, for compiling and matching together. Time spent waiting for a busy machine does not
-  count. More than that, or more than the 64 MB that V8 has for places to go back to, is the answer `regex_timeout`.
-- The matches of an answer have 1 MiB as JSON at most. `matchCount` counts them all in any case.
+- Offsets and lengths are in UTF-16 units, as in JavaScript. A match may begin or end inside a surrogate pair, as it often
+  does without the flag u. The half pair is written as U+FFFD, and the offsets still give the exact position.
+- An invalid pattern is refused before the payment. jobs/regex_test/syntax.py decides this without V8, which the API does
+  not load.
+- Compiling and matching may take 50 ms of CPU time together. Waiting for a busy machine does not count. A pattern that
+  takes more, or more than V8's 64 MB backtracking stack, gets the answer `regex_timeout`.
+- The matches of an answer have at most 1 MiB as JSON. `matchCount` always counts all of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENGINE = "V8 14.4.258.23"
 
 
 class RegexSyntax(InvalidInput):
-    """V8 refuses a pattern that the check before the payment let through."""
+    """V8 refuses a pattern that the check before the payment accepted."""
 
     code = "regex_syntax"
 
@@ -46,7 +46,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         str,
         msgspec.Meta(
             description="JavaScript flags: any of d, g, i, m, s, u and y, each at most once.",
-            # Shown, not checked: the check below says more.
+            # In the schema only: the check below gives a better message.
             extra_json_schema={"pattern": f"^[{FLAGS}]*$", "maxLength": len(FLAGS)},
         ),
     ] = ""
@@ -67,11 +67,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """What matched.
+    """The matches.
 
-    `ok`: false when the pattern took too much, and then `error` says so. `matched`, `matchCount`: null in that case; without
-    the flag g only the first match is looked for. `truncated`: whether there are more matches than `matches` has. `flags`:
-    in JavaScript's order. `elapsedMs`: CPU time for compiling and matching.
+    `ok`: false when the pattern took too long; then `error` says so, and `matched` and `matchCount` are null. Without the flag
+    g only the first match is searched for. `truncated`: whether there are more matches than `matches` contains. `flags`: in
+    JavaScript's order. `elapsedMs`: CPU time for compiling and matching.
     """
 
     ok: bool
@@ -86,7 +86,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Match, and count."""
+    """Find and count the matches."""
     try:
         matches = find(request.pattern, request.flags, request.input, limit=request.capture_limit)
     except PatternError as error:
@@ -107,7 +107,7 @@ def run(request: Request, context: Context) -> Response:
 
 
 def exhausted(request: Request) -> Response:
-    """The answer when V8 did not stop by itself."""
+    """The answer when the child process had to be killed."""
     return _timed_out(request, LIMIT_S)
 
 
@@ -126,7 +126,7 @@ def _timed_out(request: Request, cpu_s: float) -> Response:
 
 
 def _in_order(flags: str) -> str:
-    """`RegExp.prototype.flags` is in alphabetical order."""
+    """Sort flags alphabetically, as `RegExp.prototype.flags` does."""
     return "".join(sorted(flags))
 
 
@@ -139,7 +139,7 @@ ENDPOINT = Endpoint(
     price=Price.of("0.005"),
     category=Category.UTILITY,
     pool=Pool.FAST,
-    # The rest of the pool may be as hostile: 200 patterns that run to their limit take two cores 6 s.
+    # The other requests in the pool may be as hostile: 200 patterns that run to their limit take two cores 6 s.
     deadline_s=20,
     flavour=Flavour.NEWER,
     request=Request,

@@ -1,5 +1,5 @@
-"""What a backslash introduces: characters, classes of characters and properties. Without the flag u nearly all is allowed
-(Annex B of ECMAScript), with it only what means something."""
+"""Reads what follows a backslash: characters, classes of characters and properties. Without the flag u nearly everything is
+allowed (Annex B of ECMAScript). With it, every escape must have a meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BACKSLASH = 0x5C
 
 
 def class_escape(cursor: Cursor) -> bool:
-    """Pass what follows a backslash if it is a class: `d`, `S`, `p{...}`."""
+    """Skip the rest of a class after its backslash (`d`, `S`, `p{...}`). False when it is not a class."""
     c = cursor.at()
     if c in _CLASSES:
         cursor.i += 1
@@ -32,10 +32,10 @@ def class_escape(cursor: Cursor) -> bool:
 
 
 def character_escape(cursor: Cursor, *, in_class: bool) -> int:
-    """Pass what follows a backslash, which is neither a class, an assertion nor a reference. The character that it means.
+    """Skip the rest of an escape that is neither a class, an assertion nor a reference, and return the character that it means.
 
     Raises:
-        PatternError: it means none.
+        PatternError: the escape has no meaning.
     """
     start = cursor.i - 1
     c = cursor.at()
@@ -60,7 +60,7 @@ def character_escape(cursor: Cursor, *, in_class: bool) -> int:
 
 
 def unicode_escape(cursor: Cursor, *, unicode: bool) -> int | None:
-    """Pass what follows `\\u`, if it is complete. With `unicode` it may have braces or be a pair of surrogates."""
+    """Skip the rest of a complete `\\u` escape. With `unicode` it may have braces, or be a surrogate pair."""
     if unicode and cursor.at() == "{":
         return cursor.braced_hex()
     value = cursor.hex(4)
@@ -81,7 +81,7 @@ def _digits(cursor: Cursor, start: int) -> int:
         cursor.i += 1
         return 0
     octal = _OCTAL.match(cursor.text, cursor.i)
-    if octal is None:  # \8 and \9 are themselves
+    if octal is None:  # \8 and \9 mean the digits themselves
         cursor.i += 1
         return ord(cursor.text[cursor.i - 1])
     cursor.i = octal.end()
@@ -95,7 +95,7 @@ def _control(cursor: Cursor, start: int, *, in_class: bool) -> int:
         return ord(letter) & 0x1F
     if cursor.unicode:
         raise cursor.error("Invalid Unicode escape", start)
-    return _BACKSLASH  # the backslash is one itself, and the c is the next character
+    return _BACKSLASH  # the backslash is literal, and the c is the next character
 
 
 def _property(cursor: Cursor) -> None:

@@ -1,4 +1,4 @@
-"""Names of groups: how they are written, and which may be used twice."""
+"""Reads the names of groups, and decides which names may be used twice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jobs.regex_test.identifiers import is_part, is_start
 
 
 def read_name(cursor: Cursor) -> str | None:
-    """Pass a name and its `>`, if that is what stands here. Escapes count as what they mean."""
+    """Skip a name and its `>`, and return the name with its escapes decoded. None when there is no valid name."""
     name = ""
     while (c := cursor.at()) != ">":
         if not c:
@@ -31,7 +31,7 @@ def read_name(cursor: Cursor) -> str | None:
 
 
 class GroupNames:
-    """The names of a pattern. Two groups may share one only in different alternatives, where just one of them can match.
+    """The group names of a pattern. Two groups may share a name only in different alternatives, because only one can match.
 
     Attributes:
         every: all names so far.
@@ -39,12 +39,12 @@ class GroupNames:
 
     def __init__(self) -> None:
         self.every: set[str] = set()
-        # For each open disjunction: the names in the alternative that is being read, and those in the ones before.
+        # For each open disjunction: the names in the current alternative, and those in the earlier ones.
         self._levels: list[tuple[set[str], set[str]]] = [(set(), set())]
-        self._taken: set[str] = set()  # the first of each pair together
+        self._taken: set[str] = set()  # the names in all current alternatives
 
     def add(self, name: str) -> bool:
-        """A group has this name. False: another one that may match together with it has it too."""
+        """Add the name of a group. False when another group that may match together with it has the same name."""
         if name in self._taken:
             return False
         self._taken.add(name)
@@ -57,7 +57,7 @@ class GroupNames:
         self._levels.append((set(), set()))
 
     def next_alternative(self) -> None:
-        """Another alternative of the innermost disjunction begins."""
+        """The next alternative of the innermost disjunction begins."""
         current, before = self._levels[-1]
         self._taken -= current
         self._levels[-1] = (set(), _union(before, current))
@@ -71,7 +71,7 @@ class GroupNames:
 
 
 def _union(one: set[str], other: set[str]) -> set[str]:
-    """The larger of two sets with the smaller one put in."""
+    """Add the smaller of two sets to the larger one, and return it."""
     small, large = sorted((one, other), key=len)
     large |= small
     return large

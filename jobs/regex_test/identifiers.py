@@ -1,9 +1,9 @@
-"""What a group name may be made of: the identifiers of ECMAScript, by Unicode 16."""
+"""The characters of a group name: the identifiers of ECMAScript, by Unicode 16."""
 
 from __future__ import annotations
 
-# Python knows XID_Start and XID_Continue, of Unicode 14 in 3.11. What ID_Start and ID_Continue of Unicode 16 have beyond
-# that, as ranges of hexadecimal code points.
+# Python 3.11 has XID_Start and XID_Continue of Unicode 14. These are the additional code points of ID_Start and ID_Continue in
+# Unicode 16, as hexadecimal ranges.
 _LATER_STARTS = """
 37a e33 eb3 1c89-1c8a 309b-309c a7cb-a7cd a7da-a7dc fc5e-fc63 fdfa-fdfb fe70 fe72 fe74 fe76 fe78 fe7a fe7c fe7e ff9e-ff9f
 105c0-105f3 10d4a-10d65 10d6f-10d85 10ec2-10ec4 1123f-11240 11380-11389 1138b 1138e 11390-113b5 113b7 113d1 113d3
@@ -23,7 +23,7 @@ def is_start(point: int) -> bool:
 
 
 def is_part(point: int) -> bool:
-    """Whether an identifier may go on with this code point: `$`, ZWNJ and ZWJ among them."""
+    """Whether an identifier may continue with this code point, such as `$`, ZWNJ and ZWJ."""
     return ("a" + chr(point)).isidentifier() or point in (0x24, 0x200C, 0x200D) or _is_in(_PARTS, point)
 
 

@@ -1,4 +1,4 @@
-"""Matches a pattern in V8, within limits of time and size."""
+"""Runs a pattern in V8, within limits of time and size."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jobs.regex_test.v8 import Isolate, LimitReached
 LIMIT_S = 0.05
 """CPU time for compiling a pattern and matching it."""
 REPORT_LIMIT_S = 1.0
-"""CPU time for writing the matches out. It takes 20 ms at most, so this is never reached."""
+"""CPU time for writing the matches as JSON. It takes 20 ms at most, so the limit is never reached."""
 MAX_MATCHES_BYTES = 1 << 20
-"""Of all matches together, as JSON."""
+"""Limit of all matches together, as JSON."""
 
 Place = tuple[int, int]
 
@@ -23,9 +23,9 @@ Place = tuple[int, int]
 class Match(msgspec.Struct, frozen=True, rename="camel"):
     """One match. Offsets and lengths are in UTF-16 units, as in JavaScript.
 
-    `groups`: what each group captured, null where it took no part. `namedGroups`: the same by name, null when no group has
-    one. `indices`, with the flag d: `[start, end]` of the match and of each group. `namedIndices`: the same by name. Half of a
-    surrogate pair, which a match may begin or end with, is written as U+FFFD.
+    `groups`: what each group captured; null where it did not match. `namedGroups`: the same by name; null when no group has a
+    name. `indices`, with the flag d: `[start, end]` of the match and of each group. `namedIndices`: the same by name. A match
+    may begin or end with half of a surrogate pair, which is written as U+FFFD.
     """
 
     match: str
@@ -38,7 +38,7 @@ class Match(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Matches(msgspec.Struct, frozen=True):
-    """What was found: how often, the first of the matches, and the CPU time that it took."""
+    """The number of matches, the first of them, and the CPU time that they took."""
 
     count: int
     first: list[Match]
@@ -46,10 +46,10 @@ class Matches(msgspec.Struct, frozen=True):
 
 
 class Exhausted(Exception):
-    """The pattern took more time or memory than it may.
+    """The pattern took more time or memory than allowed.
 
     Attributes:
-        cpu_s: what it had spent.
+        cpu_s: CPU time spent.
     """
 
     def __init__(self, cpu_s: float) -> None:
@@ -69,19 +69,19 @@ _match = msgspec.json.Decoder(Match)
 
 @functools.cache
 def isolate() -> Isolate:
-    """The one of this process."""
+    """The only isolate of this process."""
     return Isolate(PROGRAM)
 
 
 def find(pattern: str, flags: str, text: str, *, limit: int) -> Matches:
-    """Match, as `text.matchAll(pattern)` does with the flag g, and as `pattern.exec(text)` without.
+    """Match as `text.matchAll(pattern)` does with the flag g, and as `pattern.exec(text)` does without.
 
     Args:
         limit: how many matches to return; all are counted. Fewer are returned when their JSON is too large.
 
     Raises:
-        PatternError: V8 refuses the pattern. The place is not known.
-        Exhausted: it took more than LIMIT_S of CPU time, or than V8's 64 MB to remember where to go back to.
+        PatternError: V8 refuses the pattern. The position is unknown.
+        Exhausted: it took more than LIMIT_S of CPU time, or more than V8's 64 MB backtracking stack.
         Unstoppable: V8 does not stop at the limit.
     """
     try:
@@ -98,7 +98,7 @@ def find(pattern: str, flags: str, text: str, *, limit: int) -> Matches:
 
 
 def _decoded(lines: bytes) -> list[Match]:
-    """V8 counts characters, which may have three bytes each: here it is bytes that count."""
+    """Decode the matches whose JSON fits. V8 limits characters, which may have three bytes each; this limits bytes."""
     matches: list[Match] = []
     left = MAX_MATCHES_BYTES
     for line in lines.splitlines():

@@ -1,4 +1,4 @@
-"""The JavaScript that matches, as V8 is given it. Patterns and texts come to it as arguments, never as source."""
+"""The JavaScript program that V8 runs. Patterns and texts are its arguments, and never part of its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that `\\p{...}` and `\\P{...}` know, by ECMAScript and Unicode 16."""
+"""The property names of `\\p{...}` and `\\P{...}`, by ECMAScript and Unicode 16."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ _VALUED = {
 
 
 def is_property(name: str, value: str | None) -> bool:
-    """Whether `\\p{name=value}` is one, or without a value `\\p{name}`. Names are exact: no other case, no blanks."""
+    """Whether `\\p{name=value}` exists, or `\\p{name}` without a value. Names are exact: case counts, and blanks are not
+    allowed."""
     if value is None:
         return name in _CATEGORY_NAMES or name in _BINARY_NAMES
     return value in _VALUED.get(name, ())

@@ -1,7 +1,7 @@
 """Decides whether a pattern is a regular expression of ECMAScript 2025, without an engine and in linear time.
 
-The grammar is that of the specification with its Annex B, which is what browsers do: without the flag u, much that looks
-wrong is literal text (`a{`, `]`, `\\8`). Of the other flags none matters.
+The grammar is the specification's with Annex B, as in browsers: without the flag u, much that looks wrong is literal text
+(`a{`, `]`, `\\8`). The other flags make no difference.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _BRACES = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _NUMBER = re.compile(r"[0-9]+")
 
 _ENDLESS = 2**31 - 1
-"""Engines take larger numbers of repetitions for infinity."""
+"""Engines treat larger numbers of repetitions as infinity."""
 
 
 def check(pattern: str, flags: str) -> None:
     """Raise PatternError if `new RegExp(pattern, flags)` would be a SyntaxError.
 
     Args:
-        flags: valid ones; only `u` is looked at.
+        flags: valid flags. Only `u` makes a difference.
     """
     _Reader(Cursor(pattern, unicode="u" in flags)).read()
 
 
 class _Reader:
-    """One reading of one pattern."""
+    """Reads one pattern once."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
-        self._open: list[tuple[int, bool]] = []  # where each open group begins, and whether it may be repeated
+        self._open: list[tuple[int, bool]] = []  # position of each open group, and whether it may be repeated
         self._names = GroupNames()
         self._captures = 0
-        # What can only be judged at the end, each with its place.
+        # Problems that can only be judged at the end, each with its position.
         self._named_references: list[tuple[str, int]] = []
         self._highest_reference = (0, 0)
         self._escaped_k: list[int] = []
@@ -86,7 +86,7 @@ class _Reader:
                 self._is_repeatable = self._escape()
             case "]" | "}" if cursor.unicode:
                 raise cursor.error("Lone quantifier brackets", cursor.i)
-            case _:  # the dot, and brackets that are literal
+            case _:  # the dot, and literal brackets
                 cursor.i += 1
                 self._is_repeatable = True
 
@@ -130,7 +130,7 @@ class _Reader:
             raise self._cursor.error("Duplicate capture group name", start)
 
     def _modifiers(self, start: int) -> None:
-        """`(?i-ms:`"""
+        """Skip the modifiers of a group: `(?i-ms:`"""
         cursor = self._cursor
         seen = ""
         while (c := cursor.at()) != ":" or not seen.strip("-"):
@@ -144,7 +144,7 @@ class _Reader:
         cursor.i += 1
 
     def _repeat(self, start: int) -> None:
-        """A quantifier has been passed: it needs something to repeat, and may be lazy."""
+        """Check a quantifier that was just skipped: something must precede it, and a `?` may follow it."""
         if not self._is_repeatable:
             raise self._cursor.error("Nothing to repeat", start)
         if self._cursor.at() == "?":
@@ -167,7 +167,7 @@ class _Reader:
         self._repeat(start)
 
     def _escape(self) -> bool:
-        """Pass what follows a backslash. Whether that may be repeated."""
+        """Skip the rest of an escape. Returns whether it may be repeated."""
         cursor, start = self._cursor, self._cursor.i - 1
         c = cursor.at()
         if c == "b" or c == "B":
@@ -185,7 +185,7 @@ class _Reader:
         return True
 
     def _named_reference(self, start: int) -> None:
-        """`\\k<name>`. If that is not what stands here, it is a k, unless the pattern has names or the flag u."""
+        """Skip `\\k<name>`. Any other `\\k` is the letter k, unless the pattern has named groups or the flag u."""
         cursor = self._cursor
         cursor.i += 1
         after = cursor.i

@@ -1,11 +1,11 @@
-"""V8, by the C interface of mini-racer: one isolate with one program in it, and calls that are limited in CPU time.
+"""V8 through the C interface of mini-racer: one isolate with one program, and calls that are limited in CPU time.
 
-mini-racer's own timeouts count wall time, which on a busy machine stops work that has hardly begun. Here a call goes on until
-the process has spent its CPU time, however long that takes. V8 runs one call in a thread of its own and nothing beside it,
-so the process's CPU time is the call's.
+mini-racer's own timeouts count wall time, which on a busy machine stops work that has hardly begun. Here a call may go on
+until the process has spent its CPU time, however long that takes. V8 runs one call at a time in one thread, so the process's
+CPU time is the call's.
 
-Loading the library takes about 0.2 s of CPU time, a new isolate 7 ms. Its address space is 1.4 TB, nearly all of it reserved
-and never used, of which 512 MB count as data.
+Loading the library takes about 0.2 s of CPU time, a new isolate 7 ms. It reserves 1.4 TB of address space and uses little of
+it; 512 MB count as data.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from typing import Any
 from shared.outcome import Unstoppable
 
 GRACE_S = 0.02
-"""CPU time that V8 has to notice the end of its limit. Compiling a pattern does not look, and may take 5 s; another process
-costs less than that."""
+"""CPU time that V8 may take to stop at its limit. The compiler of patterns does not check the limit and may take 5 s; a new
+process costs less."""
 
-_FLAGS = ("--single-threaded", "--max-heap-size=128")  # MB; memory beside the heap is limited by the process
+_FLAGS = ("--single-threaded", "--max-heap-size=128")  # MB; the process limits all other memory
 _abandoned: list[Any] = []
-"""What V8 will call when it is done with what could not be stopped."""
+"""Callbacks that V8 still calls for a program that could not be stopped. They must stay alive."""
 
-_STRING, _FIRST_ERROR = 5, 200  # mini-racer's types of values
+_STRING, _FIRST_ERROR = 5, 200  # mini-racer's value types
 
 
 class LimitReached(Exception):
     """A call was stopped at its limit.
 
     Attributes:
-        cpu_s: what it had spent.
+        cpu_s: CPU time spent.
     """
 
     def __init__(self, cpu_s: float) -> None:
@@ -41,26 +41,26 @@ class LimitReached(Exception):
 
 
 class ScriptError(Exception):
-    """The program threw what it should have caught."""
+    """The program threw an exception that it should have caught."""
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What a call gave: a string in UTF-8, and the CPU time that it took."""
+    """The result of a call: a string in UTF-8, and the CPU time spent."""
 
     text: bytes
     cpu_s: float
 
 
 class Isolate:
-    """A program in V8. For one caller at a time.
+    """A program in V8, for one caller at a time.
 
     Args:
         program: JavaScript whose value is an object of functions. They take strings and return a string.
     """
 
     def __init__(self, program: str) -> None:
-        from py_mini_racer import init_mini_racer  # costs 0.1 s, in the processes that need it only
+        from py_mini_racer import init_mini_racer  # takes 0.1 s, only in processes that need it
 
         self._program = program
         self._dll: Any = init_mini_racer(flags=_FLAGS, ignore_duplicate_init=True)
@@ -68,7 +68,7 @@ class Isolate:
 
     @property
     def version(self) -> str:
-        """V8's."""
+        """V8's version."""
         version: bytes = self._dll.mr_v8_version()
         return version.decode()
 
@@ -79,9 +79,9 @@ class Isolate:
             limit_s: seconds of CPU time.
 
         Raises:
-            LimitReached: it was stopped. The next call finds the program as new.
-            ScriptError: it threw.
-            Unstoppable: it goes on although it was told to stop. The process is to be ended.
+            LimitReached: the call was stopped. The next call starts with a new program.
+            ScriptError: the program threw an exception.
+            Unstoppable: the call goes on although it was told to stop. The process must end.
         """
         if self._context is None:
             self._start()
@@ -96,7 +96,7 @@ class Isolate:
                 self._abandon()
                 raise Unstoppable
             cpu_s = time.process_time() - began
-            # What stopped this call may come late and stop the next one, too: nothing of the isolate is kept.
+            # The request to stop may arrive late and stop the next call, so the isolate is discarded.
             self.close()
             raise LimitReached(cpu_s)
         cpu_s = time.process_time() - began
@@ -108,13 +108,13 @@ class Isolate:
         return Returned(text, cpu_s)
 
     def close(self) -> None:
-        """Give the isolate's memory back. The next call makes a new one."""
+        """Free the isolate's memory. The next call makes a new one."""
         if self._context is not None:
             self._dll.mr_free_context(self._context)
             self._context = None
 
     def _result(self, until: float) -> Any:
-        """V8's answer, or None when the process has spent its CPU time before it came."""
+        """V8's result, or None when the process spends its CPU time first."""
         while (left := until - time.process_time()) > 0:
             try:
                 return self._results.get(timeout=max(left, 0.001))
@@ -166,7 +166,7 @@ class Isolate:
 
     def _text(self, value: Any) -> bytes:
         kind = value.contents.type
-        # Only strings and errors have a length: in other values it is whatever was in that memory before.
+        # Only strings and errors have a length. In other values the field is uninitialised memory.
         has_text = kind == _STRING or kind >= _FIRST_ERROR
         text: bytes = value.contents.value.bytes_val[: value.contents.len] if has_text else b"not a string"
         self._free(value)

@@ -1,4 +1,4 @@
-"""Atom 1.0 and 0.3. The order of names is the order of preference."""
+"""Reads Atom 1.0 and 0.3. Where several element names are listed, the first one found counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PERSON = frozenset({"name", "email", "uri", "url"})
 
 
 def read_atom(root: Element, url: str, limit: int) -> Reading:
-    """A document whose root is `feed`."""
+    """Read a document whose root is `feed`."""
     own = namespace(root)
     items: list[Item] = []
     total = 0
@@ -92,7 +92,7 @@ def _author(fields: Fields, own: str, url: str) -> str | None:
 
 
 def _author_of_source(fields: Fields, own: str, url: str) -> str | None:
-    """Of an entry that was taken from another feed (RFC 4287, 4.2.1)."""
+    """The author of the feed from which an entry was copied (RFC 4287, 4.2.1)."""
     sources = fields.all("source")
     return next((name for s in sources if (name := _author(Fields(s, own=own, names=_ENTRY, url=url), own, url))), None)
 

@@ -1,6 +1,6 @@
-"""The dates that feeds have, in ISO 8601 and UTC. What is none, or says no year, is None.
+"""Converts the dates of feeds to ISO 8601 in UTC. A text that is not a date, or has no year, gives None.
 
-A time without a zone, or a day without a time, is taken for UTC, as W3C's date and time format and feed readers do.
+A time without a zone, and a day without a time, are read as UTC, as in W3C's date and time format and other feed readers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WEST = (
     "ndt=-2.5 nst=-3.5 adt=-3 ast=-4 edt=-4 est=-5 cdt=-5 cst=-6 mdt=-6 mst=-7 pdt=-7 pst=-8 akdt=-8 akst=-9 hst=-10"
 )
 _HOURS = {name: float(hours) for name, hours in re.findall(r"(\w+)=(\S+)", " ".join((_EAST, _FAR_EAST, _NONE, _WEST)))}
-"""Zones by name, where one meaning is far more frequent than any other."""
+"""Zones by name, where one meaning is far more frequent than the others."""
 
 _ZONE = r"(?P<zone>[A-Za-z]{1,5})?\s?(?P<offset>[+-]\d{1,2}(?::?\d{2})?)?"
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d{1,12})?)?"
@@ -40,12 +40,12 @@ _FORMS = tuple(
 
 
 def first_date(texts: Iterable[str | None]) -> str | None:
-    """The first of them that is a date."""
+    """The first text that is a date, converted."""
     return next((date for text in texts if text and (date := iso_date(text))), None)
 
 
 def iso_date(text: str) -> str | None:
-    """``2026-11-20T15:04:05Z``, or None."""
+    """Convert a date to ``2026-11-20T15:04:05Z``, or return None."""
     if len(text) > _MAX:
         return None
     text = _COMMENT.sub("", " ".join(text.split()))
@@ -69,14 +69,14 @@ def _iso(parts: dict[str, str | None]) -> str | None:
     time = datetime(year, _month(parts), int(parts.get("day") or 1), 0, int(parts.get("minute") or 0), tzinfo=UTC)
     if hour > 24 or second > 60 or (hour == 24 and (time.minute or second)):
         return None
-    # Midnight may be 24:00, and a minute's last second 60: both are in the next one.
+    # Hour 24 and second 60 are valid: both belong to the next minute.
     time += timedelta(hours=hour, seconds=second) - _offset(parts.get("zone"), parts.get("offset"))
-    # Year 1 is what programs write that have no date.
+    # Programs write year 1 when they have no date.
     return None if time.year < 2 else time.isoformat().replace("+00:00", "Z")
 
 
 def _year(text: str) -> int:
-    """RFC 2822, 4.3: two digits below 50 are of this century, others and three of the last."""
+    """RFC 2822, 4.3: two digits below 50 belong to this century; other two digits, and three digits, to the last one."""
     year = int(text)
     match len(text):
         case 2:
@@ -88,15 +88,15 @@ def _year(text: str) -> int:
 
 
 def _month(parts: dict[str, str | None]) -> int:
-    """Raises KeyError for what is no month."""
+    """Raises KeyError when there is no such month."""
     if name := parts.get("name"):
         return _MONTHS[name.lower()]
     return int(parts.get("month") or 1)
 
 
 def _offset(zone: str | None, offset: str | None) -> timedelta:
-    """Raises KeyError for a name that is not known, ValueError for more than a day."""
-    # A letter alone is a military zone, whose sign was long written the wrong way round: RFC 2822 takes all for UTC.
+    """Raises KeyError for an unknown name, ValueError for more than a day."""
+    # One letter is a military zone. Software long wrote its sign the wrong way round, so RFC 2822 reads all as UTC.
     ahead = timedelta(hours=_HOURS[zone.lower()] if zone and len(zone) > 1 else 0)
     if offset:
         digits = offset[1:].replace(":", "")

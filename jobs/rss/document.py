@@ -1,7 +1,7 @@
-"""Text as an XML tree, when it is a feed's: also when it is not quite XML.
+"""Parses the text of a feed as an XML tree, also when it is not correct XML.
 
-Nothing is loaded: external entities are nothing, XInclude is an element like any other. libxml2 gives up at a depth of 256 and
-when entities grow a text more than fivefold.
+Nothing external is loaded: external entities are ignored, and XInclude is an ordinary element. libxml2 stops at a depth of
+256, and when entities make a text more than five times as long.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from shared.outcome import UpstreamFailed
 
 Element: TypeAlias = Any
-"""lxml's, which comes without types and is imported in children only."""
+"""An element of lxml, which has no types. Only children import it."""
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DECLARATION = re.compile(r"<\?xml\b[^>]{0,500}\?>", re.IGNORECASE)
@@ -29,10 +29,11 @@ _XML_ENTITIES = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
 
 def root_of(text: str) -> Element:
-    """The root element.
+    """Parse a text and return the root element.
 
     Raises:
-        UpstreamFailed: `not_a_feed`: there is none; `bad_content`: it is nested too deeply, or its entities grow too much.
+        UpstreamFailed: `not_a_feed` when there is no root element; `bad_content` when the elements are nested too deeply or
+            the entities grow too large.
     """
     text = _without_junk(_NOT_XML.sub("", text))
     if declaration := _DECLARATION.match(text):  # the text is encoded anew
@@ -46,7 +47,7 @@ def root_of(text: str) -> Element:
 
 
 def _without_junk(text: str) -> str:
-    """Without what precedes the document: a server's warnings, blank lines."""
+    """Remove what precedes the document, such as a server's warnings and blank lines."""
     start = _START.search(text, 0, _MAX_JUNK)
     if start is None or _HTML.search(text, 0, start.start()):
         return text.lstrip("\ufeff \t\r\n")
@@ -91,19 +92,19 @@ def _outside_cdata(text: str, change: Callable[[str], str]) -> str:
 
 
 def _repaired(text: str) -> str:
-    """What HTML allows and XML does not: `AT&T`, `a < b`, `&nbsp;`."""
+    """Repair what HTML allows and XML does not: `AT&T`, `a < b`, `&nbsp;`."""
     text = _ENTITY.sub(_character, _BARE_AMPERSAND.sub("&amp;", _NUMERIC.sub(_numeric, text)))
     return _BARE_LESS.sub("&lt;", text)
 
 
 def _numeric(reference: re.Match[str]) -> str:
-    """libxml2 would make bytes of a surrogate that are no text."""
+    """A numeric reference that is safe to parse: libxml2 would write a surrogate as bytes that are not UTF-8."""
     number = int(reference[1] or reference[2], 10 if reference[1] else 16)
     return "" if number > 0x10FFFF or _NOT_XML.match(chr(number)) else reference[0]
 
 
 def _character(entity: re.Match[str]) -> str:
-    # What is no name in HTML either may be declared in the document itself.
+    # The document itself may declare a name that HTML does not know.
     if entity[1] in _XML_ENTITIES or entity[1] not in html5:
         return entity[0]
     return html5[entity[1]].replace("&", "&amp;").replace("<", "&lt;")

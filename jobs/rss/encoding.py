@@ -1,7 +1,7 @@
-"""Bytes as text, whatever encoding they are said to have.
+"""Decodes the bytes of a feed, whatever encoding they declare.
 
-What is valid UTF-8 is UTF-8: no other text of any length is by chance. So a declaration counts only for what is not, the
-document's own before the server's, which is often a default that nobody chose.
+Valid UTF-8 is always read as UTF-8, because other text is practically never valid UTF-8 by chance. A declared encoding
+counts only for other bytes. The document's declaration comes before the server's, which is often a default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNMARKED = (
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""", re.IGNORECASE)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9._:-]{1,40})""", re.IGNORECASE)
 
-# The WHATWG encodings that Python has. A codec outside it may not be one of text, or take quadratic time (punycode).
+# The WHATWG encodings that Python has. Any other codec may not be a text codec, or may take quadratic time (punycode).
 _KNOWN = frozenset(
     (
         *("big5", "big5hkscs", "cp866", "cp874", "cp932", "cp949", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk"),
@@ -35,11 +35,11 @@ _KNOWN = frozenset(
     )
 )
 _IN_ASCII = frozenset({"iso2022_jp"})
-"""Encodings whose bytes are all ASCII, and so valid UTF-8."""
+"""Encodings whose bytes are all ASCII, and therefore valid UTF-8."""
 
 
 def text_of(body: bytes, content_type: str | None) -> str:
-    """Decode; what cannot be becomes U+FFFD."""
+    """Decode a body. Bytes that cannot be decoded become U+FFFD."""
     for mark, name in _MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace")
@@ -68,13 +68,13 @@ def _known(label: str) -> str | None:
         name = codecs.lookup(label).name
     except (LookupError, ValueError):
         return None
-    # Who says Latin-1 or ASCII means Windows' superset, as browsers have it.
+    # As in browsers: a declaration of Latin-1 or ASCII means windows-1252, which contains both.
     name = "cp1252" if name in ("iso8859-1", "ascii") else name
     return name if name in _KNOWN else None
 
 
 def _repaired(body: bytes, declared: list[str]) -> str:
-    """No encoding fits: that of which more is right."""
+    """Decode a body that fits no encoding, with the encoding that gives fewer errors."""
     text = body.decode("utf-8", "replace")
     wrong = text.count("\ufffd")
     right = len(text) - len(text.encode("ascii", "ignore")) - wrong

@@ -1,8 +1,8 @@
-"""rss: a feed of any version of RSS or Atom, in one shape.
+"""rss: fetches a feed of any version of RSS or Atom and returns it in one shape.
 
-- 10 seconds for name, redirects and body together, and 2 MB, which is what the body may have once it is decompressed.
-- The server's Content-Type is not believed: what is RSS or Atom is one, whatever it is called.
-- Reading happens in a child process (jobs/rss), because a feed may be made to take for ever.
+- DNS, redirects and body may take 10 seconds together. The body may have 2 MB after decompression.
+- The server's Content-Type is ignored: the content decides whether this is RSS or Atom.
+- A child process (jobs/rss) parses the body, because a hostile feed can make this take very long.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 
 from jobs.hosts import NotPublic, public_url
 from jobs.ports import Context, Page
+from jobs.rss import reading
 from jobs.rss.shape import Feed, Fetched, Item, Reading, Time
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
@@ -23,13 +24,13 @@ from shared.outcome import UpstreamFailed
 MAX_BYTES = 2_000_000
 FETCH_S = 10.0
 READ_S = 4.0
-"""The worst 2 MB that were found take 0.8 s, 2600 ordinary items 0.05 s."""
+"""CPU time. The worst 2 MB that were found take 0.8 s, 2600 ordinary items 0.05 s."""
 
 ACCEPT = "application/rss+xml, application/atom+xml, application/rdf+xml;q=0.9, application/xml;q=0.8, */*;q=0.5"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: of the feed. `limit`: items to return; all are counted."""
+    """`url`: the address of the feed. `limit`: items to return; all are counted."""
 
     url: Annotated[
         str,
@@ -49,8 +50,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The feed.
 
-    `url`: as it was asked for. `finalUrl`: after redirects. `itemCount`: of `items`. `totalItems`: in the feed. `truncated`:
-    whether it has more than `items`.
+    `url`: as requested. `finalUrl`: after redirects. `itemCount`: number of `items`. `totalItems`: number of items in the feed.
+    `truncated`: whether the feed has more items than `items`.
     """
 
     ok: bool
@@ -65,7 +66,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Fetch, and let a child read."""
+    """Fetch the feed, and let a child process read it."""
     begin = time.monotonic()
     page = context.ports.pages.get(
         public_url(request.url),
@@ -77,28 +78,28 @@ def run(request: Request, context: Context) -> Response:
     _check(page)
     fetched = Fetched(url=page.url, content_type=page.header("content-type"), body=page.body, limit=request.limit)
     raw = context.ports.calculations.run(
-        "read_feed", msgspec.msgpack.encode(fetched), limit_s=READ_S, deadline=begin + ENDPOINT.deadline_s - READ_S
+        reading.NAME, msgspec.msgpack.encode(fetched), limit_s=READ_S, deadline=begin + ENDPOINT.deadline_s - READ_S
     )
-    reading = msgspec.msgpack.decode(raw, type=Reading)
+    found = msgspec.msgpack.decode(raw, type=Reading)
     return Response(
         ok=True,
         url=request.url,
         final_url=page.url,
-        feed=reading.feed,
-        items=reading.items,
-        item_count=len(reading.items),
-        total_items=reading.total,
-        truncated=reading.total > len(reading.items),
+        feed=found.feed,
+        items=found.items,
+        item_count=len(found.items),
+        total_items=found.total,
+        truncated=found.total > len(found.items),
         fetched_at=fetched_at.isoformat().replace("+00:00", "Z"),
     )
 
 
 def _check(page: Page) -> None:
-    """A page that an error comes with may be a feed, but not the one that was asked for."""
+    """Refuse an empty response and an error page. An error page may itself be a feed, but not the requested one."""
     if not 200 <= page.status < 300 or page.status in (204, 205):
         raise UpstreamFailed(f"The server answered with HTTP status {page.status}.", reason="http_status")
     if not page.body.strip():
-        raise UpstreamFailed("What came back is not a feed: it is empty.", reason="not_a_feed")
+        raise UpstreamFailed("The response is empty, so it is not a feed.", reason="not_a_feed")
 
 
 ENDPOINT = Endpoint(

@@ -47,12 +47,13 @@ _XML = "{http://www.w3.org/XML/1998/namespace}"
 
 
 def namespace(element: Element) -> str:
-    """In lower case, without what is written in more than one way: scheme, `#` and `/` at its end."""
+    """The namespace in lower case, without the parts that feeds write in several ways: the scheme, and `#` and `/` at the
+    end."""
     return _namespace(str(element.tag))
 
 
 def local_name(element: Element) -> str:
-    """In lower case, without a prefix."""
+    """The name in lower case, without a prefix."""
     return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
 
 
@@ -71,11 +72,11 @@ def _key(tag: str, own: str) -> str:
 
 
 class Fields:
-    """One element.
+    """The fields of one element.
 
     Args:
-        own: namespace of the document, whose names are written without a prefix.
-        names: what is looked for. All else is passed by.
+        own: the document's namespace. Its names are written without a prefix.
+        names: the names to collect. All others are skipped.
     """
 
     def __init__(self, element: Element, *, own: str, names: Collection[str], url: str) -> None:
@@ -88,65 +89,65 @@ class Fields:
                 same.append(child)
 
     def all(self, *names: str) -> Iterator[Element]:
-        """In the order of the names."""
+        """The elements of these names, in the order of the names."""
         for name in names:
             yield from self._found.get(name, ())
 
     def text(self, *names: str) -> str | None:
-        """The first that is not empty, as one line, without markup if it has some."""
+        """The first text that is not empty, as one line without markup."""
         return next((text for child in self.all(*names) if (text := plain(child))), None)
 
     def identifier(self, *names: str) -> str | None:
-        """The first that is not empty, as it is: never cut, for it would be another."""
+        """The first text that is not empty. It is never cut, because a cut identifier would be another one."""
         return next((text for child in self.all(*names) if (text := identifier(content(child)))), None)
 
     def inside(self, name: str) -> Iterator[Fields]:
-        """The elements of a name, with the same names in them."""
+        """The elements of one name, each with its own fields."""
         for child in self.all(name):
             yield Fields(child, own=self._own, names=self._names, url=self._url)
 
     def texts(self, *names: str) -> list[str]:
-        """All, without repetition."""
+        """All texts, without repetition."""
         return distinct(plain(child) for child in self.all(*names))
 
     def date(self, *names: str) -> str | None:
-        """The first that is a date."""
+        """The first text that is a date, converted."""
         return first_date(content(child) for child in self.all(*names))
 
     def link(self, *names: str) -> str | None:
-        """The first that is a link, absolute."""
+        """The first text that is a link, made absolute."""
         return next((link for child in self.all(*names) if (link := self.resolved(child, content(child)))), None)
 
     def related(self, relation: str, *names: str) -> str | None:
-        """The `href` of the first link element of that relation."""
+        """The `href` of the first link element with this relation."""
         for child in self.all(*names):
             if rel(child) == relation and (link := self.resolved(child, child.get("href"))):
                 return link
         return None
 
     def resolved(self, element: Element, text: str | None) -> str | None:
-        """A link that stands in an element."""
+        """Make a link absolute that stands in an element."""
         return resolved(text, _bases(element), self._url)
 
 
 def rel(link: Element) -> str:
-    """What a link element points to: `alternate` when it does not say."""
+    """The relation of a link element. The default is `alternate`."""
     return str(link.get("rel") or "alternate").strip().lower().removeprefix("http://www.iana.org/assignments/relation/")
 
 
 def language(element: Element) -> str | None:
-    """`xml:lang` of an element itself."""
+    """The element's own `xml:lang`."""
     return (element.get(f"{_XML}lang") or "").strip()[:MAX_TEXT] or None
 
 
 def identifier(text: str | None) -> str | None:
-    """What names something. None when it is too long to."""
+    """An identifier, or None when it is too long to be one."""
     text = (text or "").strip()
     return text if 0 < len(text) <= MAX_LINK else None
 
 
 def distinct(texts: Iterator[str | None]) -> list[str]:
-    """Those that are not empty, each once, at most MAX_LIST."""
+    """The texts that are not empty, each once, at most MAX_LIST."""
     found: dict[str, None] = {}
     for text in texts:
         if text:
@@ -157,12 +158,12 @@ def distinct(texts: Iterator[str | None]) -> list[str]:
 
 
 def content(element: Element) -> str:
-    """The text before any element in it."""
+    """The text before the first child element."""
     return element.text or ""
 
 
 def plain(element: Element, *, limit: int = MAX_TEXT) -> str | None:
-    """The text of what may be HTML or not, by what it looks like."""
+    """The text of an element that may contain HTML. Its content decides."""
     if len(element):
         return joined(_texts(element), limit=limit) or None
     text = content(element)[:_MAX_RAW]
@@ -170,19 +171,19 @@ def plain(element: Element, *, limit: int = MAX_TEXT) -> str | None:
 
 
 def line(text: str, *, limit: int = MAX_TEXT) -> str | None:
-    """Plain text as one line."""
+    """Write plain text as one line."""
     return joined(iter((text,)), limit=limit) or None
 
 
 def html_line(element: Element, *, limit: int) -> str | None:
-    """The text of what is HTML."""
+    """The text of an element that contains HTML."""
     if len(element):
         return joined(_texts(element), limit=limit) or None
     return text_of_html(content(element), limit=limit) or None
 
 
 def typed_line(element: Element, *, limit: int = MAX_TEXT) -> str | None:
-    """The text of an Atom construct, by its type. None: it has none, or is no text."""
+    """The text of an Atom text construct, read by its type. None when it has no text."""
     kind = str(element.get("type") or "").strip().lower()
     mode = str(element.get("mode") or "").strip().lower()  # Atom 0.3
     if element.get("src"):
@@ -191,9 +192,9 @@ def typed_line(element: Element, *, limit: int = MAX_TEXT) -> str | None:
         return _decoded(element, limit)
     if len(element) or kind in ("html", "text/html", "xhtml", "application/xhtml+xml"):
         return html_line(element, limit=limit)
-    if kind in ("text", "text/plain", "plain"):  # the last is of Media RSS
+    if kind in ("text", "text/plain", "plain"):  # "plain" is Media RSS
         return line(element.text or "", limit=limit)
-    # RFC 4287 has everything else as base64, but for XML.
+    # RFC 4287: content of any other type is base64, except XML.
     return plain(element, limit=limit) if not kind or kind.startswith("text/") or kind.endswith("xml") else None
 
 
@@ -206,7 +207,7 @@ def _decoded(element: Element, limit: int) -> str | None:
 
 
 def _texts(element: Element) -> Iterator[str]:
-    """The texts in an element, as those of HTML: words are parted by blocks, scripts have none."""
+    """The texts in an element, read as HTML: block elements separate words, and scripts are skipped."""
     from lxml import etree  # type: ignore[import-untyped]
 
     walk = etree.iterwalk(element, events=("start", "end"))
@@ -224,7 +225,7 @@ def _texts(element: Element) -> Iterator[str]:
 
 
 def _bases(element: Element) -> list[str]:
-    """`xml:base` of an element and those around it, from the outside in."""
+    """The values of `xml:base` of an element and its ancestors, from the outside in."""
     bases = []
     around: Element | None = element
     while around is not None:

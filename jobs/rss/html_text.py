@@ -1,4 +1,4 @@
-"""HTML as one line of text. In linear time, whatever the HTML: every scan that fails ends the work."""
+"""Converts HTML to one line of text in linear time: a scan that finds no end ends the work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INLINE = frozenset(
         *("strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
     )
 )
-"""Elements that do not part words; all others do."""
+"""Elements that do not separate words. All others do."""
 
 _BLOCKS = frozenset(
     ("blockquote", "br", "center", "div", *(f"h{n}" for n in range(1, 7)), "hr", "img", "li", "ol", "p", "pre", "ul")
@@ -30,7 +30,7 @@ _BLOCKS = frozenset(
 
 
 def looks_like_html(text: str) -> bool:
-    """Whether a text that may be plain is HTML: `1 < 2` and `the <div> tag` are not, `<b>so</b>` and `AT&amp;T` are."""
+    """Whether a text that may be plain is HTML. `<b>so</b>` and `AT&amp;T` are; `1 < 2` and `the <div> tag` are not."""
     if any(html.unescape(found[0]) != found[0] for found in _REFERENCE.finditer(text[:2000]) if _is_whole(found[0])):
         return True
     tags = [found[1].lower() for found in _ANY_TAG.finditer(text)]
@@ -43,19 +43,20 @@ def _is_whole(reference: str) -> bool:
 
 
 def text_of_html(markup: str, *, limit: int) -> str:
-    """Its text: without tags, comments and scripts, references decoded, white space collapsed, cut at `limit` code points."""
+    """The text of HTML, without tags, comments and scripts. White space is collapsed; the text is cut at `limit` code
+    points."""
     return joined(_texts(markup), limit=limit)
 
 
 def joined(texts: Iterator[str], *, limit: int) -> str:
-    """Parts of a text in one line. What is cut ends in `…`."""
+    """Join parts of a text in one line. A text that is cut ends in `…`."""
     line = ""
     pending: list[str] = []
     size = 0
     for text in texts:
         pending.append(text)
         size += len(text)
-        # Some at a time, so that neither joining nor collapsing is done again and again.
+        # Work on several parts at a time, so that the same text is not joined and collapsed repeatedly.
         if size > 4 * limit:
             line = _collapsed(line + "".join(pending))
             pending, size = [], 0
@@ -66,7 +67,7 @@ def joined(texts: Iterator[str], *, limit: int) -> str:
 
 
 def _collapsed(text: str) -> str:
-    """White space at either end stays, for what is next to it."""
+    """Collapse white space. Some stays at both ends, because it separates this part from its neighbours."""
     words = " ".join(text.split())
     if not words:
         return " " if text else ""
@@ -74,7 +75,7 @@ def _collapsed(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Character references decoded. Those of what is no character are U+FFFD; `html.unescape` fails at 4300 digits."""
+    """Decode character references. `html.unescape` fails at 4300 digits, so a reference to no character gives U+FFFD here."""
     return _REFERENCE.sub(_character, text)
 
 
@@ -104,7 +105,7 @@ def _texts(markup: str) -> Iterator[str]:
             at, end = start + 1, start
         else:
             tag = _TAG.match(markup, start) if has_quotes else None
-            # A quote that is never closed: from here on they mean nothing.
+            # A quote that never closes: all quotes after it are ignored.
             has_quotes = has_quotes and tag is not None
             end = tag.end() - 1 if tag else markup.find(">", start)
             name = _name(markup[start + 1 : start + 64])
@@ -114,7 +115,7 @@ def _texts(markup: str) -> Iterator[str]:
             if following != "/" and name in _END and end >= 0 and markup[end - 1] != "/":
                 closing = _END[name].search(markup, at)
                 at = closing.start() if closing else len(markup)
-        if end < 0:  # what was begun never ends: there is no text after it
+        if end < 0:  # the construct never ends, so no text follows it
             return
     yield unescaped(markup[at:])
 

@@ -1,4 +1,4 @@
-"""Links of a feed, absolute."""
+"""Makes the links of a feed absolute."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SCRIPTS = ("about:", "blob:", "data:", "file:", "javascript:", "vbscript:", "vi
 
 
 def resolved(text: str | None, bases: Sequence[str], url: str) -> str | None:
-    """A link as it is when it is absolute, else against the innermost base. None for what a reader must not follow.
+    """Resolve a relative link against the innermost base. Returns None for a link that a reader must not follow.
 
     Args:
-        bases: `xml:base` around it, from the outside in.
-        url: where the feed came from.
+        bases: the values of `xml:base` around the link, from the outside in.
+        url: the URL of the feed.
     """
     link = _IGNORED.sub("", (text or "").strip())
     if not link or len(link) > MAX_LINK:

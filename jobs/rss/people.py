@@ -1,4 +1,4 @@
-"""`jane@example.com (Jane Doe)`, `Jane Doe <jane@example.com>`: the name, or what there is."""
+"""Finds the name in `jane@example.com (Jane Doe)` or `Jane Doe <jane@example.com>`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FORMS = (
 
 
 def name_of(text: str | None) -> str | None:
-    """The name in it; the address when there is no name."""
+    """The name in a text, or the address when there is no name."""
     if text is None:
         return None
     for form in _FORMS:

@@ -1,4 +1,4 @@
-"""The calculation `read_feed`: a body in, a feed out."""
+"""The calculation that reads the body of a response as a feed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from jobs.rss.rss import read_rss
 from jobs.rss.shape import Fetched, Reading
 from shared.outcome import UpstreamFailed
 
+NAME = "read_feed"
 
-def read_feed(argument: bytes) -> bytes:
-    """MessagePack of Fetched in, of Reading out. Raises UpstreamFailed `not_a_feed` or `bad_content`."""
+
+def calculate(argument: bytes) -> bytes:
+    """Read a Fetched and return its Reading, both as MessagePack. Raises UpstreamFailed, as `read` does."""
     fetched = msgspec.msgpack.decode(argument, type=Fetched)
     return msgspec.msgpack.encode(read(fetched))
 
 
 def read(fetched: Fetched) -> Reading:
-    """Raises UpstreamFailed `not_a_feed` or `bad_content`."""
+    """Read the feed in a response. Raises UpstreamFailed `not_a_feed` or `bad_content`."""
     try:
         return _read(root_of(text_of(fetched.body, fetched.content_type)), fetched)
-    except UnicodeDecodeError:  # an entity may still hide a surrogate, of which lxml makes no text
-        raise UpstreamFailed("The feed has characters that there are not.", reason="bad_content") from None
+    except UnicodeDecodeError:  # lxml cannot return a surrogate, which an entity may contain
+        raise UpstreamFailed("The feed contains characters that do not exist.", reason="bad_content") from None
 
 
 def _read(root: Element, fetched: Fetched) -> Reading:
@@ -33,4 +35,4 @@ def _read(root: Element, fetched: Fetched) -> Reading:
             return read_rss(root, fetched.url, fetched.limit)
         case "feed":
             return read_atom(root, fetched.url, fetched.limit)
-    raise UpstreamFailed("What came back is XML, but neither RSS nor Atom.", reason="not_a_feed")
+    raise UpstreamFailed("The response is XML, but neither RSS nor Atom.", reason="not_a_feed")

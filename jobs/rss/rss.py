@@ -1,5 +1,5 @@
-"""RSS of every version, with the extensions that stand in for its own elements. The order of names is the order of preference
-in gofeed's table; what follows there is a fallback of our own."""
+"""Reads RSS of every version, and the extensions that replace its own elements. Where several element names are listed, the
+first one found counts: first the names in gofeed's table, in its order, then fallbacks of our own."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _SNIPPETS = (
 
 
 def read_rss(root: Element, url: str, limit: int) -> Reading:
-    """A document whose root is `rss` or `RDF`."""
+    """Read a document whose root is `rss` or `RDF`."""
     own = namespace(root) if local_name(root) == "rss" else ""
     channel = next((child for child in root.iterchildren("*") if local_name(child) == "channel"), root)
     fields = Fields(channel, own=own, names=_FEED, url=url)
@@ -84,7 +84,7 @@ def read_rss(root: Element, url: str, limit: int) -> Reading:
 
 
 def _items(root: Element, channel: Element) -> Iterator[Element]:
-    """In RSS 1.0 they stand beside the channel; in broken feeds of other versions too."""
+    """The items. In RSS 1.0, and in broken feeds of other versions, they stand beside the channel."""
     for parent in (channel, root) if channel is not root else (root,):
         for child in parent.iterchildren("*"):
             if local_name(child) == "item":
@@ -95,7 +95,7 @@ def _format(root: Element) -> Format:
     if local_name(root) == "rss":
         version = (root.get("version") or "2.0").strip()
         return "rss0.9x" if version.startswith("0.9") else "rss2"
-    # The root's own namespace is RDF's: what is in it says which RSS it is.
+    # The root's own namespace is RDF's. The namespace of its children tells the version of RSS.
     return "rss0.9x" if any("netscape.com" in namespace(child) for child in root.iterchildren("*")) else "rss1"
 
 
@@ -135,7 +135,7 @@ def _link(fields: Fields) -> str | None:
     if link := fields.link("link") or fields.related("alternate", "atom:link", "link"):
         return link
     for guid in fields.all("guid"):
-        # A guid is a permalink unless it says that it is not; what has no scheme never was one.
+        # A guid is a permalink unless it says that it is not. A guid without a scheme never is one.
         text = content(guid).strip()
         if str(guid.get("isPermaLink", "true")).lower() == "true" and text.startswith(("http://", "https://")):
             return fields.resolved(guid, text)
@@ -144,7 +144,7 @@ def _link(fields: Fields) -> str | None:
 
 def _author(fields: Fields, *names: str) -> str | None:
     for element in fields.all(*names):
-        # Some have Atom's <name> inside.
+        # Some feeds put Atom's <name> inside.
         inner = next((child for child in element.iterchildren("*") if local_name(child) == "name"), element)
         if name := name_of(plain(inner)):
             return name
@@ -181,7 +181,7 @@ def _snippet(fields: Fields) -> str | None:
 
 
 def _enclosures(fields: Fields) -> list[Enclosure]:
-    """Of an item without any, what Media RSS has."""
+    """The enclosures of an item. If it has none, the files of Media RSS."""
     found = list(_files(fields, list(fields.all("enclosure")), "length"))
     if not found:
         media = list(fields.all("media:content"))
@@ -200,11 +200,11 @@ def _files(fields: Fields, elements: list[Element], length: str) -> Iterator[Enc
 
 
 def media_type(text: str | None) -> str | None:
-    """As it is given."""
+    """The media type, unchanged."""
     return (text or "").strip()[:200] or None
 
 
 def size_of(text: str | None) -> int | None:
-    """Bytes. Feeds also write nothing, `1,024` or `unknown`."""
+    """A length in bytes. Feeds also write an empty text, `1,024` or `unknown`."""
     digits = (text or "").strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else None

@@ -1,4 +1,4 @@
-"""What every feed becomes."""
+"""The shape that every feed is converted to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Time = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.", extra_json_sche
 
 
 class Enclosure(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A file that belongs to an item. `length`: bytes, as the feed says."""
+    """A file that belongs to an item. `length`: bytes, as the feed states it."""
 
     url: str
     type: str | None
@@ -19,7 +19,7 @@ class Enclosure(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One entry. `guid`: as the feed has it, a permalink or not. `contentSnippet`: the text, without markup, cut at 500."""
+    """One entry. `guid`: as in the feed, a permalink or not. `contentSnippet`: text without markup, at most 500 characters."""
 
     title: str | None
     link: str | None
@@ -33,7 +33,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Feed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The feed itself. `feedLink`: the address that it gives itself."""
+    """The feed itself. `feedLink`: the address that the feed states for itself."""
 
     format: Format
     title: str | None
@@ -51,7 +51,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """A feed with its first items. `total`: of all items."""
+    """A feed with its first items. `total`: the number of all items."""
 
     feed: Feed
     items: list[Item]
@@ -59,7 +59,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """What is read: a body and where it came from. `limit`: of items."""
+    """A response to be read as a feed. `limit`: how many items to return."""
 
     url: str
     content_type: str | None

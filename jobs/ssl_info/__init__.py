@@ -1,1 +1,1 @@
-"""What ssl-info judges: a certificate, whom it is for, and whether it is trusted. Bytes in, statements out."""
+"""Reads a server's certificate chain and judges the certificate's form, its names and its trust."""

@@ -1,4 +1,4 @@
-"""The names and strengths of keys and signatures, by their object identifiers."""
+"""The names and strengths of keys and signatures, by object identifier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEYS = {
 }
 
 FIXED_BITS = {"Ed25519": 256, "Ed448": 456}
-"""Of keys that have one size, as OpenSSL counts them."""
+"""Bits of keys that have only one size, as OpenSSL counts them."""
 
 CURVES = {
     "1.2.840.10045.3.1.1": 192,
@@ -63,7 +63,7 @@ SIGNATURES = {
 BROKEN_SIGNATURES = frozenset(
     oid for oid, name in SIGNATURES.items() if name.startswith(("md", "sha1With", "dsa-with-sha1", "ecdsa-with-SHA1"))
 )
-"""With a digest for which a second text can be made: MD2, MD5, SHA-1."""
+"""Signatures with a digest that is open to collisions: MD2, MD5, SHA-1."""
 
 SOUND_DIGESTS = frozenset(
     {
@@ -71,7 +71,7 @@ SOUND_DIGESTS = frozenset(
         *("2.16.840.1.101.3.4.2.8", "2.16.840.1.101.3.4.2.9", "2.16.840.1.101.3.4.2.10"),
     }
 )
-"""SHA-2 and SHA-3, for RSASSA-PSS, whose digest is a parameter and SHA-1 when nothing is said."""
+"""SHA-2 and SHA-3, for RSASSA-PSS. Its digest is a parameter, and the default is SHA-1."""
 
 LEAST_BITS = {"RSA": 2048, "RSA-PSS": 2048, "DSA": 2048, "EC": 224}
-"""112 bits of security: OpenSSL's level 2, and what public authorities must keep to."""
+"""112 bits of security: OpenSSL's level 2, and the minimum for public authorities."""

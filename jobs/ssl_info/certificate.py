@@ -1,4 +1,4 @@
-"""What one certificate says (RFC 5280), whether it is right or not."""
+"""Reads the fields of one certificate (RFC 5280), whether they are correct or not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from jobs.ssl_info.der import (
 from jobs.ssl_info.names import Name, cut, read_name
 
 MAX_SERIAL_BYTES = 64
-"""RFC 5280 allows 20."""
+"""RFC 5280 allows 20 bytes."""
 
 ANY_PURPOSE = "2.5.29.37.0"
 SERVER_AUTH = "1.3.6.1.5.5.7.3.1"
@@ -39,7 +39,7 @@ _EXTENDED_KEY_USAGE = "2.5.29.37"
 _EXPLICIT = 0xA0
 _EXTENSIONS = 0xA3
 _EMAIL, _DNS, _URI, _IP = 0x81, 0x82, 0x86, 0x87
-# digitalSignature, keyEncipherment, keyAgreement: what a TLS server does with its key.
+# digitalSignature, keyEncipherment, keyAgreement: the ways in which a TLS server uses its key.
 _SERVER_BITS = 0b1010_1000
 
 
@@ -49,7 +49,7 @@ class Key:
 
     Attributes:
         kind: RSA, EC, Ed25519 ..., or an object identifier.
-        bits: of the modulus, or of the curve's field. None: not known.
+        bits: size of the modulus, or of the curve's field; None when it is not known.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Key:
 
     @property
     def is_weak(self) -> bool:
-        """Shorter than anybody should still accept. An unknown kind is not called weak."""
+        """Whether the key is shorter than LEAST_BITS. A key of an unknown kind is not weak."""
         return self.bits is not None and self.bits < algorithms.LEAST_BITS.get(self.kind, 0)
 
 
@@ -67,13 +67,13 @@ class Certificate:
 
     Attributes:
         serial: in hex, with a sign when it is negative.
-        not_before: None, like not_after, when it is not a date.
-        dns_names: of the subject's alternative names, the bytes as they are.
-        alternative_names: of all kinds that have a text.
-        alternative_count: all of them.
+        not_before: None, like not_after, when it is not a valid date.
+        dns_names: the bytes of the DNS names among the alternative names.
+        alternative_names: texts of the alternative names that have one.
+        alternative_count: number of all alternative names.
         may_serve: whether key usage and extended key usage allow a TLS server.
         may_issue_servers: whether extended key usage allows it to issue certificates of TLS servers.
-        is_well_formed: whether the dates and all extensions that matter here can be read, and none is there twice.
+        is_well_formed: whether the dates and all relevant extensions can be read, and no extension appears twice.
     """
 
     subject: Name
@@ -95,13 +95,13 @@ class Certificate:
 
 
 def read_certificate(der: bytes, *, most_names: int) -> Certificate:
-    """Read one.
+    """Read a certificate.
 
     Args:
-        most_names: how many alternative names are made texts.
+        most_names: how many alternative names to convert to text.
 
     Raises:
-        Malformed: its frame cannot be read.
+        Malformed: the outer structure cannot be read.
     """
     match elements(only(der, SEQUENCE)):
         case [Element(tag=first, content=body), Element(), Element()] if first == SEQUENCE:
@@ -146,7 +146,7 @@ class _Extensions:
 
 
 def _extensions(fields: Sequence[Element]) -> tuple[_Extensions, bool]:
-    """What the extensions say, and whether they can be trusted to say it."""
+    """The content of the extensions, and whether all of them are well formed."""
     found = _Extensions([])
     seen = set()
     try:
@@ -187,7 +187,7 @@ def _take(found: _Extensions, name: str, value: bytes) -> None:
 
 
 def _alternative(name: Element) -> str:
-    """Names of hosts, addresses, mailboxes and URIs as they are; of other kinds there is no short text."""
+    """The text of a host, address, mailbox or URI; empty for other kinds, which have no short text."""
     if name.tag == _IP:
         try:
             return str(ipaddress.ip_address(name.content))
@@ -206,7 +206,7 @@ def _validity(content: bytes) -> tuple[datetime | None, datetime | None]:
 
 
 def _time(element: Element) -> datetime | None:
-    """RFC 5280, 4.1.2.5: seconds are written, the zone is Z, and a year of two digits lies within 1950 and 2049."""
+    """RFC 5280, 4.1.2.5: seconds are required, the zone is Z, and years of two digits are 1950 to 2049."""
     try:
         text = element.content.decode("ascii")
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""DER, read one level at a time (X.690).
+"""Reads DER one level at a time (X.690).
 
-Certificates are read here, and not by a library, because the odd ones are what is asked about: `cryptography` refuses, or will
-refuse, negative serial numbers, wrong string types and unknown versions, and shows nothing of such a certificate.
+A library would not do: callers ask about odd certificates, and `cryptography` refuses negative serial numbers, wrong string
+types and unknown versions, now or in later releases, and then shows nothing of the certificate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_OID_BYTES = 64
 
 
 class Malformed(ValueError):
-    """These bytes are no DER, or not what is expected here."""
+    """These bytes are not DER, or not the expected element."""
 
 
 class Element(NamedTuple):
@@ -32,7 +32,7 @@ class Element(NamedTuple):
 
 
 def elements(data: bytes) -> list[Element]:
-    """All that follow each other. Raises Malformed."""
+    """All elements of `data`, in order. Raises Malformed."""
     found = []
     at = 0
     while at < len(data):
@@ -42,7 +42,7 @@ def elements(data: bytes) -> list[Element]:
 
 
 def only(data: bytes, tag: int) -> bytes:
-    """The content of the one element. Raises Malformed."""
+    """The content of the only element. Raises Malformed."""
     element, end = _element(data, 0)
     if end != len(data):
         raise Malformed("something follows")
@@ -50,14 +50,14 @@ def only(data: bytes, tag: int) -> bytes:
 
 
 def expected(element: Element, tag: int) -> bytes:
-    """Its content. Raises Malformed when it has another tag."""
+    """The element's content. Raises Malformed when the element has another tag."""
     if element.tag != tag:
         raise Malformed("another kind of element")
     return element.content
 
 
 def oid(content: bytes) -> str:
-    """Dotted. Raises Malformed."""
+    """An object identifier in dotted form. Raises Malformed."""
     if not 0 < len(content) <= MAX_OID_BYTES or content[-1] & 0x80:
         raise Malformed("not an object identifier")
     arcs = []
@@ -72,7 +72,7 @@ def oid(content: bytes) -> str:
 
 
 def bits(content: bytes) -> bytes:
-    """A BIT STRING of whole bytes, as keys are. Raises Malformed."""
+    """The bytes of a BIT STRING without unused bits, which is the form of keys. Raises Malformed."""
     if not content or content[0] != 0:
         raise Malformed("not a string of whole bytes")
     return content[1:]

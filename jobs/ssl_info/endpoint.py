@@ -1,12 +1,11 @@
-"""ssl-info: the certificate that a server shows, and whether it is to be trusted.
+"""ssl-info: shows the certificate of a server, and whether it can be trusted.
 
-- One handshake that accepts everything, down to TLS 1.0 and ciphers that nobody should use; a server that shows a bad
-  certificate is an answer. There is none only when there was no handshake.
-- `valid` is `trusted`, `hostnameMatch` and the certificate's own dates together. They are independent: an expired certificate
-  of a trusted authority is `trusted` and `expired`. Revocation is not looked up, and no intermediate is fetched that the server
-  should have sent.
-- The host must be a public name, and the port one where TLS is spoken (jobs/hosts.py); both are judged before the payment.
-- What the server sends is read in a child process (jobs/ssl_info): how much work it is, the server decides.
+- One handshake accepts everything, down to TLS 1.0 and ciphers that nobody should use. A bad certificate is an answer. Only
+  a failed handshake is not.
+- `valid` combines `trusted`, `hostnameMatch` and the certificate's own dates, which are independent: an expired certificate
+  of a trusted authority is `trusted` and `expired`. Revocation is not checked, and missing intermediates are not fetched.
+- The host must be a public name, and the port one where TLS is spoken (jobs/hosts.py). Both are checked before the payment.
+- A child process reads the chain, because the server decides how much work this is.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, 
 from shared.money import Price
 
 HANDSHAKE_LIMIT_S = 5.0
-"""For the DNS, TCP and TLS together."""
+"""Limit for DNS, TCP and TLS together."""
 READING_LIMIT_S = 2.0
 
 VerifyError = Distrust | Literal["expired", "not_yet_valid", "hostname_mismatch"]
@@ -36,7 +35,7 @@ Host = Annotated[str, msgspec.Meta(min_length=1, max_length=1012)]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A server. One of `hostname` and `host` is needed; when both are given they must name the same host."""
+    """A server. One of `hostname` and `host` is required. If both are given, they must name the same host."""
 
     hostname: Annotated[Host | None, msgspec.Meta(description="Public name of the server. No IP address.")] = None
     host: Annotated[Host | None, msgspec.Meta(description="Another name of `hostname`.")] = None
@@ -68,20 +67,20 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Cipher(msgspec.Struct, frozen=True, rename="camel"):
-    """As OpenSSL names it, and the bits of its key."""
+    """The cipher by OpenSSL's name, and the size of its key in bits."""
 
     name: str
     bits: int
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the server shows. `hostname`: in A-labels. `valid`: `trusted`, `hostnameMatch`, and neither `expired` nor
+    """The server's certificate. `hostname`: in A-labels. `valid`: `trusted` and `hostnameMatch`, and neither `expired` nor
     `notYetValid`. `selfSigned`: it is its own issuer, and signed with its own key. `hostnameMatch`: one of its alternative
-    names is the host; the common name does not count. `trusted`: what the server sent leads to a trusted authority, whatever
-    the certificate's own dates. `daysUntilExpiry`: whole days, negative when expired; null, as the dates are, when it has none
-    that can be read. `verifyError`: the first reason why it is not valid: of trust, then the dates, then the name.
-    `subjectAltNames`: the first 200 of `subjectAltNameCount`. `serialNumber`: hex. `keyBits`: null when it is not known.
-    `chain`: as it was sent, the certificate itself first; at most 20 of `chainLength`. `ipAddress`: where the connection led.
+    names is the host; the common name does not count. `trusted`: the chain that the server sent leads to a trusted authority,
+    whatever the certificate's own dates. `daysUntilExpiry`: whole days, negative after expiry; null, like the dates, when the
+    date cannot be read. `verifyError`: the first reason why it is not valid, in the order trust, dates, name.
+    `subjectAltNames`: the first 200 of `subjectAltNameCount`. `serialNumber`: hex. `keyBits`: null when not known. `chain`: as
+    sent, the server's own certificate first; at most 20 of `chainLength`. `ipAddress`: the address of the connection.
     """
 
     ok: bool
@@ -115,7 +114,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Shake hands, and read what was shown."""
+    """Make a handshake, and let a child process examine the chain."""
     begin = time.monotonic()
     host = request.name()
     ports = context.ports

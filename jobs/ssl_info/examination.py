@@ -1,6 +1,6 @@
-"""The calculation behind ssl-info: a chain as a server sent it, and what is to be said of it. It runs in a child process.
+"""The calculation behind ssl-info: examines the certificate chain that a server sent.
 
-A server decides how much work this is: tens of thousands of names, long chains, keys of 16,384 bits.
+The server decides how much work this is: tens of thousands of names, long chains, keys of 16,384 bits.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from shared.outcome import UpstreamFailed
 NAME = "certificate_chain"
 
 MAX_NAMES = 200
-"""Alternative names that are shown."""
+"""How many alternative names are shown."""
 MAX_CHAIN = 20
-"""Certificates of a chain that are shown."""
+"""How many certificates of a chain are shown."""
 MAX_USED = 50
-"""Certificates of a chain that a way to an authority is looked for in."""
+"""How many certificates of a chain may be used to build a path to an authority."""
 
 
 class Question(msgspec.Struct, frozen=True, array_like=True):
-    """A chain, and what it is asked.
+    """A chain to examine.
 
     Args:
         host: as jobs.hosts reads it.
         chain: DER, as it was sent.
-        authorities: PEM of those that are trusted beside the public ones.
+        authorities: PEM of additional trusted authorities, beside the public ones.
         now_s: Unix seconds.
     """
 
@@ -46,7 +46,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Link(msgspec.Struct, frozen=True, rename="camel"):
-    """A certificate of the chain. Null: it cannot be read."""
+    """A certificate of the chain. Null: the certificate cannot be read."""
 
     subject: Name | None
     issuer: Name | None
@@ -55,7 +55,7 @@ class Link(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """What is to be said. The fields are those of jobs.ssl_info.endpoint.Response."""
+    """The result. The fields are those of jobs.ssl_info.endpoint.Response."""
 
     hostname_match: bool
     distrust: Distrust | None
@@ -78,14 +78,14 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 def preload() -> None:
-    """What every child needs, read once before it is forked."""
+    """Load what every child needs, before it is forked."""
     import cryptography.x509  # noqa: F401
 
     public_authorities()
 
 
 def calculate(argument: bytes) -> bytes:
-    """A Question's Findings, both as MessagePack. Raises UpstreamFailed."""
+    """Examine a Question and return its Findings, both as MessagePack. Raises UpstreamFailed."""
     question = msgspec.msgpack.decode(argument, type=Question)
     try:
         return msgspec.msgpack.encode(examine(question))
@@ -94,7 +94,7 @@ def calculate(argument: bytes) -> bytes:
 
 
 def examine(question: Question) -> Findings:
-    """Raises Malformed when the first certificate cannot be read."""
+    """Examine a chain. Raises Malformed when the first certificate cannot be read."""
     now = datetime.fromtimestamp(question.now_s, UTC)
     chain = question.chain[:MAX_USED]
     leaf = read_certificate(chain[0], most_names=MAX_NAMES)
@@ -122,7 +122,8 @@ def examine(question: Question) -> Findings:
 
 
 def _reason(found: Distrust | None, leaf: Certificate, self_signed: bool) -> Distrust | None:
-    """OpenSSL calls self-signed what only names itself, and the other way round."""
+    """Correct OpenSSL's reason: it calls every certificate self-signed that names itself as issuer, signed with its key or
+    not."""
     if found == "self_signed" and not self_signed:
         return "bad_signature"
     if found == "incomplete_chain" and self_signed:

@@ -1,4 +1,4 @@
-"""Whether a certificate is for a host (RFC 9525, 6.3). The common name is not asked: it says nothing since 2011."""
+"""Whether a certificate is for a host (RFC 9525, 6.3). The common name is ignored: it has not counted since 2011."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 
 def is_for(host: str, names: Iterable[bytes]) -> bool:
-    """Whether one of the names is the host's, or a wildcard of its first label.
+    """Whether one of the names is the host, or a wildcard for its first label.
 
-    A wildcard is a whole label, the first, and at least two labels follow it. It stands for any one label, an A-label as well:
-    RFC 6125 forbade parts of labels, and RFC 9525 leaves only whole ones.
+    A wildcard is the whole first label, and at least two labels follow it. It matches any one label, an A-label as well: RFC
+    6125 had rules for parts of labels, but RFC 9525 allows only whole ones.
 
     Args:
         host: lower-case A-labels without a trailing dot.
-        names: DNS names as a certificate has them.
+        names: DNS names, as in the certificate.
     """
     exact = host.encode()
     _, _, parent = exact.partition(b".")

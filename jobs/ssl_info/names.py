@@ -1,4 +1,4 @@
-"""Distinguished names: who a certificate is of, and who issued it."""
+"""Reads distinguished names: the subject and the issuer of a certificate."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import msgspec
 from jobs.ssl_info.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid, only
 
 MAX_VALUE = 128
-"""Characters that are shown of one value."""
+"""How many characters of one value are shown."""
 MAX_NAME = 512
-"""Characters that are shown of a whole name."""
+"""How many characters of a whole name are shown."""
 
 _ENCODINGS = {
     0x0C: "utf-8",
     0x12: "ascii",
     0x13: "ascii",
-    0x14: "latin-1",  # T.61, which nobody ever wrote
+    0x14: "latin-1",  # T.61, which nobody implemented
     0x16: "ascii",
     0x1C: "utf-32-be",
     0x1E: "utf-16-be",
 }
-# RFC 4514, section 3, and what certificates have beside it.
+# RFC 4514, section 3, and other attributes that certificates have.
 _SHORT = {
     "2.5.4.3": "CN",
     "2.5.4.4": "SN",
@@ -45,7 +45,8 @@ _SPECIAL = re.compile(r'[,+"\\<>;=]')
 
 
 class Name(msgspec.Struct, frozen=True, rename="camel"):
-    """Null: it has none; of several the first. `distinguishedName`: all of it, the last part first (RFC 4514)."""
+    """A name. Null: it has no such part; of several, the first one counts. `distinguishedName`: all of it, last part first (RFC
+    4514)."""
 
     common_name: str | None
     organization: str | None
@@ -57,7 +58,7 @@ class Name(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def read_name(content: bytes) -> Name:
-    """The content of a Name. Raises Malformed."""
+    """Read the content of a Name. Raises Malformed."""
     first: dict[str, str] = {}
     parts = []
     for relative in elements(content):
@@ -80,7 +81,7 @@ def read_name(content: bytes) -> Name:
 
 
 def shown(value: Element) -> str:
-    """A text, whatever its bytes are: what cannot be read is U+FFFD. What is no text at all is in hex after a #."""
+    """A value as text. Unreadable bytes become U+FFFD. A value that is not a text becomes hex after a #."""
     encoding = _ENCODINGS.get(value.tag)
     if encoding is None:
         return cut("#" + value.content[:MAX_VALUE].hex(), MAX_VALUE)
@@ -88,7 +89,7 @@ def shown(value: Element) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """A text of at most `most` characters; what is left out is an ellipsis."""
+    """Cut a text to `most` characters, with an ellipsis for the rest."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -107,5 +108,5 @@ def _escaped(text: str) -> str:
 
 
 def whole_name(encoded: bytes) -> Name:
-    """A Name with its own tag. Raises Malformed."""
+    """Read a Name with its own tag. Raises Malformed."""
     return read_name(only(encoded, SEQUENCE))

@@ -1,10 +1,11 @@
-"""Whether a chain leads to an authority that is trusted, judged by OpenSSL's path building and what it leaves out.
+"""Whether a chain leads to a trusted authority, by OpenSSL's path building and some additional checks.
 
-OpenSSL is asked, and not cryptography's verifier, because its errors say what is wrong, and because its rules are those of
-the programs that agents use: the other one refuses, say, certificates of private authorities that name no key of their issuer.
+OpenSSL is used instead of cryptography's verifier for two reasons: its errors say what is wrong, and its rules are those of the
+programs that agents use. The other verifier refuses, for example, private authorities' certificates without an authority key
+id.
 
-The dates of the certificate itself are no matter of trust: an expired one may still lead to an authority, and is then trusted
-and not valid. The dates of its issuers are.
+The dates of the certificate itself do not affect its trust: an expired one may lead to an authority, and is then trusted but
+not valid. The dates of its issuers do.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ Distrust = Literal[
 """Why a chain is not trusted.
 
 `self_signed`: the certificate is its own issuer. `untrusted_root`: the chain ends in an authority that is not trusted.
-`incomplete_chain`: the issuer of the last certificate was not sent and is no trusted authority: an intermediate is missing,
-or the authority is unknown. `invalid_issuer`: one that issued is no authority, or may not issue this deep. `wrong_purpose`: not
-for TLS servers. `weak_key`: less than 112 bits of security, RSA below 2048. `weak_signature`: MD5 or SHA-1.
+`incomplete_chain`: the issuer of the last certificate was not sent and is not a trusted authority, so an intermediate is
+missing or the authority is unknown. `invalid_issuer`: an issuer is not an authority, or may not issue at this depth.
+`wrong_purpose`: not for TLS servers. `weak_key`: less than 112 bits of security, RSA below 2048. `weak_signature`: MD5 or
+SHA-1.
 """
 
-_NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME, which pyOpenSSL does not name
+_NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME, which pyOpenSSL lacks
 _NOT_YET_VALID, _EXPIRED = 9, 10
 _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
 
@@ -78,11 +80,11 @@ _DISTRUST: dict[int, Distrust] = {
 
 
 def distrust(chain: Sequence[bytes], authorities: bytes, now: datetime) -> Distrust | None:
-    """Why a chain is not trusted; None when it is.
+    """Why a chain is not trusted, or None when it is.
 
     Args:
         chain: DER, the certificate first, the others in any order.
-        authorities: PEM of those that are trusted beside the public ones.
+        authorities: PEM of additional trusted authorities, beside the public ones.
     """
     from OpenSSL import crypto
 
@@ -110,7 +112,7 @@ def is_self_signed(der: bytes) -> bool:
         store = _store([certificate], crypto.X509StoreFlags.CHECK_SS_SIGNATURE | _NO_CHECK_TIME)
         crypto.X509StoreContext(store, certificate).verify_certificate()
     except crypto.X509StoreContextError as error:
-        # Of one that names another key as its issuer's, OpenSSL does not look at the signature.
+        # If the certificate names another key as its issuer's, OpenSSL does not check the signature.
         return _DISTRUST.get(_code(error)) == "incomplete_chain" and _is_signed_with_its_key(der)
     except crypto.Error:
         return False
@@ -119,7 +121,7 @@ def is_self_signed(der: bytes) -> bool:
 
 @functools.cache
 def public_authorities() -> Sequence[Any]:
-    """The public certificate authorities, read once in a process."""
+    """The public certificate authorities. A process reads them once."""
     import certifi
 
     with open(certifi.where(), "rb") as file:
@@ -140,7 +142,7 @@ def _read(pem: bytes) -> Sequence[Any]:
 def _path(
     roots: Sequence[Any], leaf: Any, others: Sequence[Any], now: datetime, flags: int = 0
 ) -> tuple[list[bytes], int]:
-    """The certificates from the leaf to an authority, or none and OpenSSL's error."""
+    """The path from the certificate to an authority, or an empty path and OpenSSL's error."""
     from OpenSSL import crypto
 
     store = _store(roots, flags)
@@ -149,7 +151,7 @@ def _path(
         found = crypto.X509StoreContext(store, leaf, others).get_verified_chain()
     except crypto.X509StoreContextError as error:
         code = _code(error)
-        # The leaf's dates are looked at last: all else is right.
+        # The certificate's own dates are checked last, so everything else is right.
         if not flags and error.errors[1] == 0 and code in (_NOT_YET_VALID, _EXPIRED):
             return _path(roots, leaf, others, now, _NO_CHECK_TIME)
         return [], code
@@ -179,23 +181,23 @@ def _is_signed_with_its_key(der: bytes) -> bool:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # serial numbers that are not positive
+            warnings.simplefilter("ignore")  # about serial numbers that are not positive
             certificate = x509.load_der_x509_certificate(der)
             certificate.verify_directly_issued_by(certificate)
-    except Exception:  # whatever cannot be read or verified is not signed with its key, as far as can be told
+    except Exception:  # a certificate that cannot be read or verified counts as not signed with its own key
         return False
     return True
 
 
 def _flaw(path: Sequence[Certificate], now: datetime) -> Distrust | None:
-    """What OpenSSL does not look at without a purpose and a security level, or did not when it was told to forget the time."""
+    """What OpenSSL does not check without a purpose and a security level, or when it ignores the time."""
     leaf, *issuers = path
     for certificate in path:
         if not certificate.is_well_formed:
             return "malformed"
         if certificate.key.is_weak:
             return "weak_key"
-    if any(certificate.has_weak_signature for certificate in path[:-1]):  # nobody looks at an authority's own
+    if any(certificate.has_weak_signature for certificate in path[:-1]):  # an authority's own does not matter
         return "weak_signature"
     for issuer in issuers:
         assert issuer.not_before is not None

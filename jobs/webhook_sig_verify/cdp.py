@@ -1,11 +1,11 @@
 """Coinbase Developer Platform, which delivers through Hook0: `X-Hook0-Signature: t=<time>,v0=<hex>,h=<names>,v1=<hex>`.
 
 - v0 is HMAC-SHA256 over `<time>.<payload>`.
-- v1 is HMAC-SHA256 over `<time>.<names>.<values>.<payload>`: the names as `h` has them, separated by single spaces, and the
+- v1 is HMAC-SHA256 over `<time>.<names>.<values>.<payload>`: the names as in `h`, separated by single spaces, and the
   values of these headers in the same order, joined by `.`.
 
-v1 is checked when the caller gave headers, and never exchanged for v0 then: who gave them wants them checked. Without headers
-v0 is checked, where there is one. https://docs.cdp.coinbase.com/webhooks/verify-signatures
+If the caller gives headers, v1 is checked and v0 never replaces it, because the caller wants the headers checked. Without
+headers v0 is checked, if present. https://docs.cdp.coinbase.com/webhooks/verify-signatures
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 def claim(delivery: Delivery) -> Claim:
-    """Raises NoClaim when the parts do not make a signature, or a header that it covers is not there."""
+    """Read the claim. Raises NoClaim when the parts are not a signature, or a covered header is missing."""
     parts = parts_of(delivery.signature)
     written, signed_at = time_of(parts)
     v0, names, v1 = only(parts, "v0"), only(parts, "h"), only(parts, "v1")
@@ -46,9 +46,9 @@ def claim(delivery: Delivery) -> Claim:
 
 
 def _values(names: str, delivery: Delivery) -> str:
-    """What v1 signs of the headers. Their names are looked up in any case, and signed as `h` has them."""
+    """The header values that v1 signs. The lookup ignores case; the signature covers the names as in `h`."""
     wanted = names.split(" ") if names else []
-    # A name twice would let a short signature ask for megabytes of one long value.
+    # A repeated name would let a short signature require megabytes of one long value.
     if not all(_NAME.fullmatch(name) for name in wanted) or len({name.lower() for name in wanted}) < len(wanted):
         raise NoClaim("malformed_signature")
     headers = delivery.headers or {}

@@ -1,4 +1,4 @@
-"""What a signature claims, before anybody has checked it."""
+"""What a signature claims, before it is checked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Reason = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Delivery:
-    """A webhook as it arrived, and the secret to judge it by. Without a repr, because of the secret.
+    """A webhook as it arrived, and its secret. It has no repr, because of the secret.
 
     Attributes:
         payload: the body's bytes.
         signature: the value of the sender's signature header.
         secret: the key's bytes.
-        timestamp: the digits of Slack's own header; the other senders write the time into the signature, or nowhere.
+        timestamp: the digits of Slack's timestamp header. Other senders write the time into the signature, or send none.
         headers: values by lower-case name; None when the caller gave no headers.
     """
 
@@ -34,14 +34,14 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """That the holder of the secret signed these bytes.
+    """The claim that the holder of the secret signed these bytes.
 
     Attributes:
         scheme: the sender's name for this way of signing.
         signed: the bytes.
-        macs: the digests that the signature carries, of the algorithm's length; one that is right is enough.
+        macs: the digests in the signature, of the algorithm's length. One right digest is enough.
         signed_at: Unix seconds; None when the scheme has no time.
-        is_weak: the sender has replaced this scheme by a stronger one.
+        is_weak: the sender has replaced this scheme with a stronger one.
     """
 
     scheme: Scheme
@@ -53,7 +53,7 @@ class Claim:
 
 
 class NoClaim(Exception):
-    """The signature claims nothing that could be checked."""
+    """The signature claims nothing that can be checked."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)

@@ -1,10 +1,10 @@
-"""webhook-sig-verify: whether a webhook was signed with its secret, in the way of six senders.
+"""webhook-sig-verify: checks whether a webhook was signed with its secret, for six kinds of senders.
 
-How each of them signs, and what is read leniently or strictly, is in a module for each. A signature that is not valid is an
-answer like any other. Neither the secret nor the signature that would have been right is in an answer, an error or a log.
+One module per sender says how it signs, and what is read leniently or strictly. A signature that is not valid is an ordinary
+answer. Neither the secret nor the correct signature is ever in an answer, an error or a log.
 
-The work is linear in the request and is done in place: 1.2 ms for the largest one, measured, beside 4 ms for reading the
-longest JSON that it can be written as.
+The work is linear in the request and runs in place: 1.2 ms for the largest request (measured), beside 4 ms to decode its
+longest JSON.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, In
 from shared.money import Price
 
 MAX_PAYLOAD = 256 * 1024
-"""Unicode code points, as all that follow."""
+"""Unicode code points, like all limits below."""
 MAX_SIGNATURE = 8 * 1024
-"""As much as servers commonly take for one header line."""
+"""The usual limit of servers for one header line."""
 MAX_SECRET = 4 * 1024
 MAX_HEADERS = 100
 MAX_HEADER_TEXT = 32 * 1024
-"""Of all names and values together."""
+"""Limit for all names and values together."""
 MAX_TOLERANCE_S = 86_400
 
 _LAST_ISO_S = 253_402_300_799
 """The last second of the year 9999."""
 _BYTES_PER_CHARACTER = 12
-"""An escaped surrogate pair is the longest way to write one in JSON."""
+"""The longest form of a character in JSON is an escaped surrogate pair."""
 
 Digits = Annotated[
     str,
     msgspec.Meta(
         max_length=19,
-        # Shown here and checked below: `$` would let a final newline pass.
+        # The schema shows it, and the code below checks it: `$` would allow a final newline.
         extra_json_schema={"pattern": "^[0-9]{1,19}$"},
     ),
 ]
@@ -50,7 +50,7 @@ Seconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_SECONDS)]
 class Request(msgspec.Struct, frozen=True, rename="camel"):
     """A webhook as it arrived, and the secret to check it with.
 
-    `timestamp` is needed for slack alone and `headers` is used for cdp alone; absent and null are the same.
+    `timestamp` is required for slack only, and `headers` is used for cdp only. Absent and null are the same.
     """
 
     provider: Annotated[
@@ -119,17 +119,17 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
             _check_headers(self.headers)
 
     def __repr__(self) -> str:
-        """Nothing of what was signed, and not what with."""
+        """Show neither the signed text nor the secret."""
         return f"Request(provider={self.provider!r})"
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """What the signature is worth.
+    """The result of the check.
 
-    `reason`: why it is not valid, null when it is. `scheme`, `algorithm`, `weak`: what was checked, null when nothing could
-    be; weak is a scheme that its sender has replaced (GitHub's sha1). `timestamp`: when it was signed, which is to be
-    believed only of a valid signature; null without a time, or when that is after the year 9999. `ageSeconds`: negative
-    when it is in the future. `toleranceSeconds`: null for senders that sign no time.
+    `reason`: why the signature is not valid; null when it is. `scheme`, `algorithm`, `weak`: what was checked; null when
+    nothing could be checked. weak is true for a scheme that its sender has replaced (GitHub's sha1). `timestamp`: the time of
+    signing, which only a valid signature proves; null without a time, or when it is after the year 9999. `ageSeconds`: negative
+    when the time is in the future. `toleranceSeconds`: null for senders that sign no time.
     """
 
     ok: bool
@@ -145,17 +145,17 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def now_s() -> int:
-    """Unix seconds, of which a call takes one look."""
+    """Unix seconds. Each call reads the clock once."""
     return int(time.time())
 
 
 def run(request: Request, context: Context) -> Response:
-    """Check it against the present."""
+    """Check the signature as of now."""
     return answer(request, now_s=now_s())
 
 
 def answer(request: Request, *, now_s: int) -> Response:
-    """Check it as if it were `now_s`."""
+    """Check the signature as of `now_s`."""
     verdict = judge(request.provider, _delivery(request), tolerance_s=request.tolerance_seconds, now_s=now_s)
     claim = verdict.claim
     return Response(
@@ -210,7 +210,7 @@ ENDPOINT = Endpoint(
         "HMAC-SHA256, and says why it is not valid. The secret is never stored."
     ),
     example=Example(
-        # GitHub's documented values.
+        # The values of GitHub's documentation.
         request={
             "provider": "github",
             "payload": "Hello, World!",

@@ -1,4 +1,4 @@
-"""Any sender of HMAC-SHA256 over the payload: hex or base64 of the digest, alone or after `sha256=`."""
+"""Any sender that signs with HMAC-SHA256 over the payload: hex or base64 of the digest, alone or after `sha256=`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from jobs.webhook_sig_verify.reading import SHA256_BYTES, base64_digest, hex_dig
 
 
 def claim(delivery: Delivery) -> Claim:
-    """Raises NoClaim when the signature names another hash, or is not a digest of 32 bytes."""
+    """Read the claim. Raises NoClaim when the signature names another hash, or is not a digest of 32 bytes."""
     text = trimmed(delivery.signature)
     named = prefixed(text)
     if named is not None:

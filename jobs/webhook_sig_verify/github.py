@@ -1,6 +1,6 @@
 """GitHub: `X-Hub-Signature-256: sha256=<hex>`, HMAC over the payload.
 
-The older X-Hub-Signature, `sha1=<hex>`, is still sent beside it. It is read, and said to be weak.
+GitHub still sends the older X-Hub-Signature, `sha1=<hex>`, too. It is accepted, and the answer says that it is weak.
 https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
 """
 
@@ -11,7 +11,7 @@ from jobs.webhook_sig_verify.reading import SHA1_BYTES, SHA256_BYTES, prefixed, 
 
 
 def claim(delivery: Delivery) -> Claim:
-    """Raises NoClaim when the signature names another hash or none, or what follows is not its digest."""
+    """Read the claim. Raises NoClaim when the signature names another hash or none, or the rest is not its digest."""
     named = prefixed(trimmed(delivery.signature))
     if named is None:
         raise NoClaim("malformed_signature")

@@ -1,4 +1,4 @@
-"""The writings that signatures are made of. Each reader takes any text."""
+"""Reads the notations that signatures consist of. Each function accepts any text."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ Parts = Sequence[tuple[str, str]]
 
 
 def trimmed(text: str) -> str:
-    """Without the whitespace that HTTP allows around a header's value."""
+    """Remove the white space that HTTP allows around a header's value."""
     return text.strip(" \t")
 
 
 def seconds(text: str) -> int | None:
-    """Unix seconds in ASCII digits; None with a sign, a space, a point or an exponent."""
+    """Read Unix seconds in ASCII digits. None with a sign, a space, a point or an exponent."""
     if not _SECONDS.fullmatch(text) or int(text) > MAX_SECONDS:
         return None
     return int(text)
 
 
 def hex_digest(text: str, size: int) -> bytes | None:
-    """A digest of `size` bytes in hex of either case; None for anything else."""
-    # bytes.fromhex alone would skip whitespace.
+    """Read a digest of `size` bytes in hex of either case. None for anything else."""
+    # bytes.fromhex alone would accept white space.
     return bytes.fromhex(text) if len(text) == 2 * size and _HEX.fullmatch(text) else None
 
 
 def sole_digest(text: str, size: int) -> bytes:
-    """The hex digest of a signature that has no other.
+    """Read a signature that is one hex digest.
 
     Raises:
-        NoClaim: it is not one.
+        NoClaim: it is not a digest of `size` bytes.
     """
     digest = hex_digest(text, size)
     if digest is None:
@@ -52,32 +52,32 @@ def sole_digest(text: str, size: int) -> bytes:
 
 
 def base64_digest(text: str) -> bytes | None:
-    """A SHA-256 digest in base64: the standard or the URL-safe alphabet, not mixed, with or without padding. Or None."""
+    """Read a SHA-256 digest in base64, standard or URL-safe (not mixed), with or without padding. None for anything else."""
     if not _BASE64.fullmatch(text):
         return None
     standard = text.removesuffix("=").replace("-", "+").replace("_", "/") + "="
     digest = base64.b64decode(standard)
-    # The last character has two bits more than the digest: several texts would mean the same, and one is right.
+    # The last character has two bits more than the digest needs. Only one of the texts with the same digest is accepted.
     return digest if base64.b64encode(digest).decode() == standard else None
 
 
 def prefixed(text: str) -> tuple[str, str] | None:
-    """`sha256=ab` as name and rest, or None. The padding of a bare base64 text does not make a name of it."""
+    """Split `sha256=ab` into name and rest. None without a name: the padding of bare base64 does not end one."""
     found = _PREFIXED.fullmatch(text)
     return (found[1], found[2]) if found else None
 
 
 def parts_of(signature: str) -> Parts:
-    """`t=1,v1=ab` as pairs, in order. What has no `=` is left out."""
+    """Split `t=1,v1=ab` into pairs, in order. Parts without `=` are skipped."""
     split = (trimmed(part).partition("=") for part in signature.split(","))
     return [(name, value) for name, assigned, value in split if assigned]
 
 
 def only(parts: Parts, name: str) -> str | None:
-    """The value of a part that may be there once.
+    """The value of a part that may appear only once, or None.
 
     Raises:
-        NoClaim: it is there twice, and readers would differ on which one counts.
+        NoClaim: it appears twice, and readers would disagree about which one counts.
     """
     values = [value for key, value in parts if key == name]
     if len(values) > 1:
@@ -86,10 +86,10 @@ def only(parts: Parts, name: str) -> str | None:
 
 
 def time_of(parts: Parts) -> tuple[str, int]:
-    """The part `t`, as it is written and as Unix seconds.
+    """The part `t`, as written and as Unix seconds.
 
     Raises:
-        NoClaim: there is none, or it is not a time.
+        NoClaim: the part is missing, or is not a time.
     """
     written = only(parts, "t")
     value = None if written is None else seconds(written)
@@ -99,6 +99,6 @@ def time_of(parts: Parts) -> tuple[str, int]:
 
 
 def without_digest(parts: Parts) -> NoClaim:
-    """What to say when none of a sender's schemes is among the parts: another version, or nothing."""
+    """The error when a signature has no digest of a known scheme: it has another version, or none."""
     has_other = any(_VERSION.fullmatch(name) for name, _ in parts)
     return NoClaim("unsupported_scheme" if has_other else "malformed_signature")

@@ -10,8 +10,8 @@ from jobs.webhook_sig_verify.reading import SHA256_BYTES, prefixed, sole_digest,
 
 
 def claim(delivery: Delivery) -> Claim:
-    """Raises NoClaim when the signature has no version or another, or what follows is not a digest."""
-    assert delivery.timestamp is not None  # the request is refused without one
+    """Read the claim. Raises NoClaim when the signature has no version or another one, or the rest is not a digest."""
+    assert delivery.timestamp is not None  # the request requires one for slack
     named = prefixed(trimmed(delivery.signature))
     if named is None:
         raise NoClaim("malformed_signature")

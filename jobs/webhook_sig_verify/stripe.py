@@ -1,7 +1,7 @@
 """Stripe: `Stripe-Signature: t=<time>,v1=<hex>[,v1=<hex>][,v0=<hex>]`, HMAC-SHA256 over `<time>.<payload>`.
 
-There are several v1 while a secret is being rolled, one for each secret. v0 is what Stripe sends beside it for test events;
-it authenticates nothing, and neither does any other version. https://docs.stripe.com/webhooks#verify-manually
+While a secret is being rolled, there is one v1 for each secret. Stripe adds v0 to test events; it authenticates nothing, and
+neither does any other version. https://docs.stripe.com/webhooks#verify-manually
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from jobs.webhook_sig_verify.reading import SHA256_BYTES, hex_digest, parts_of, 
 
 
 def claim(delivery: Delivery) -> Claim:
-    """Raises NoClaim when there is no time, or no v1 that is a digest."""
+    """Read the claim. Raises NoClaim when the signature has no time, or no v1 that is a digest."""
     parts = parts_of(delivery.signature)
     written, signed_at = time_of(parts)
     candidates = [value for name, value in parts if name == "v1"]

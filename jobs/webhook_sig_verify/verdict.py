@@ -1,4 +1,4 @@
-"""The only place where a MAC is computed and compared. What it should have been is known here alone, and stays here."""
+"""Computes and compares the MACs. No other module knows the correct MAC, and it never leaves this one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ PROVIDERS: Mapping[str, Callable[[Delivery], Claim]] = {
 }
 
 TIMED = frozenset({"stripe", "slack", "cdp"})
-"""Those who sign the time."""
+"""Senders that sign the time."""
 
 _HASHES: Mapping[Algorithm, str] = {"hmac_sha256": "sha256", "hmac_sha1": "sha1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a signature.
+    """The result of checking a signature.
 
     Attributes:
-        claim: what was checked; None when there was nothing that could be.
-        age_s: seconds since the claim's time, negative when that is in the future; None when it has no time.
+        claim: what was checked; None when nothing could be checked.
+        age_s: seconds since the claim's time, negative when it is in the future; None when the claim has no time.
         reason: why the signature is not valid; None when it is.
     """
 
@@ -40,11 +40,11 @@ class Verdict:
 
 
 def judge(provider: str, delivery: Delivery, *, tolerance_s: int, now_s: int) -> Verdict:
-    """Check a delivery as its provider signs.
+    """Check a delivery by its provider's rules.
 
     Args:
         provider: a key of PROVIDERS.
-        tolerance_s: how far the signed time may be from now, on either side; 0 is any time.
+        tolerance_s: how far the signed time may be from now, on either side; 0 accepts any time.
         now_s: Unix seconds.
     """
     try:
@@ -61,5 +61,5 @@ def judge(provider: str, delivery: Delivery, *, tolerance_s: int, now_s: int) ->
 
 def _is_signed(claim: Claim, secret: bytes) -> bool:
     right = hmac.digest(secret, claim.signed, _HASHES[claim.algorithm])
-    # Every digest is compared, in bytes: how long it takes tells nothing of which one was right, or how nearly.
+    # All digests are compared, byte by byte in constant time, so the duration does not tell which one was right.
     return any([hmac.compare_digest(right, mac) for mac in claim.macs])  # noqa: C419

@@ -1,4 +1,4 @@
-"""Dates as registries write them. What names no day, or only a limit ("before Aug-1996"), is no date."""
+"""Reads the dates of registries. A text that names no day, or only a limit ("before Aug-1996"), is not a date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 MOST = 80
-"""Characters of a date; what comes after them is not looked at."""
+"""How many characters of a text are read."""
 
 _MONTHS = {
     name: number
@@ -30,7 +30,7 @@ _MONTHS = {
     for name in names.split()
 }
 
-# In hours. Where a name has two meanings (CST, IST, BST) it is left out: such a time is read as UTC, as one without a zone.
+# In hours. Names with two meanings (CST, IST, BST) are left out. Such a time is read as UTC, like one without a zone.
 _ZONES = {
     name: float(hours)
     for hours, names in {
@@ -78,15 +78,15 @@ _YEAR = re.compile(r"\b((?:19|2\d)\d\d)\b(?!:)")
 
 
 def read_date(text: str, *, month_first: bool = False) -> datetime | None:
-    """In UTC; a time without a zone is taken as UTC. None when it is no date.
+    """Read a date in UTC; a time without a zone counts as UTC. None when the text is not a date.
 
     Args:
-        month_first: 03/04/2028 is the fourth of March. It is anyway when it cannot be anything else.
+        month_first: 03/04/2028 is the fourth of March. A date that is only valid this way is always read so.
     """
     folded = _CJK.sub(r"\1-\2-\3", " ".join(text[:MOST].lower().split()))
     if _LIMIT.match(folded):
         return None
-    # "mar" is Tuesday in French and Spanish, and March in English.
+    # "mar" means Tuesday in French and Spanish, and March in English.
     if (weekday := _WEEKDAY.match(folded)) and not (_MONTH_D.match(folded) and _month(weekday.group())):
         folded = folded[weekday.end() :]
     day = _day(folded, month_first)
@@ -102,7 +102,7 @@ def read_date(text: str, *, month_first: bool = False) -> datetime | None:
 
 
 def iso(moment: datetime) -> str:
-    """``2026-11-20T15:04:05Z``."""
+    """Write a time as ``2026-11-20T15:04:05Z``."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

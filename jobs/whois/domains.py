@@ -1,6 +1,6 @@
-"""Registrable domains, by the public suffix list as it was when tldextract was released: nothing is fetched or written.
+"""Finds registrable domains with the public suffix list of the installed tldextract. Nothing is fetched or written.
 
-Only ICANN's part of the list: `example.github.io` is a host of github.io, which is what a registry knows.
+Only ICANN's part of the list is used: for a registry, `example.github.io` is a host below github.io.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ def _suffixes() -> TLDExtract:
 
 
 def registrable(host: str) -> str | None:
-    """``www.a.co.uk`` is a host of ``a.co.uk``. None when nobody can register it: a public suffix itself.
+    """The registrable domain of a host: ``a.co.uk`` for ``www.a.co.uk``. None when the host is a public suffix itself.
 
     Args:
-        host: lower-case A-labels. Below an unknown top-level domain the second level is registrable, as the list's own rule is.
+        host: lower-case A-labels. Below an unknown top-level domain the second level is registrable, by the list's default
+        rule.
     """
     parts = _suffixes()(host)
     if not parts.suffix:
@@ -35,6 +36,6 @@ def registrable(host: str) -> str | None:
 
 
 def unicode_of(domain: str) -> str:
-    """As it is read; as it is where it cannot be decoded."""
+    """The Unicode form of a domain. A label that cannot be decoded stays as it is."""
     text: str = ada_url.idna_to_unicode(domain)
     return text or domain

@@ -1,11 +1,11 @@
-"""whois: who has a domain, since when and until when, out of the registry's own answer.
+"""whois: returns a domain's registration data from the registry's own answer.
 
-- IANA's server names the registry's, which is asked for the registrable domain: of `www.a.co.uk` that is `a.co.uk`. If the
-  registry's record is thin, the registrar's server that it names is asked too, and only fills what is missing.
-- No such domain is an answer: `registered` is false. It is null when the registry reserves or blocks the name, and when its
-  text says neither: then `raw` is what there is.
-- Dates without a time are midnight, and times without a zone are read as UTC. "before Aug-1996" is no date.
-- An answer may be up to three minutes old, so that no registry is asked twice for the same: `ageSeconds`.
+- IANA names the registry's server, which is asked for the registrable domain (`a.co.uk` for `www.a.co.uk`). If the registry's
+  record is thin, the registrar's server that it names is asked too. Its data only fill gaps.
+- A domain that does not exist is an answer: `registered` is false. It is null when the registry reserves or blocks the
+  name, and when the text does not say. `raw` has the text in any case.
+- Dates without a time are midnight, and times without a zone count as UTC. "before Aug-1996" is not a date.
+- An answer may be up to three minutes old (`ageSeconds`), so that we do not ask a registry the same question twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from shared.money import Price
 from shared.outcome import InvalidInput
 
 WITHIN_S = 18.0
-"""For all servers together, and for the turns that are waited for."""
+"""Limit for all servers together, including the time spent waiting for a slot at each."""
 
 
 EXAMPLE_RECORD = """\
@@ -44,17 +44,18 @@ EXAMPLE_RECORD = """\
    DNSSEC: signedDelegation\r
 >>> Last update of whois database: 2026-11-20T15:04:05Z <<<\r
 """
-"""As the sandbox's registry answers: compose/sandbox/upstreams/whois.py."""
+"""The answer of the sandbox's registry: compose/sandbox/upstreams/whois.py."""
 
 
 class InvalidDomain(InvalidInput):
-    """A host name below which nobody registers anything, which only the public suffix list knows."""
+    """Nobody can register a name at or below this host. Only the public suffix list, which the API does not load, knows
+    that."""
 
     code = "invalid_domain"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`domain`: what is registered, or any host below it."""
+    """`domain`: a registered domain, or any host below it."""
 
     domain: Annotated[
         str,
@@ -71,12 +72,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the registry says. What it does not say is null or empty.
+    """The registry's data. A field that the registry does not state is null or empty.
 
     `domain`: the registrable domain in A-labels. `registered`: null when the name is reserved or the answer does not say.
     `nameServers`: hosts, sorted. `status`: EPP codes only. `dnssec`: whether the delegation is signed. `whoisServer`: the
-    registry's. `raw`: what it answered, and below that what the registrar's server added, 64 KB at most. `serversQueried`:
-    those that answered, in order. `parsedBy`: `generic`, or the top-level domain whose own rules were used.
+    registry's. `raw`: its answer, followed by that of the registrar's server, at most 64 KB. `serversQueried`: the servers
+    that answered, in order. `parsedBy`: `generic`, or the top-level domain whose own rules were used.
     """
 
     ok: bool
@@ -103,8 +104,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """IANA, the registry, and where it helps the registrar."""
-    # Not in the API, which needs the declaration alone.
+    """Ask IANA, the registry, and the registrar when it can add something."""
+    # Imported here, because the API needs only the declaration.
     from jobs.whois import domains
     from jobs.whois.search import Search
 
@@ -153,7 +154,7 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def _days(expires: datetime | None, now: datetime) -> int | None:
-    """Whole days; negative when it is over."""
+    """Whole days until expiry; negative after it."""
     return math.floor((expires - now).total_seconds() / 86_400) if expires else None
 
 

@@ -1,4 +1,4 @@
-"""Tokens to entries: which section a line stands in, and what a heading, a continuation or an object means for it."""
+"""Converts tokens to entries: finds each line's section, and reads headings, continuations and objects."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Entry(NamedTuple):
     """A key with a value.
 
     Attributes:
-        key: of the line, of the heading above a bare line, or of the line that it continues.
-        place: whose it is by the heading above it.
-        object: whose it is by the first key of its paragraph.
-        paragraph: its number.
+        key: the line's own key, or that of the heading above a bare line, or of the line that it continues.
+        place: the owner that the heading above names.
+        object: the owner that the first key of the paragraph names.
+        paragraph: number of the paragraph.
         is_bare: the line has no key of its own.
     """
 
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class _Section:
-    """The heading in force."""
+    """The current heading."""
 
     def __init__(self) -> None:
         self.key = ""
@@ -55,7 +55,7 @@ class _Section:
 
 
 def entries(tokens: Sequence[Token]) -> list[Entry]:
-    """In their order; notes are left out."""
+    """The entries in their order, without notes."""
     lines = [token for token in tokens if not token.is_note]
     found: list[Entry] = []
     section = _Section()
@@ -88,7 +88,7 @@ def _heading(token: Token, following: Token | None) -> str:
     if token.key:
         if token.value or following is None:
             return ""
-        # A key without a value among its likes is an empty field, and no heading.
+        # A key without a value among lines of the same form is an empty field, not a heading.
         is_field = following.indent <= token.indent and not following.is_after_gap and following.key != ""
         return "" if is_field and not is_heading(token.key) else token.key
     if len(token.text) > LONGEST_HEADING or following is None:

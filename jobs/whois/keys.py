@@ -1,4 +1,4 @@
-"""What registries call the fields, in the languages that they answer in. Keys are folded (lines.fold)."""
+"""The names that registries use for fields, in their languages. Keys are folded (lines.fold)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 
 class Field(enum.Enum):
-    """What is read of a record."""
+    """The fields that are read from a record."""
 
     DOMAIN = enum.auto()
     CREATED = enum.auto()
@@ -21,9 +21,9 @@ class Field(enum.Enum):
     STATUS = enum.auto()
     DNSSEC = enum.auto()
     DS = enum.auto()
-    """Its presence says that the delegation is signed."""
+    """If present, the delegation is signed."""
     REGISTRANT = enum.auto()
-    """Its presence says that there is a record."""
+    """If present, there is a record."""
 
 
 def _table(names: Mapping[Field, str]) -> dict[str, Field]:
@@ -81,7 +81,7 @@ PLAIN = _table(
         "domain holder,등록인,registry domain id,roid,domain id,domain holder organization,domain holder name",
     }
 )
-"""Names that mean the same wherever they stand."""
+"""Names with the same meaning in every place."""
 
 RELATIVE = _table(
     {
@@ -91,7 +91,7 @@ RELATIVE = _table(
         Field.STATUS: "status,state,flags,statuses",
     }
 )
-"""Names that are the domain's, unless they stand in the section or object of somebody else."""
+"""Names that belong to the domain, unless they are in a section or object of another owner."""
 
 IN_REGISTRAR = _table(
     {
@@ -104,7 +104,7 @@ IN_NAME_SERVERS = _table(
     {Field.NAME_SERVER: "host name,hostname,name,ns,dns,host,nserver,name server,호스트이름,server"}
 )
 
-# Sections and objects, by the key or the line that begins them.
+# Sections and objects, by the key or the line with which they begin.
 _CONTACTS = _table(
     {
         Field.REGISTRANT: "registrant,registrant contact,registrants,holder,domain holder,holder of domain name,owner,"
@@ -123,7 +123,7 @@ _KEYS = ("keys", "dnskeys", "dns keys", "dnssec keys", "dnssec ds records")
 
 
 class Place(enum.Enum):
-    """Whose a section or an object is."""
+    """The owner of a section or an object."""
 
     DOMAIN = enum.auto()
     CONTACT = enum.auto()
@@ -134,7 +134,7 @@ class Place(enum.Enum):
 
 
 def place_of(name: str) -> Place:
-    """Of what begins with this key. What is not known belongs to the domain."""
+    """The owner that a first key names. The default is the domain."""
     if name in _CONTACTS:
         return Place.CONTACT
     if name in _REGISTRARS:
@@ -147,17 +147,17 @@ def place_of(name: str) -> Place:
 
 
 def is_name_servers(name: str) -> bool:
-    """Whether a key or a heading announces name servers, numbered or not."""
+    """Whether a key or a heading introduces name servers, numbered or not."""
     return PLAIN.get(unnumbered(name)) is Field.NAME_SERVER
 
 
 def is_heading(name: str) -> bool:
-    """Whether a line without a colon begins a section, although what follows is not indented."""
+    """Whether a line without a colon begins a section even when the next line is not indented."""
     return name == "dnssec" or place_of(name) is not Place.DOMAIN
 
 
 def unnumbered(name: str) -> str:
-    """``name server 2``, ``ns name 01``, ``domain server 1`` and ``2차 네임서버 정보`` without what numbers them."""
+    """Remove the number from ``name server 2``, ``ns name 01``, ``domain server 1`` and ``2차 네임서버 정보``."""
     name = name.rstrip("0123456789").rstrip()
     if name.endswith("네임서버 정보"):
         return "네임서버"

@@ -1,4 +1,4 @@
-"""A WHOIS text as tokens: pairs, bare lines and notes, with their indentation."""
+"""Splits a WHOIS text into tokens: pairs, bare lines and notes, with their indentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 MOST_LINES = 3_000
 MOST_CHARS = 600
-"""Of a line; no field that is read needs more."""
+"""How many characters of a line are read. No field needs more."""
 LONGEST_KEY = 60
 
 _BREAK = re.compile(r"\r\n|\r|\n")
@@ -23,15 +23,15 @@ _PHRASES = (
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One line that says something.
+    """One line with content.
 
     Attributes:
-        indent: columns before it.
+        indent: columns before the text.
         key: folded; empty when the line has none.
-        value: without the key.
+        value: the text after the key.
         text: the line, stripped.
-        is_note: a comment, or what stands behind the end of the record.
-        is_after_gap: whether a blank line comes before it, or a change from notes to the record or back.
+        is_note: a comment, or a line after the end of the record.
+        is_after_gap: whether a blank line precedes it, or a change from notes to the record or back.
     """
 
     indent: int
@@ -43,12 +43,12 @@ class Token:
 
 
 def fold(text: str) -> str:
-    """A key as the tables have it: lower case, words apart by one space, without leaders and signs."""
+    """Normalise a key as in the tables: lower case, one space between words, no leaders or signs."""
     return " ".join(re.sub(r"[\s_.\-*:]+", " ", text.lower()).split())
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """All lines that are not blank."""
+    """The lines that are not blank."""
     is_after_gap, was_note = True, False
     has_pairs = is_over = False
     for line in _BREAK.split(text)[:MOST_LINES]:

@@ -1,4 +1,4 @@
-"""One WHOIS answer, read."""
+"""Reads one WHOIS answer."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _HELD = (
     "excluded",
 )
 _LATER = frozenset(("registrar registration expiration date", "registrar handle", "registrar id", "fecha de corte"))
-"""Keys that count when no other says the same."""
+"""Keys that count only when no other key gives the same field."""
 _WEB = frozenset(("url", "website", "web", "www"))
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of a domain. Nothing is None or empty.
+    """What is known about a domain. An unknown field is None or empty.
 
     Attributes:
-        registered: None: the text does not say, or the name is reserved.
+        registered: None when the text does not say, or the name is reserved.
         refers_to: another server that may know more.
     """
 
@@ -58,11 +58,11 @@ class Record:
 
     @property
     def is_complete(self) -> bool:
-        """Whether another server could hardly add anything."""
+        """Whether another server could add little or nothing."""
         return bool(self.registrar and self.created and self.expires)
 
     def completed(self, other: Record) -> Record:
-        """What is missing here is taken from another, thicker record. What both have stays: the registry is right."""
+        """Fill the gaps from another, thicker record. Where both have a field, this one's stays: the registry is right."""
         names = [name for name in self.__dataclass_fields__ if name not in ("registered", "refers_to")]
         missing = {name: getattr(other, name) for name in names if getattr(self, name) in (None, ())}
         return replace(self, **missing)
@@ -70,7 +70,7 @@ class Record:
 
 @dataclass(slots=True)
 class _Findings:
-    """What the entries of one record say, in their order."""
+    """The fields that the entries of one record give, in their order."""
 
     texts: dict[Field, list[tuple[bool, str]]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -82,21 +82,21 @@ class _Findings:
         self.texts.setdefault(what, []).append((is_late, value))
 
     def first(self, what: Field) -> Iterable[str]:
-        """Those of good keys first."""
+        """The values of a field, those of preferred keys first."""
         return (value for _, value in sorted(self.texts.get(what, ()), key=lambda one: one[0]))
 
     @property
     def evidence(self) -> int:
-        """Kinds of facts that only a registered name has."""
+        """How many kinds of facts there are that only a registered name has."""
         facts = (Field.CREATED, Field.UPDATED, Field.EXPIRES, Field.REGISTRAR, Field.REGISTRANT, Field.IANA_ID)
         return sum(any(self.first(what)) for what in facts) + bool(self.names) + bool(self.codes)
 
 
 def read(text: str, names: Sequence[str], rules: Rules = GENERIC) -> Record:
-    """What a text says of a domain.
+    """Read what a text says about a domain.
 
     Args:
-        names: the domain in A-labels, and in Unicode where that differs; lower case.
+        names: the domain in A-labels, and in Unicode when that differs; lower case.
     """
     if rules.begins:
         before, found, after = text.partition(rules.begins)
@@ -110,7 +110,7 @@ def read(text: str, names: Sequence[str], rules: Rules = GENERIC) -> Record:
 
 
 def is_throttled(text: str) -> bool:
-    """Whether a text is no answer but a refusal: we ask too much, or may not ask at all."""
+    """Whether a text is a refusal: we ask too often, or may not ask at all."""
     lines = list(tokens(text))
     findings = _findings(entries(lines), GENERIC)
     speech = Speech(lines, ())
@@ -118,7 +118,7 @@ def is_throttled(text: str) -> bool:
 
 
 def _own(found: list[Entry], names: Sequence[str]) -> tuple[list[Entry], bool]:
-    """Of several records, the one of the domain; and whether any names it."""
+    """The domain's own record among several, and whether any record names the domain."""
     marks = [(index, _is_about(entry, names)) for index, entry in enumerate(found) if _names_domain(entry, names)]
     if not any(own for _, own in marks):
         return ([] if marks else found), False
@@ -175,7 +175,7 @@ def _findings(found: Sequence[Entry], rules: Rules) -> _Findings:
 
 
 def _field(entry: Entry, rules: Rules) -> tuple[Field | None, bool]:
-    """What an entry says, and whether another that says the same is better."""
+    """The field that an entry gives, and whether another entry with the same field is preferred."""
     key = entry.key
     is_others = Place.CONTACT in (entry.place, entry.object)
     if key in rules.keys and entry.place is Place.DOMAIN and not is_others:
@@ -190,7 +190,7 @@ def _field(entry: Entry, rules: Rules) -> tuple[Field | None, bool]:
             return None, False
         return RELATIVE[key], entry.place is not Place.DOMAIN or entry.object is not Place.DOMAIN
     what = PLAIN.get(key) or PLAIN.get(unnumbered(key))
-    if what is Field.DNSSEC and entry.place is Place.REGISTRAR:  # what it offers to everybody
+    if what is Field.DNSSEC and entry.place is Place.REGISTRAR:  # a service that it offers to everybody
         return None, False
     if is_others and what is not Field.REGISTRANT and (entry.key in _AMBIGUOUS or entry.place is Place.CONTACT):
         return (what if what in _EXPLICIT else None), True

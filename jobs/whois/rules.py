@@ -1,6 +1,6 @@
-"""What is peculiar to single registries: how they are asked, in which encoding they answer, and what their words mean.
+"""The peculiarities of single registries: the form of a query, the encoding of an answer, and the meaning of words.
 
-What every reader can find out by itself (keys.py) is not repeated here.
+Rules that hold for every registry are in keys.py.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from jobs.whois.keys import Field
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Of one top-level domain.
+    """The rules of one top-level domain.
 
     Attributes:
-        query: with ``{}`` for the domain.
-        encodings: tried in this order; the last takes every byte.
-        month_first: its dates are month/day/year.
-        begins: a line behind which the record stands once more, in English.
-        keys: folded names with a meaning of their own; None: they mean nothing.
-        free: statuses that say that nobody has the name.
-        parts: by key, what is a field of its own inside of a value: group 1. The last one counts.
-        is_generic: nothing but the query or the encoding is peculiar.
+        query: the query, with ``{}`` for the domain.
+        encodings: tried in this order; the last one accepts every byte.
+        month_first: dates are month/day/year.
+        begins: the line after which the record appears again in English.
+        keys: folded names with a meaning of their own; None: the name is ignored.
+        free: statuses of a name that nobody has registered.
+        parts: by key, the pattern of a field inside a value (group 1). The last match counts.
+        is_generic: only the query or the encoding is peculiar.
     """
 
     query: str = "{}"
@@ -37,14 +37,14 @@ class Rules:
 
     @property
     def is_generic(self) -> bool:
-        """Whether texts are read as anybody's."""
+        """Whether the generic reader is used."""
         return not (self.month_first or self.begins or self.keys or self.free or self.parts)
 
 
 GENERIC = Rules()
 
 _STATE_UNTIL = (re.compile(r"\((\d{4}/\d{2}/\d{2})\)"), Field.EXPIRES)
-"""``Connected (2027/03/31)``: a status, and until when."""
+"""``Connected (2027/03/31)``: a status, and the date of its end."""
 
 _VERISIGN = Rules(query="domain {}")
 _AFNIC = Rules(keys={"anniversary": None, "last update": Field.UPDATED, "status": Field.STATUS})
@@ -57,7 +57,7 @@ _TWNIC = Rules(encodings=("utf-8", "big5", "latin-1"), keys={"registration servi
 _CNNIC = Rules(encodings=("utf-8", "gb18030", "latin-1"), keys={"registration time": Field.CREATED})
 
 RULES: Mapping[str, Rules] = {
-    # Verisign's server also finds hosts and registrars whose names contain what is asked for.
+    # Verisign's server also finds hosts and registrars whose names contain the query.
     **dict.fromkeys(("com", "net", "cc", "jobs"), _VERISIGN),
     "name": Rules(query="domain={}", keys={"domain name id": None}),
     "de": Rules(query="-T dn,ace {}", keys={"status": Field.STATUS, "domain ace": Field.DOMAIN}, free=("free",)),
@@ -125,5 +125,5 @@ RULES: Mapping[str, Rules] = {
 
 
 def rules_of(domain: str) -> Rules:
-    """By its last label."""
+    """The rules for a domain, by its last label."""
     return RULES.get(domain.rpartition(".")[2], GENERIC)

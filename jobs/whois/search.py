@@ -1,4 +1,4 @@
-"""From IANA's server to the registry's, and where it helps to the registrar's."""
+"""Asks IANA's server, the registry's, and the registrar's when it can add something."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from dataclasses import replace
 from jobs import hosts
 from jobs.hosts import NotPublic
 from jobs.ports import Whois, WhoisText
+from jobs.whois.lines import tokens
 from jobs.whois.record import Record, read
-from jobs.whois.referral import referral
 from jobs.whois.rules import GENERIC, Rules, rules_of
 from jobs.whois.text import cut, decode
+from jobs.whois.values import whois_server
 from shared.outcome import BlockedAddress, UpstreamFailed
 
 MOST_SERVERS = 3
 """IANA's, the registry's, and the registrar's."""
 WORTH_ASKING_S = 2.0
-"""Of a deadline; with less the registry's record has to do."""
+"""With less time than this, the registrar's server is not asked."""
 
 
 class Search:
-    """One domain's way from server to server.
+    """The search for one domain, from server to server.
 
     Args:
         domain: in A-labels.
-        unicode_domain: the same, as it is read.
-        deadline: monotonic seconds, for all of it.
+        unicode_domain: the same in Unicode.
+        deadline: monotonic seconds, for the whole search.
 
     Attributes:
-        names: of the domain, in A-labels first.
-        visited: servers that answered, in their order.
+        names: the domain's names, in A-labels first.
+        visited: servers that answered, in order.
         registry: the registry's server, once IANA has named it.
     """
 
@@ -46,10 +47,10 @@ class Search:
         self._texts: list[tuple[str, WhoisText, str]] = []
 
     def run(self) -> Record:
-        """What is known of the domain.
+        """Search, and return what is known about the domain.
 
         Raises:
-            BlockedAddress: IANA names a registry's server that is not public.
+            BlockedAddress: IANA names a server of the registry that is not public.
             UpstreamFailed: `no_whois_server`, and what jobs.ports.Whois raises.
         """
         self.registry = self._registry()
@@ -57,7 +58,7 @@ class Search:
         return Record(registered=False) if record.registered is False else record
 
     def raw(self) -> tuple[str, bool]:
-        """The registry's text, and the registrar's below it; and whether something is left out."""
+        """The registry's text, followed by the registrar's; and whether something was left out."""
         (_, _, first), *others = self._texts
         below = "".join(f"\n# {server}\n\n{readable}" for server, _, readable in others)
         text, is_cut = cut(first + below)
@@ -65,19 +66,19 @@ class Search:
 
     @property
     def parsed_by(self) -> str:
-        """Whose rules read it."""
+        """The rules that read the registry's text."""
         return "generic" if self._rules.is_generic else self._top
 
     @property
     def age_s(self) -> int:
-        """Of the oldest text that is answered with."""
+        """The age of the oldest text in the answer."""
         return int(max(text.age_s for _, text, _ in self._texts))
 
     def _registry(self) -> str:
         text = self._whois.ask(self._whois.root, self._top, deadline=self._deadline)
         self.visited.append(self._whois.root)
         server = referral(decode(text.raw))
-        if server == self._whois.root:  # of .int and .arpa IANA is the registry
+        if server == self._whois.root:  # IANA itself is the registry of .int and .arpa
             return server
         try:
             if server is not None:
@@ -96,7 +97,7 @@ class Search:
         return read(readable, self.names, rules)
 
     def _complete(self, record: Record) -> Record:
-        """A thin record with what the server that it names adds; nothing that this server says or does is a failure."""
+        """Complete a thin record with the data of the server that it names. A failure of that server is ignored."""
         server = record.refers_to
         if record.is_complete or record.registered is False or server is None or server in self.visited:
             return record
@@ -107,3 +108,13 @@ class Search:
         except (NotPublic, BlockedAddress, UpstreamFailed):
             return record
         return replace(record.completed(thicker), registered=True) if thicker.registered else record
+
+
+def referral(text: str) -> str | None:
+    """The registry's server that IANA's record of a top-level domain names, or None. jobs.hosts must still check the name."""
+    found: dict[str, str] = {}
+    for token in tokens(text):
+        if token.key in ("refer", "whois") and token.value:
+            found.setdefault(token.key, token.value)
+    value = found.get("refer") or found.get("whois")
+    return (whois_server(value) or value[:255].lower()) if value else None

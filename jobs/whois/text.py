@@ -1,4 +1,4 @@
-"""Bytes of a WHOIS server as text."""
+"""Decodes and cuts the texts of WHOIS servers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ MOST_BYTES = 64 * 1024
 
 
 def decode(raw: bytes, encodings: Sequence[str] = ("utf-8", "latin-1")) -> str:
-    """In the first encoding that fits. A character that the limit cut through does not make another encoding fit better."""
+    """Decode in the first encoding that fits. A character that is cut at the end does not count against an encoding."""
     for encoding in encodings:
         if encoding == "iso2022_jp" and b"\x1b" not in raw:
-            continue  # without its escapes it is ASCII, and says nothing
+            continue  # without escapes it is plain ASCII, which proves nothing
         try:
             return codecs.getincrementaldecoder(encoding)().decode(raw, final=False)
         except UnicodeDecodeError:
@@ -21,7 +21,7 @@ def decode(raw: bytes, encodings: Sequence[str] = ("utf-8", "latin-1")) -> str:
 
 
 def cut(text: str) -> tuple[str, bool]:
-    """At most 64 KB of UTF-8, and whether something was left out."""
+    """Cut a text to 64 KB of UTF-8. Returns also whether something was left out."""
     encoded = text.encode("utf-8", "replace")
     if len(encoded) <= MOST_BYTES:
         return text, False

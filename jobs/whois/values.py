@@ -1,4 +1,4 @@
-"""Values as registries write them: hosts beside addresses, EPP codes beside URLs, registrars beside tags."""
+"""Reads values: hosts beside addresses, EPP codes beside URLs, registrars beside tags."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ _UNSIGNED = (
 
 
 def name_servers(value: str) -> list[str]:
-    """The hosts of a line whose first word is one; addresses and remarks are left out."""
+    """The hosts of a line that begins with a host. Addresses and remarks are left out."""
     words = [word.strip("[]()<>").rstrip(".").lower() for word in _SEPARATORS.split(value.strip(" -*\t")) if word]
     hosts = [word for word in words if is_host(word)]
     return hosts if words and hosts and words[0] == hosts[0] else []
 
 
 def is_host(text: str) -> bool:
-    """Whether it is a host name of at least two labels, and no address."""
+    """Whether a text is a host name of at least two labels, and not an address."""
     if len(text) > 253 or text == "not.defined" or not _HOST.fullmatch(text) or text.rpartition(".")[2].isdigit():
         return False
     return text.rpartition(".")[2][0] != "_"
 
 
 def statuses(value: str) -> list[str]:
-    """The EPP codes in a value, whatever stands beside them."""
+    """The EPP codes in a value, whatever else is in it."""
     found: list[str] = []
     for part in _PARTED.split(_URL.sub(" ", value)):
         words = part.replace("(", " (").split()
@@ -82,7 +82,7 @@ def statuses(value: str) -> list[str]:
 
 
 def registrar(value: str) -> tuple[str | None, str | None]:
-    """Its name and, where it stands beside the name, its URL."""
+    """A registrar's name, and its URL when it follows the name."""
     url = web_address(found.group()) if (found := _URL.search(value)) else None
     name = _TAG.sub("", _URL.sub("", value))
     name = re.sub(r"[(\[]\s*[)\]]", "", name).strip(" \t,;-")
@@ -90,14 +90,14 @@ def registrar(value: str) -> tuple[str | None, str | None]:
 
 
 def text_or_none(value: str) -> str | None:
-    """A name; None for what stands for nothing."""
+    """A name, or None for a placeholder."""
     text = " ".join(value.split())[:LONGEST_NAME]
     folded = text.lower().strip(" .")
     return None if folded in _NOTHING or folded.startswith(("no registrar", "not disclosed", "redacted")) else text
 
 
 def web_address(value: str) -> str | None:
-    """A URL or a bare host, as it stands there."""
+    """A URL or a bare host, unchanged."""
     if found := _URL.match(value):
         return found.group().rstrip(".,;")[:LONGEST_NAME]
     text = value.strip().rstrip(".,;/")
@@ -105,12 +105,12 @@ def web_address(value: str) -> str | None:
 
 
 def iana_id(value: str) -> str | None:
-    """Digits."""
+    """A registrar's IANA number, or None."""
     return value if re.fullmatch(r"[0-9]{1,7}", value) else None
 
 
 def whois_server(value: str) -> str | None:
-    """A host, out of a host, a host with a port, or a URL of whois."""
+    """The host in a host, a host with a port, or a whois URL. None for anything else."""
     text = value.strip().lower()
     for scheme in ("whois://", "rwhois://", "http://", "https://"):
         text = text.removeprefix(scheme)

@@ -1,7 +1,7 @@
-"""Sentences that say what becomes of a name. They are believed where no record stands, and never inside of boilerplate.
+"""Recognises sentences about the state of a name. They count only without a record, and never inside boilerplate.
 
-Boilerplate is prose: a paragraph of many lines, or a line that goes on after the words that were looked for. So a sentence
-counts if it is the whole line, and either names the domain or stands in a short paragraph.
+Boilerplate is prose: a paragraph of many lines, or a line that goes on after the matched words. So a sentence counts if it
+is the whole line, and the line either names the domain or is in a short paragraph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SHORT_PARAGRAPH = 3
 LONGEST_SENTENCE = 200
 _ASKED = "§"
 
-# Whole lines that say "nobody has it", in whatever paragraph: they say nothing else.
+# Whole lines that say "nobody has registered it". They count in any paragraph, because they have no other meaning.
 _FREE = frozenset(
     (
         *(
@@ -137,7 +137,7 @@ class Speech:
     """The sentences of a text.
 
     Args:
-        names: of the domain that was asked for, in lower case: A-labels, and Unicode if that is another.
+        names: the requested domain in lower case: in A-labels, and in Unicode when that differs.
     """
 
     def __init__(self, tokens: Sequence[Token], names: Sequence[str]) -> None:
@@ -146,7 +146,7 @@ class Speech:
 
     @property
     def is_free(self) -> bool:
-        """Whether a line says that nobody has the name."""
+        """Whether a line says that nobody has registered the name."""
         for sentence, is_short in self._sentences:
             if sentence in _FREE or sentence.replace(f" {_ASKED}", "") in _FREE:
                 return True
@@ -156,7 +156,7 @@ class Speech:
 
     @property
     def is_held(self) -> bool:
-        """Whether a line says that the name is nobody's, and not to be had either."""
+        """Whether a line says that nobody has registered the name and nobody can."""
         return any(
             _HELD.fullmatch(sentence) and not any(words in sentence for words in _NOT_HELD)
             for sentence, is_short in self._sentences
@@ -165,13 +165,13 @@ class Speech:
 
     @property
     def is_throttled(self) -> bool:
-        """Whether a line says that we ask too much, or may not ask."""
+        """Whether a line says that we ask too often, or may not ask."""
         is_terse = self._lines <= 12
         return any(_THROTTLED.search(sentence) for sentence, is_short in self._sentences if is_short or is_terse)
 
 
 def _sentences(tokens: Sequence[Token], names: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, folded and with the domain's name as §, and whether its paragraph is short."""
+    """Each line, folded and with § for the domain's name, and whether its paragraph is short."""
     paragraph: list[Token] = []
     for token in tokens:
         if token.is_after_gap:

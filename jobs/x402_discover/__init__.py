@@ -1,1 +1,1 @@
-"""What other sites say about the calls that they sell over x402: read from challenges, catalogs and pages."""
+"""Finds the calls that other sites sell over x402, in their challenges, catalogs and pages."""

@@ -1,12 +1,12 @@
-"""Calls in a JSON document of no known shape. Published manifests agree on little, so what counts is what stands together:
+"""Finds calls in a JSON document of unknown shape. Published manifests have little in common, so the rules are about position:
 
-- an object with an address and payment terms of its own is a paid call;
-- in a list or map of calls (`resources`, `endpoints`, `items`, ...), an object, a text or a key with an address is one, too,
-  with the terms that the objects around it state for all;
-- without any terms it is only *listed*: an x402 document says that it is one of x402's, and nothing says what it costs;
-- an object around other calls is their frame, and what it says about payment is their default.
+- An object with an address and payment terms of its own is a paid call.
+- In a list or map of calls (`resources`, `endpoints`, `items`, ...), an object, text or key with an address is a call too.
+  It inherits the terms that the enclosing objects state for all.
+- A call without any terms is only *listed*: an x402 document names it, but nothing says what it costs.
+- An object that contains other calls is their frame, and its payment terms are their default.
 
-The walk goes over every value once, without recursion, and over no more than `MAX_NODES`.
+The walk visits every value once, without recursion, and at most `MAX_NODES` values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jobs.x402_discover.tally import MAX_ENTRIES, Tally
 from jobs.x402_discover.terms import NOTHING, Stated, is_terms_key, key_of, stated
 
 MAX_NODES = 60_000
-"""Objects, lists, and texts in lists of calls. An ordinary item of a catalog is three of them."""
+"""Objects, lists, and texts in lists of calls. An ordinary item of a catalog counts as three of them."""
 MAX_LEVELS = 32
 
 _LISTINGS = frozenset(
@@ -51,13 +51,13 @@ _LISTINGS = frozenset(
         ),
     )
 )
-"""Keys of lists and maps of calls. Under any other key an object must state its terms itself."""
+"""Keys of lists and maps of calls. Under any other key an object must state its own terms."""
 _PAID_LISTINGS = frozenset(
     ("resources", "endpoints", "items", "paidendpoints", "paidresources", "paidroutes", "paidhttpresources")
 )
-"""Those that x402's own documents use: what stands there without terms is listed all the same."""
+"""Keys of x402's own documents. A call under them is listed even without terms."""
 
-# Descriptions of input and output, in which addresses and prices are examples of something else.
+# Descriptions of input and output. Addresses and prices inside are examples of something else.
 _SKIPPED = frozenset(
     (
         *(
@@ -99,14 +99,14 @@ _SKIPPED = frozenset(
 
 
 class _Place(NamedTuple):
-    """A value on the way, and what is known of it from outside.
+    """A value during the walk, and what the enclosing values say about it.
 
     Attributes:
-        key: the key it stands under, when that is an address.
-        frame: number of the call around it, if there is one.
-        is_listed: it stands in a list or map of calls.
-        is_x402: that list is one of x402's own.
-        is_map: it may be a map of calls itself.
+        key: the key of the value, when that key is an address.
+        frame: number of the enclosing call, if there is one.
+        is_listed: it is in a list or map of calls.
+        is_x402: this list or map is one of x402's own.
+        is_map: it may itself be a map of calls.
     """
 
     node: Any
@@ -122,7 +122,7 @@ class _Place(NamedTuple):
 
 
 class _Call(NamedTuple):
-    """An address with what is said of it."""
+    """An address, with the terms stated for it."""
 
     found: Locator
     base: str
@@ -133,11 +133,11 @@ class _Call(NamedTuple):
 
 
 def walk(document: Any, base: str, tally: Tally, *, is_manifest: bool) -> None:
-    """Enter every call of a document.
+    """Enter every call of a document into the tally.
 
     Args:
-        base: what relative addresses are relative to.
-        is_manifest: the document is one of x402: then calls that it lists without terms are entered as listed, and a price
+        base: the address to which relative ones are resolved.
+        is_manifest: the document is one of x402. Calls that it lists without terms are then entered as listed, and a price
             alone is a price in x402.
     """
     calls: list[_Call] = []
@@ -179,7 +179,7 @@ def _call(place: _Place, own: Stated, *, is_manifest: bool) -> _Call | None:
     if found is None:
         return None
     said = own.or_else(place.defaults) if place.is_listed or own.is_evidence else own
-    # Who is paid, without how much, are terms in a list of calls or in offers; elsewhere it may be a site's imprint.
+    # A payee without an amount counts as terms only in a list of calls or in offers. Elsewhere it may be an imprint.
     is_offer = said.has_price or (own.is_evidence and (place.is_listed or bool(own.offers)))
     description = description_of(place.node) if isinstance(place.node, dict) else None
     if said.is_free or (is_offer and (is_manifest or said.names_x402)):
@@ -190,12 +190,12 @@ def _call(place: _Place, own: Stated, *, is_manifest: bool) -> _Call | None:
 
 
 def _of_scalar(place: _Place) -> Stated:
-    """What `"GET /x": "$0.01"` says."""
+    """Read the terms of a scalar: `"GET /x": "$0.01"`."""
     return stated({"price": place.node}) if place.key and isinstance(place.node, str) else NOTHING
 
 
 def _located(place: _Place) -> Locator | None:
-    """By what an object or a text says, else by the key of a map of calls that it stands under."""
+    """The address that an object or a text states, else the key of the map of calls that contains it."""
     key = locator(place.key)
     if not isinstance(place.node, dict):
         return key or (locator(place.node) if place.is_listed else None)
@@ -203,17 +203,17 @@ def _located(place: _Place) -> Locator | None:
     if found is None and key is None:
         offers = place.node.get("accepts")
         first = offers[0] if isinstance(offers, list) and offers else None
-        found = locator_of(first) if isinstance(first, dict) else None  # version 1 says it there
+        found = locator_of(first) if isinstance(first, dict) else None  # the place of version 1
     if found is None and key is not None:
         return Locator(key.text, key.method or method_of(place.node))
     return found
 
 
 def _inside(place: _Place, own: Stated, call: int | None) -> Iterator[_Place]:
-    """The values inside, with what they inherit.
+    """The values inside, with the terms that they inherit.
 
     Args:
-        call: the number of the call that the place itself is.
+        call: the number of the call at this place, if it is one.
     """
     node, level = place.node, place.level + 1
     if isinstance(node, list):
@@ -247,13 +247,13 @@ def _inside(place: _Place, own: Stated, call: int | None) -> Iterator[_Place]:
 
 
 def version_of(node: Mapping[str, Any]) -> int | None:
-    """`x402Version`, if it is one that there is."""
+    """`x402Version`, if that version exists."""
     version = node.get("x402Version", node.get("x402_version"))
     return int(version) if isinstance(version, str) and version in ("1", "2") else None
 
 
 def description_of(node: Mapping[str, Any]) -> str | None:
-    """What an object says about itself, or the objects that x402 puts that into."""
+    """The description of an object, its own or in one of the objects where x402 puts it."""
     offers = node.get("accepts")
     first = offers[0] if isinstance(offers, list) and offers else None
     places = (node, node.get("resource"), node.get("metadata"), first)

@@ -1,7 +1,7 @@
-"""What an unpaid call was answered with, in any of the ways that x402 has said it:
+"""Reads the challenge in the response to an unpaid call, in every form that x402 has had:
 
 - version 2: `PAYMENT-REQUIRED`, the base64 of a JSON object with `accepts`;
-- version 1: that object as the body, with `maxAmountRequired` for `amount` and names for networks;
+- version 1: that object as the body, with `maxAmountRequired` for `amount`, and names for networks;
 - `WWW-Authenticate: X402`, followed by the same base64, by parameters, or by nothing.
 """
 
@@ -29,10 +29,10 @@ _WRAPPERS = ("payment", "x402", "paymentRequired", "payment_required", "detail",
 
 
 class Answer(NamedTuple):
-    """A challenge, read.
+    """The content of a challenge.
 
     Attributes:
-        entry: the call as a paid one; None: there are no terms to show for it.
+        entry: the call, as a paid one; None when the challenge has no terms.
     """
 
     challenge: Challenge | None
@@ -51,7 +51,7 @@ def read(source: Source, body: Any) -> Answer:
     """Look for a challenge in a response.
 
     Args:
-        body: its JSON; None when it has none.
+        body: the decoded JSON; None when the body is not JSON.
     """
     name = "The target" if source.kind == "page" else source.url
     if source.status < 400:
@@ -105,7 +105,7 @@ def _from_headers(source: Source, warnings: list[str]) -> Iterator[_Found]:
 
 
 def _from_authenticate(text: str) -> _Found:
-    """What follows the scheme's name."""
+    """Read the text after the scheme's name."""
     if text.startswith("{"):
         node = _json_object(text.encode("latin-1", "replace"))
         return _as_found(node or {})
@@ -126,7 +126,7 @@ def _as_found(node: Mapping[str, Any]) -> _Found:
 
 
 def _from_body(body: Any) -> Iterator[_Found]:
-    """The object with `accepts`: the body, or what stands under one of a few keys in it."""
+    """Find the object with `accepts`: the body, or the value of one of a few keys in it."""
     if not isinstance(body, dict):
         return
     for node in (body, *(body.get(key) for key in _WRAPPERS)):
@@ -136,7 +136,7 @@ def _from_body(body: Any) -> Iterator[_Found]:
 
 
 def _only_offers(node: Mapping[str, Any]) -> Stated:
-    """A body may say many things beside its offers, such as the price of what is for sale."""
+    """Only the offers of a body. It may say much else, such as the price of the product."""
     return stated({"accepts": node.get("accepts")})
 
 
@@ -160,7 +160,7 @@ def _json_object(raw: bytes) -> Mapping[str, Any] | None:
 
 
 def _differs(one: Terms, other: Terms) -> bool:
-    """Whether they ask for different amounts of the same asset, or name different payees for it."""
+    """Whether they state different amounts of the same asset, or different payees for it."""
     mine = {
         (offer.network, (offer.asset or "").lower()): (offer.amount, (offer.pay_to or "").lower())
         for offer in one.offers
@@ -173,7 +173,7 @@ def _differs(one: Terms, other: Terms) -> bool:
 
 
 def _declared_method(node: Mapping[str, Any]) -> str | None:
-    """The method that the bazaar extension, or version 1's output schema, says: many servers ask for payment on any."""
+    """The method in the bazaar extension or in version 1's output schema. Many servers send their challenge for any method."""
     offers = node.get("accepts")
     first = offers[0] if isinstance(offers, list) and offers else None
     return method_of(node) or (method_of(first) if isinstance(first, dict) else None)

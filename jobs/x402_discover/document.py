@@ -1,6 +1,6 @@
-"""What is found in one document: the form in which a child process hands it back.
+"""The findings of one document, in the form in which a child process returns them.
 
-Offers stand in a table beside the entries, because thousands of entries may share one: a document's defaults.
+Offers are in a table beside the entries, because thousands of entries may share one offer: the document's default.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ MAX_FIELD = 128
 
 
 class Offer(msgspec.Struct, frozen=True, rename="camel"):
-    """One way to pay, as published; null is what was not said.
+    """One way to pay, as published; null when it is not stated.
 
-    `network`: CAIP-2 where the name is known. `amount`: atomic units of the asset, or a decimal value on XRPL; also of USDC
-    amounts that were published as decimals. `scheme`, `asset`, `payTo`: as they were written.
+    `network`: CAIP-2 where the name is known. `amount`: atomic units of the asset, or a decimal value on XRPL. Decimal amounts
+    of USDC are converted to atomic units. `scheme`, `asset`, `payTo`: unchanged.
     """
 
     scheme: str | None
@@ -37,9 +37,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     """A call that a document names.
 
     Attributes:
-        offers: places in the document's table of offers.
+        offers: indexes in the document's table of offers.
         price_usdc: decimal text.
-        evidence: what says that it is paid for.
+        evidence: why the call counts as paid.
     """
 
     url: str
@@ -52,9 +52,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Challenge(msgspec.Struct, frozen=True, rename="camel"):
-    """What an unpaid call was answered with. `accepts` is empty, and `transport` null, when no terms could be read.
+    """The answer to an unpaid call. `accepts` is empty, and `transport` null, when no terms could be read.
 
-    `transport`: where the terms stood: `payment_required_header`, `body` or `www_authenticate`.
+    `transport`: where the terms were: `payment_required_header`, `body` or `www_authenticate`.
     """
 
     status: int
@@ -64,7 +64,7 @@ class Challenge(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Hint(msgspec.Struct, frozen=True, rename="camel"):
-    """Something in a page that speaks of x402. `value`: as it was written. `url`: absolute, null when it is no address."""
+    """An element of a page that mentions x402. `value`: unchanged. `url`: absolute; null when it is not an address."""
 
     type: HintType
     value: str
@@ -72,12 +72,12 @@ class Hint(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True):
-    """A response that is to be read.
+    """A response to read.
 
     Attributes:
-        kind: `page` for the target itself, `catalog` for what is at an address of x402's own, `guess` for what is at one
-            that others use too: /bazaar.json and /openapi.json.
-        method: it was asked for with.
+        kind: `page` for the target itself; `catalog` for an address that only x402 uses; `guess` for an address that others
+            use too: /bazaar.json and /openapi.json.
+        method: the method of the request.
     """
 
     kind: DocumentKind
@@ -89,12 +89,12 @@ class Source(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reading(msgspec.Struct, frozen=True, array_like=True):
-    """What was found in it.
+    """The findings.
 
     Attributes:
-        format: `openapi`, `bazaar`, `resource_list`, `manifest`, `challenge`; None: nothing of x402.
-        error: `bad_content` when it could not be read.
-        is_cut: there is more than was looked at.
+        format: `openapi`, `bazaar`, `resource_list`, `manifest`, `challenge`; None when nothing is about x402.
+        error: `bad_content` when the response could not be read.
+        is_cut: the response has more than was read.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -108,7 +108,7 @@ class Reading(msgspec.Struct, frozen=True, array_like=True):
 
 
 def clean(text: object, most: int = MAX_TEXT) -> str | None:
-    """On one line, without halves of surrogate pairs, and not longer than `most`. None: nothing is left."""
+    """Write a text on one line, without lone surrogates, at most `most` characters. None when nothing is left."""
     if not isinstance(text, str):
         return None
     words = " ".join(text[: 2 * most].split())

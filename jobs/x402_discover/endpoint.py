@@ -1,13 +1,12 @@
-"""x402-discover: which paid calls a site offers over x402, from all that it says about them.
+"""x402-discover: finds the paid calls that a site offers over x402, in everything that the site publishes about them.
 
-- A report makes 8 requests at most, redirects included, of 1 MB each, in 10 s, and never pays.
-- The target may redirect to another site, and the report is about the origin where it is in the end. Catalogs and links are
-  only called on that site: on the same host, or one below the same registrable domain.
-- A call is reported when there is evidence that it is paid for, and `evidence` says which. What says that it is free is not
-  reported.
-- The same call in several places is reported once, with the terms of the place that was looked at first. `warnings` tells of
-  places that contradict it.
-- The calls of a report have 1 MiB as JSON at most. `endpointCount` counts them all in any case, up to 10,000 for each document.
+- A report makes at most 8 requests, redirects included, of 1 MB each, in 10 s. It never pays.
+- The target may redirect to another site, and the report is then about the final origin. Catalogs and links are called only
+  on that site: on the same host, or on one below the same registrable domain.
+- A call is reported when there is evidence that it costs something, and `evidence` says which. Free calls are not reported.
+- A call that appears in several places is reported once, with the terms of the first place. `warnings` names places that
+  contradict it.
+- The calls of a report have at most 1 MiB as JSON. `endpointCount` always counts all of them, up to 10,000 per document.
 """
 
 from __future__ import annotations
@@ -45,12 +44,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """What the site sells.
+    """The calls that the site sells.
 
-    `target`: the URL that was asked about, and `finalUrl` where it is after redirects, with its `origin`. `status`: of the
-    target; null when only catalogs answered. `challenge`: what the target itself asks for. `endpointCount`: of all calls
-    found, and `truncated` whether `endpoints` has fewer. `warnings`: what could not be read, contradicts
-    something, or is to be known.
+    `target`: the requested URL. `finalUrl`: the URL after redirects, with its `origin`. `status`: of the target; null when only
+    catalogs answered. `challenge`: the target's own challenge. `endpointCount`: number of all calls found. `truncated`: whether
+    `endpoints` has fewer. `warnings`: what could not be read, contradictions, and other remarks.
     """
 
     ok: bool
@@ -68,7 +66,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Look at the target, then at every place where a site may say what it sells."""
+    """Read the target, then every place where a site may publish what it sells."""
     url = public_url(request.url)
     found = survey(url, context.ports)
     shown = found.calls.first(request.limit)

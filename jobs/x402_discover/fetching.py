@@ -1,4 +1,4 @@
-"""Requests for one report: few, small, and none after its deadline. Every hop of a redirect is one of them."""
+"""Makes the requests of one report, within a number, a size and a deadline. Every redirect counts as a request."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ MAX_REDIRECTS = 5
 
 
 class Spent(Exception):
-    """There are no requests left, or no time."""
+    """No requests are left, or no time."""
 
 
 class OtherSite(Exception):
-    """A redirect leads to somebody else's host."""
+    """A redirect leads to a host of another site."""
 
 
 class Fetcher:
-    """What is left of a report's requests and time."""
+    """The remaining requests and time of a report."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
@@ -34,17 +34,17 @@ class Fetcher:
         self._deadline = time.monotonic() + LIMIT_S
 
     def get(self, url: PublicUrl, *, limit_s: float, site: str | None = None) -> tuple[PublicUrl, Page]:
-        """GET, following redirects; also where the page is in the end.
+        """GET a URL, following redirects. Returns the final URL and its page.
 
         Args:
             limit_s: seconds for this page, redirects included.
-            site: a host; redirects out of its site are not followed. None: they may lead anywhere that is public.
+            site: a host; redirects to other sites are not followed. None: they may lead to any public host.
 
         Raises:
-            BlockedAddress: it leads to what is not public.
-            OtherSite: it leads to another site.
-            UpstreamFailed: there was no answer, or too many redirects.
-            Spent: there is nothing left to do it with.
+            BlockedAddress: the URL leads to an address that is not public.
+            OtherSite: a redirect leads to another site.
+            UpstreamFailed: there was no answer, or there were too many redirects.
+            Spent: no requests or no time are left.
         """
         deadline = min(self._deadline, time.monotonic() + limit_s)
         for _ in range(MAX_REDIRECTS + 1):
@@ -58,7 +58,7 @@ class Fetcher:
         raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content")
 
     def post(self, url: PublicUrl, *, limit_s: float) -> Page:
-        """POST `{}`, following nothing. Raises what `get` raises."""
+        """POST `{}`, without following redirects. Raises what `get` raises."""
         return self._exchange("POST", url, min(self._deadline, time.monotonic() + limit_s), b"{}")
 
     def _exchange(self, method: str, url: PublicUrl, deadline: float, content: bytes | None) -> Page:

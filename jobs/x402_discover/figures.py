@@ -1,4 +1,4 @@
-"""Numbers and prices in other sites' documents. Nothing is computed before its length is known: `1e999999999` is four bytes."""
+"""Reads numbers and prices in other sites' documents. A number's length is checked first: `1e999999999` is very short."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _NO_UNIT = frozenset({"per", "each", "a", "an", "for"})
 
 
 class Number(str):
-    """A JSON number as it was written."""
+    """A JSON number, as it was written."""
 
     __slots__ = ()
 
 
 class Price(NamedTuple):
-    """A price in whole units of something.
+    """A price in whole units of some asset.
 
     Attributes:
-        is_usd: whether it says that it is in dollars or USDC; None when it does not say what it is in.
+        is_usd: whether it is in dollars or USDC; None when it does not name its unit.
     """
 
     value: Decimal
@@ -36,24 +36,24 @@ class Price(NamedTuple):
 
 
 def atomic(value: object) -> str | None:
-    """An amount that is a whole number, without leading zeros."""
+    """An amount that is a whole number, without leading zeros. None for anything else."""
     if isinstance(value, str) and _ATOMIC.fullmatch(value):
         return value.lstrip("0") or "0"
     return None
 
 
 def decimal(value: object) -> Decimal | None:
-    """A plain decimal of moderate length."""
+    """A plain decimal of moderate length. None for anything else."""
     if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
         return None
     return Decimal(value)
 
 
 def price(value: object, *, is_usd: bool | None = None) -> Price | None:
-    """A price: `0.01`, `"0.01"`, `"$0.001"`, `"0.02 USDC"`, `"$0.0003 per call"`. What is paid by the month is none.
+    """A price: `0.01`, `"0.01"`, `"$0.001"`, `"0.02 USDC"`, `"$0.0003 per call"`. A price per month is not one.
 
     Args:
-        is_usd: what the place where it was found says about the unit.
+        is_usd: what the context says about the unit.
     """
     if not isinstance(value, str):
         return None
@@ -75,6 +75,6 @@ def price(value: object, *, is_usd: bool | None = None) -> Price | None:
 
 
 def plain_text(value: Decimal) -> str:
-    """Without an exponent or trailing zeros."""
+    """Write a decimal without an exponent or trailing zeros."""
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text

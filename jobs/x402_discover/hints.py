@@ -1,6 +1,6 @@
-"""What a page's HTML says about x402: `<meta name="x402">`, `<link rel="x402">`, and anchors to catalogs.
+"""Finds hints at x402 in a page's HTML: `<meta name="x402">`, `<link rel="x402">`, and links to catalogs.
 
-libxml2 reports tags as they come; no tree is built, so neither depth nor size of the page costs memory.
+libxml2 reports each tag when it reads it. No tree is built, so a deep or large page costs no memory.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _LOOKS_LIKE_ADDRESS = re.compile(r"(https?://|/|\./|\.\./)", re.IGNORECASE)
 
 
 def read(html: bytes, url: str, content_type: str) -> tuple[Hint, ...]:
-    """The hints of a page, in its order. Raises ValueError when it cannot be read at all."""
+    """The hints of a page, in order. Raises ValueError when the page cannot be read at all."""
     from lxml import etree  # type: ignore[import-untyped]  # not for the API process
 
     page = _Page(url)
     try:
         parser = etree.HTMLParser(target=page, encoding=_charset(content_type), no_network=True, huge_tree=False)
-    except LookupError:  # libxml2 does not know it: what the page says itself counts
+    except LookupError:  # libxml2 does not know the declared encoding, so the page's own declaration counts
         parser = etree.HTMLParser(target=page, no_network=True, huge_tree=False)
     try:
         for start in range(0, len(html), 1 << 16):
@@ -40,7 +40,7 @@ def read(html: bytes, url: str, content_type: str) -> tuple[Hint, ...]:
 
 
 class _Page:
-    """Receives the tags."""
+    """The receiver of the tags."""
 
     def __init__(self, url: str) -> None:
         self._base = url
@@ -50,7 +50,7 @@ class _Page:
         self.has_tags = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """A start tag."""
+        """Check a start tag for a hint."""
         self.has_tags = True
         if tag == "base" and not self._has_base and (href := attributes.get("href")):
             self._has_base = True
@@ -65,16 +65,16 @@ class _Page:
                 self._add("anchor", href)
 
     def end(self, tag: str) -> None:
-        """An end tag."""
+        """Ignore an end tag."""
 
     def data(self, data: str) -> None:
-        """Text."""
+        """Ignore text."""
 
     def comment(self, text: str) -> None:
-        """A comment: nothing in it counts."""
+        """Ignore a comment and everything in it."""
 
     def close(self) -> None:
-        """The end."""
+        """Ignore the end of the page."""
 
     def _add(self, kind: HintType, value: str, *, must_look: bool = False) -> None:
         text = clean(value)

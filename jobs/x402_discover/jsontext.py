@@ -1,4 +1,4 @@
-"""Other sites' JSON, read as forgivingly as is safe: numbers stay as they are written, so none is too long or too large."""
+"""Parses other sites' JSON leniently. Numbers stay texts, so no number is too long or too large."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from jobs.x402_discover.figures import Number
 
 
 class BadJson(ValueError):
-    """It is none, or its levels are too many."""
+    """The bytes are not JSON, or are nested too deeply."""
 
 
 def parse(raw: bytes) -> Any:
-    """Objects, lists, texts, booleans, None, and `Number`. Of a repeated key, the last value stays.
+    """Parse to objects, lists, texts, booleans, None and `Number`. Of a repeated key, the last value counts.
 
-    A byte order mark, control characters in texts, bytes that are no UTF-8 and halves of surrogate pairs are let through; the
-    last two end where a text is cleaned.
+    A byte order mark, control characters in texts, bytes that are not UTF-8 and lone surrogates are accepted. `document.clean`
+    removes the last two from texts.
 
     Raises:
-        BadJson: it cannot be read.
+        BadJson: the bytes cannot be parsed.
     """
     try:
         text = raw.decode(json.detect_encoding(raw), "replace")
@@ -31,4 +31,4 @@ def parse(raw: bytes) -> Any:
 
 
 def _nothing(_: str) -> None:
-    """NaN and Infinity are no amounts."""
+    """Read NaN and Infinity as None: they are not amounts."""

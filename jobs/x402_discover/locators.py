@@ -1,4 +1,4 @@
-"""Where a call is, in the many ways that documents say it: `url`, `resource`, `path`, `"POST /x"`, below a base address."""
+"""Reads the address of a call in its many notations: `url`, `resource`, `path`, `"POST /x"`, below a base address."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
 class Locator(NamedTuple):
-    """What was written.
+    """An address, as written.
 
     Attributes:
         text: an http(s) URL or a path.
-        method: upper-case; None when it is not said.
+        method: in upper case; None when not stated.
     """
 
     text: str
@@ -47,9 +47,9 @@ def locator(text: object, *, is_path: bool = False) -> Locator | None:
     """Read `https://host/x`, `/x`, or either after a method.
 
     Args:
-        is_path: it may be a path without its first slash.
+        is_path: the text may be a path without its first slash.
     """
-    if type(text) is not str or len(text) > MAX_URL:  # a Number is no address
+    if type(text) is not str or len(text) > MAX_URL:  # a Number is not an address
         return None
     text = text.strip()
     method = None
@@ -66,7 +66,7 @@ def locator(text: object, *, is_path: bool = False) -> Locator | None:
 
 
 def locator_of(node: Mapping[str, Any]) -> Locator | None:
-    """The address that an object is about."""
+    """The address of the call that an object describes."""
     keys = {key_of(text): text for text in node}
     method = method_of(node)
     for key in _KEYS:
@@ -85,7 +85,7 @@ def locator_of(node: Mapping[str, Any]) -> Locator | None:
 
 
 def method_of(node: Mapping[str, Any]) -> str | None:
-    """The method that an object says itself, or where the bazaar says it."""
+    """The method that an object states, itself or in the place of the bazaar extension."""
     for text, value in node.items():
         if key_of(text) in _METHOD_KEYS:
             first = value[0] if isinstance(value, list) and value else value
@@ -102,7 +102,7 @@ def method_of(node: Mapping[str, Any]) -> str | None:
 
 
 def base_of(node: Mapping[str, Any], base: str) -> str:
-    """The address that relative ones in an object are below: its own `baseUrl` or the like, else as outside of it."""
+    """The base address inside an object: its own `baseUrl` or the like, else the outer one."""
     for text, value in node.items():
         if key_of(text) in _BASE_KEYS and locator(value) is not None:
             return absolute(value, base) or base
@@ -110,7 +110,7 @@ def base_of(node: Mapping[str, Any], base: str) -> str:
 
 
 def absolute(text: str, base: str) -> str | None:
-    """An http(s) URL without a fragment, or None. A path is appended to the base's, unless it begins with that already."""
+    """An http(s) URL without a fragment, or None. A path is appended to the base's path, unless it already begins with it."""
     try:
         outer = ada_url.URL(base)
         if not text.startswith("//") and not _ABSOLUTE.match(text):
@@ -123,7 +123,7 @@ def absolute(text: str, base: str) -> str | None:
         return None
     if url.protocol not in ("http:", "https:") or url.username or url.password or not url.hostname:
         return None
-    # Templates such as /weather/{city} stay readable.
+    # Keep templates such as /weather/{city} readable.
     path = url.pathname.replace("%7B", "{").replace("%7D", "}")
     found = f"{url.protocol}//{url.host}{path}{url.search}"
     return found if len(found) <= MAX_URL else None

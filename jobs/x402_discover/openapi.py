@@ -1,4 +1,5 @@
-"""Paid operations of an OpenAPI document: `x-payment-info`, `x-<vendor>-pricing` and the like, and documented 402 responses."""
+"""Finds the paid operations of an OpenAPI document: by `x-payment-info`, `x-<vendor>-pricing` and the like, and by 402
+responses."""
 
 from __future__ import annotations
 
@@ -16,15 +17,15 @@ _EXAMPLES = 5
 
 
 def is_openapi(document: Any) -> bool:
-    """Whether it says that it is one."""
+    """Whether a document declares itself as OpenAPI."""
     return isinstance(document, dict) and ("openapi" in document or "swagger" in document)
 
 
 def read(document: Mapping[str, Any], url: str, tally: Tally) -> None:
-    """Enter every paid operation.
+    """Enter every paid operation into the tally.
 
     Args:
-        url: of the document.
+        url: the document's own URL.
     """
     info = document.get("info")
     defaults = _extensions(info if isinstance(info, dict) else {}).or_else(_extensions(document))
@@ -50,7 +51,7 @@ def read(document: Mapping[str, Any], url: str, tally: Tally) -> None:
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], str, Mapping[str, Any]]]:
-    """Path, path item, method and operation."""
+    """Path, path item, method and operation of each operation."""
     paths = document.get("paths")
     left = MAX_OPERATIONS
     for path, item in paths.items() if isinstance(paths, dict) else ():
@@ -65,7 +66,7 @@ def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str,
 
 
 def _extensions(node: Mapping[str, Any]) -> Stated:
-    """What its extensions about payment say, `x-payment-info` before all others."""
+    """The terms in the payment extensions of an object. `x-payment-info` comes before all others."""
     found = NOTHING
     for text, value in sorted(node.items(), key=lambda pair: pair[0] != "x-payment-info"):
         key = key_of(text)
@@ -79,7 +80,7 @@ def _extensions(node: Mapping[str, Any]) -> Stated:
 
 
 def _is_of_others(operation: Mapping[str, Any]) -> bool:
-    """Whether it says which protocols it is paid with, and x402 is none of them."""
+    """Whether an operation names its payment protocols, without x402."""
     payment = operation.get("x-payment-info")
     protocols = payment.get("protocols") if isinstance(payment, dict) else None
     if not isinstance(protocols, list) or not protocols:
@@ -89,7 +90,7 @@ def _is_of_others(operation: Mapping[str, Any]) -> bool:
 
 
 def _example(response: Any) -> Stated:
-    """The terms in an example of a 402 response."""
+    """The terms in the example of a 402 response."""
     content = response.get("content") if isinstance(response, dict) else None
     for media in list(content.values())[:_EXAMPLES] if isinstance(content, dict) else ():
         if not isinstance(media, dict):
@@ -104,7 +105,7 @@ def _example(response: Any) -> Stated:
 
 
 def _base(node: Mapping[str, Any], url: str, outer: str) -> str:
-    """The address of the first server, else what it is outside."""
+    """The address of the first server, else the outer base address."""
     servers = node.get("servers")
     first = servers[0] if isinstance(servers, list) and servers else None
     text = first.get("url") if isinstance(first, dict) else None

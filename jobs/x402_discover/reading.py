@@ -1,4 +1,4 @@
-"""One response read, in a child process: the calculation `x402_document`."""
+"""The calculation behind x402-discover: reads one response."""
 
 from __future__ import annotations
 
@@ -18,17 +18,12 @@ _decoder = msgspec.msgpack.Decoder(Source)
 
 
 def calculate(argument: bytes) -> bytes:
-    """MessagePack of a Source to that of a Reading."""
+    """Read a Source and return its Reading, both as MessagePack."""
     return msgspec.msgpack.encode(read(_decoder.decode(argument)))
 
 
-def preload() -> None:
-    """What a child would have to import."""
-    import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
-
-
 def read(source: Source) -> Reading:
-    """Everything that a response says about paid calls."""
+    """Find everything that a response says about paid calls."""
     document, is_json = _json(source)
     answer = challenge.read(source, document)
     found: tuple[Hint, ...] = ()
@@ -83,7 +78,7 @@ def _catalog(source: Source, document: Any, warnings: tuple[str, ...]) -> Readin
 
 
 def _speaks_of_x402(document: Any) -> bool:
-    """Whether a document at any address says that it is one of x402."""
+    """Whether a document at an arbitrary address declares itself as one of x402."""
     if not isinstance(document, dict):
         return False
     if any("x402" in key_of(text) for text in document):
@@ -95,7 +90,8 @@ def _speaks_of_x402(document: Any) -> bool:
 
 
 def _shape(document: Any) -> str:
-    """`bazaar`: `items` with offers, as facilitators list them. `resource_list`: addresses alone. Else `manifest`."""
+    """The format: `bazaar` for `items` with offers, as facilitators list them; `resource_list` for addresses alone; else
+    `manifest`."""
     if isinstance(document, dict):
         items = document.get("items")
         if isinstance(items, list) and items and isinstance(items[0], dict) and "accepts" in items[0]:

@@ -1,4 +1,4 @@
-"""The report: calls from all documents, each once, with the terms of the best source."""
+"""Merges the calls of all documents. Each call appears once, with the terms of the best source."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jobs.x402_discover.document import Entry, Evidence, Offer, clean
 from jobs.x402_discover.locators import origin_of
 
 MAX_BYTES = 1 << 20
-"""Of the calls of a report, as JSON."""
+"""Limit of the calls of a report, as JSON."""
 MAX_NAMED = 5
-"""Calls that are named in a warning."""
+"""How many calls a warning names."""
 
 SourceName = Literal["challenge", "well_known", "bazaar", "openapi", "html_link"]
 
@@ -22,10 +22,10 @@ SourceName = Literal["challenge", "well_known", "bazaar", "openapi", "html_link"
 class Endpoint(msgspec.Struct, rename="camel"):
     """A call that is sold.
 
-    `method`: null when nothing says it. `source`: where its terms were found first. `priceUsdc`: null unless the asset is known
-    to be USDC. `evidence`: `challenge`, it was asked for payment; `terms`, a document states its terms; `listed`, an x402
-    document or a documented 402 response names it, and nothing says what it costs. `crossOrigin`: it is at another origin than
-    the target.
+    `method`: null when not stated. `source`: where its terms were found first. `priceUsdc`: null unless the asset is known to
+    be USDC. `evidence`: `challenge` when the call itself demanded payment; `terms` when a document states its terms; `listed`
+    when an x402 document or a documented 402 response names it, but nothing says what it costs. `crossOrigin`: its origin is
+    not the target's.
     """
 
     url: str
@@ -40,10 +40,10 @@ class Endpoint(msgspec.Struct, rename="camel"):
 
 
 class Calls:
-    """The calls that were found, in the order in which they were.
+    """The calls found, in the order in which they were found.
 
     Args:
-        origin: of the target.
+        origin: the target's origin.
     """
 
     def __init__(self, origin: str) -> None:
@@ -56,7 +56,8 @@ class Calls:
         return len(self._found)
 
     def add(self, entries: Iterable[Entry], offers: tuple[Offer, ...], source: SourceName) -> None:
-        """Enter what a document names. What is known already is completed; a contradiction is noted, and the first stays."""
+        """Add the calls of a document. A known call gets missing fields; if the two contradict each other, the first terms
+        stay."""
         for entry in entries:
             new = Endpoint(
                 url=entry.url,
@@ -80,7 +81,7 @@ class Calls:
                 self._merge(known, new)
 
     def first(self, limit: int) -> list[Endpoint]:
-        """As many as are asked for, and as fit."""
+        """The first calls, as many as requested and as fit."""
         shown: list[Endpoint] = []
         size = 0
         for call in self._found[:limit]:
@@ -91,7 +92,7 @@ class Calls:
         return shown
 
     def warnings(self) -> list[str]:
-        """What is to be said of all of them."""
+        """The warnings about all calls together."""
         found = []
         if self._contradicted:
             names = ", ".join(list(self._contradicted)[:MAX_NAMED])
@@ -127,7 +128,7 @@ class Calls:
 
 
 def _contradict(known: Endpoint, new: Endpoint) -> bool:
-    """Whether one says another price, or another amount or payee for the same asset."""
+    """Whether they state different prices, or different amounts or payees for the same asset."""
     if known.price_usdc is not None and new.price_usdc is not None and known.price_usdc != new.price_usdc:
         return True
     for mine in known.accepts:
@@ -135,7 +136,7 @@ def _contradict(known: Endpoint, new: Endpoint) -> bool:
             if mine.network != other.network or not same_asset(mine.network, mine.asset, other.asset):
                 continue
             if mine.scheme == other.scheme and _differ(mine, other):
-                # An asset may be offered twice, say to two payees: it is a contradiction when no offer is the same.
+                # A call may offer the same asset twice, for example to two payees. It contradicts only if no offer is equal.
                 return not any(not _differ(one, other) for one in known.accepts)
     return False
 

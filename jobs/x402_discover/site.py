@@ -1,4 +1,4 @@
-"""Which hosts belong to one site: those below one registrable domain, by the public suffix list that is installed."""
+"""Decides whether hosts belong to one site: below one registrable domain, by the public suffix list of the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def is_same_site(host: str, other: str) -> bool:
     """Whether two hosts are the same, or are below the same registrable domain.
 
-    Customers of a shared domain (`one.github.io`, `two.github.io`) are strangers to each other: the list's private part.
+    The list's private part is used, so customers of a shared domain (`one.github.io`, `two.github.io`) are different sites.
     """
     if host == other:
         return True
@@ -21,13 +21,13 @@ def is_same_site(host: str, other: str) -> bool:
 
 
 def _registrable(host: str) -> str:
-    """Empty for what is itself a suffix."""
+    """The registrable domain; empty for a public suffix."""
     return str(_extract()(host).top_domain_under_public_suffix)
 
 
 @functools.cache
 def _extract() -> TLDExtract:
-    import tldextract  # 0.2 s, and few reports need it
+    import tldextract  # takes 0.2 s, and few reports need it
 
-    # The list that comes with the package: it is never fetched, and nothing is written.
+    # Use the list in the package. It is never fetched, and nothing is written.
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

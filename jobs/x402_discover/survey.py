@@ -1,4 +1,4 @@
-"""One survey of a site: the target, what x402 calls well known, the bazaar, OpenAPI, and what the page links to."""
+"""Surveys a site: the target, x402's well-known addresses, the bazaar, OpenAPI, and the links of the page."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from shared.outcome import BlockedAddress, UpstreamFailed
 TARGET_LIMIT_S = 4.0
 CATALOG_LIMIT_S = 2.5
 READING_LIMIT_S = 3.0
-"""For reading one response of at most 1 MB: ten times what the worst takes on an idle core."""
+"""CPU time for reading one response of at most 1 MB: ten times the worst time on an idle core."""
 READINGS_LIMIT_S = 15.0
-"""For all of them and the requests between them, waiting for a free child included."""
+"""Limit for all readings and the requests between them, including the wait for a free child process."""
 MAX_WARNINGS = 40
 MAX_LINKS_TOLD = 10
-"""Links of a page that are told because they are not called."""
+"""How many links that are not called get a warning."""
 
 _WELL_KNOWN: tuple[tuple[str, SourceName], ...] = (
     ("/.well-known/x402", "well_known"),
@@ -32,7 +32,7 @@ _WELL_KNOWN: tuple[tuple[str, SourceName], ...] = (
     ("/bazaar.json", "bazaar"),
     ("/openapi.json", "openapi"),
 )
-# When the target's own host fails like this, its catalogs would fail like this too.
+# Failures of the target's host that its catalogs would share.
 _HOPELESS = frozenset({"dns_failure", "tls_failure"})
 _ABSENT = frozenset({401, 403, 404, 405, 410})
 
@@ -40,10 +40,11 @@ _readings = msgspec.msgpack.Decoder(Reading)
 
 
 class Catalog(msgspec.Struct, frozen=True, rename="camel"):
-    """A place where a catalog was looked for.
+    """An address that was checked for a catalog.
 
-    `status`: null when there was no answer. `format`: `openapi`, `bazaar`, `resource_list`, `manifest`, `challenge` when it is
-    itself a paid call, or null: nothing of x402. `itemCount`: paid or listed calls in it. `error`: why it could not be read.
+    `status`: null when there was no answer. `format`: `openapi`, `bazaar`, `resource_list`, `manifest`; `challenge` when the
+    catalog is itself a paid call; null when it is not about x402. `itemCount`: number of paid or listed calls in it. `error`:
+    why it could not be read.
     """
 
     url: str
@@ -57,7 +58,7 @@ class Reader:
     """Reads responses in child processes.
 
     Args:
-        calculations: where they are read.
+        calculations: the port that runs them there.
     """
 
     def __init__(self, calculations: Calculations) -> None:
@@ -65,7 +66,7 @@ class Reader:
         self._deadline = time.monotonic() + READINGS_LIMIT_S
 
     def read(self, url: PublicUrl, method: str, page: Page, kind: DocumentKind) -> Reading:
-        """What a response says. Raises DeadlineExceeded when no child was free to read it."""
+        """Read a response. Raises DeadlineExceeded when no child process was free in time."""
         source = Source(kind, method, str(url), page.status, page.headers, page.body)
         try:
             result = self._calculations.run(
@@ -78,10 +79,10 @@ class Reader:
 
 @dataclass(slots=True)
 class Survey:
-    """What was found.
+    """The findings.
 
     Attributes:
-        target: where the target was in the end, after redirects.
+        target: the target's URL after redirects.
         status: of the target; None when it did not answer.
         is_cut: a document names more calls than were read.
     """
@@ -96,18 +97,18 @@ class Survey:
     warnings: list[str] = field(default_factory=list)
 
     def warn(self, *texts: str) -> None:
-        """Each once, and not without end."""
+        """Add warnings, each once, up to a limit."""
         for text in texts:
             if text not in self.warnings and len(self.warnings) < MAX_WARNINGS:
                 self.warnings.append(text)
 
 
 def survey(url: PublicUrl, ports: Ports) -> Survey:
-    """Look at a site.
+    """Survey a site.
 
     Raises:
-        BlockedAddress: the target leads to what is not public.
-        UpstreamFailed: the target did not answer, and there is no catalog; the reason is the target's.
+        BlockedAddress: the target leads to an address that is not public.
+        UpstreamFailed: the target did not answer, and there is no catalog. The reason is that of the target.
     """
     fetcher = Fetcher(ports.pages)
     reader = Reader(ports.calculations)
@@ -158,7 +159,7 @@ def _read_target(found: Survey, page: Page, fetcher: Fetcher, reader: Reader) ->
 
 
 def _source_of(path: str, shape: str) -> SourceName:
-    """What the target is, when it is a catalog."""
+    """The source name for a target that is itself a catalog."""
     if shape in ("openapi", "bazaar") and "/.well-known/" not in path:
         return "openapi" if shape == "openapi" else "bazaar"
     return "well_known"
@@ -217,7 +218,7 @@ def _fail(found: Survey, url: PublicUrl, error: str) -> None:
 
 
 def _linked(found: Survey) -> list[PublicUrl]:
-    """What the page links to on its own site. Everything else is told, and not called."""
+    """The links of the page to its own site. All others get a warning and are not called."""
     urls: list[PublicUrl] = []
     told: list[str] = []
     for hint in found.hints:

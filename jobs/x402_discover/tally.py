@@ -1,4 +1,4 @@
-"""What a document's reader has found so far: entries in their order, and a table of the offers that they share."""
+"""Collects the calls of one document: entries in their order, and a table of the offers that they share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ENTRIES = 10_000
 
 
 class Tally:
-    """Collects what one document names."""
+    """The calls that one document names."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -29,11 +29,11 @@ class Tally:
     def add(
         self, found: Locator, base: str, said: Stated | None, *, version: int | None, description: str | None
     ) -> None:
-        """Enter a call, unless it is free, or at no address that HTTP calls.
+        """Add a call, unless it is free or its address is not one that HTTP can call.
 
         Args:
-            base: what the address is relative to.
-            said: its payment terms; None: it is listed without any.
+            base: the address to which a relative one is resolved.
+            said: its payment terms; None when it is listed without terms.
         """
         terms = None if said is None else read(said)
         if terms is not None and terms.is_free:
@@ -55,7 +55,7 @@ class Tally:
             self.entries.append(entry)
 
     def warnings(self, name: str) -> list[str]:
-        """What a reader of the report should know about the document."""
+        """The warnings about the document."""
         found = []
         if self.free:
             found.append(f"Free calls in {name}, which are not reported: {self.free}.")

@@ -1,7 +1,7 @@
-"""Payment terms in a JSON object, whatever its keys are called: x402's own offers, prices beside them, and defaults.
+"""Reads the payment terms in a JSON object, under many names of keys: x402's own offers, prices beside them, and defaults.
 
-A number that is an `amount` is in atomic units when it is whole, and in whole units when it has a fraction. A `price` is always
-in whole units. Terms that say zero are those of a free call.
+An `amount` that is a whole number is in atomic units; one with a fraction is in whole units. A `price` is always in whole
+units. Terms with the amount zero mean a free call.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from jobs.x402_discover.document import MAX_FIELD, Offer, clean
 from jobs.x402_discover.figures import Price
 
 MAX_OFFERS = 10
-"""Of one call."""
+"""Limit for one call."""
 _MAX_KEY = 40
 _MAX_DIGITS = 28
-"""More USDC than there can be."""
+"""More digits than any amount of USDC has."""
 _MAX_LEVELS = 3
-"""Of objects in objects, and then of objects in lists."""
+"""Levels of objects in objects, and then of objects in lists."""
 _NO_LETTERS = re.compile(r"[_\-\s.]+")
 
-# Key without punctuation, in lower case, to what it means.
+# Keys, without punctuation and in lower case, and their meaning.
 _FIELDS: Mapping[str, str] = {
     "scheme": "scheme",
     **dict.fromkeys(("network", "networkid", "chain", "chainid", "caip2", "blockchain"), "network"),
@@ -56,7 +56,7 @@ _NESTED = _LISTS | {
     *("extra", "terms", "paymentterms", "defaults"),
 }
 _IN_WHOLE_UNITS = frozenset({"currency", "mode"})
-"""Keys whose neighbours' amounts are not atomic."""
+"""An amount beside one of these keys is not in atomic units."""
 _PRICES = ("amount", "price", "price_usd", "least")
 _FREE = {
     "free": True,
@@ -70,22 +70,22 @@ _FREE = {
 
 @functools.lru_cache(4096)
 def key_of(text: str) -> str:
-    """A key without punctuation, in lower case; empty when it is too long to be one that is known."""
+    """A key without punctuation, in lower case. Empty when it is too long to be a known key."""
     return _NO_LETTERS.sub("", text).lower() if len(text) <= _MAX_KEY else ""
 
 
 def is_terms_key(key: str) -> bool:
-    """Whether what stands under a key (`key_of`) is read here."""
+    """Whether a key (from `key_of`) contains payment terms."""
     return key in _NESTED
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What an object says about payment, as it says it.
+    """The payment terms that an object states, not interpreted yet.
 
     Attributes:
         offers: the entries of its `accepts` or the like.
-        is_free: it says that there is nothing to pay.
+        is_free: it states that nothing is to be paid.
     """
 
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -94,22 +94,22 @@ class Stated:
 
     @property
     def has_price(self) -> bool:
-        """Whether it says how much."""
+        """Whether a price is stated."""
         return any(name in part for part in (self.fields, *self.offers) for name in _PRICES)
 
     @property
     def is_evidence(self) -> bool:
-        """Whether it shows that something is paid for: how much, or to whom."""
+        """Whether the terms show that something costs money: they state an amount or a payee."""
         return not self.is_free and (self.has_price or any("pay_to" in part for part in (self.fields, *self.offers)))
 
     @property
     def names_x402(self) -> bool:
-        """Whether these are terms of x402, and not just the price of something."""
+        """Whether these are terms of x402, and not only a price."""
         parts = (self.fields, *self.offers)
         return any("pay_to" in part or "scheme" in part or "network" in part for part in parts)
 
     def or_else(self, defaults: Stated) -> Stated:
-        """With what it leaves open filled in. A price of its own is not joined by another's amount."""
+        """Fill gaps with the defaults. A price that is stated here is never combined with the default's amount."""
         inherited, offers = defaults.fields, defaults.offers
         if self.has_price:
             inherited, offers = _without_prices(inherited), tuple(map(_without_prices, offers))
@@ -122,10 +122,10 @@ NOTHING = Stated()
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The same, read.
+    """The interpreted terms.
 
     Attributes:
-        price_usdc: of the first offer in USDC; else the price itself, when it is in dollars and no offer is in something else.
+        price_usdc: of the first offer in USDC; else the stated price, if it is in dollars and no offer is in another asset.
     """
 
     offers: tuple[Offer, ...]
@@ -134,11 +134,11 @@ class Terms:
 
 
 def stated(node: Mapping[str, Any], *, is_offer: bool = False, level: int = 0) -> Stated:
-    """What an object itself says, and what stands under keys such as `accepts`, `pricing` and `x-payment-info` in it.
+    """The terms of an object itself and of its keys such as `accepts`, `pricing` and `x-payment-info`.
 
     Args:
-        is_offer: it stands in a list of offers, so that its `address` is the payee's.
-        level: of lists that it stands in.
+        is_offer: the object is in a list of offers, so its `address` is the payee's.
+        level: number of enclosing lists.
     """
     if not node:
         return NOTHING
@@ -165,7 +165,7 @@ def stated(node: Mapping[str, Any], *, is_offer: bool = False, level: int = 0) -
 
 
 def _objects(node: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bool]]:
-    """The object and those nested in it, and whether amounts in them are in whole units."""
+    """The object and its nested objects, each with whether its amounts are in whole units."""
     waiting = [(node, False, 0)]
     for current, in_whole_units, level in waiting:
         yield current, in_whole_units
@@ -179,7 +179,7 @@ def _objects(node: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bool]
 
 
 def _offers(entries: list[Any], level: int) -> Iterator[Mapping[str, Any]]:
-    """The entries of `accepts`, or of `protocols`, where an offer stands under the protocol's name."""
+    """The entries of `accepts`; or those of `protocols`, where an offer is under the protocol's name."""
     for entry in entries:
         if isinstance(entry, dict):
             inner = entry.get("x402")
@@ -189,7 +189,7 @@ def _offers(entries: list[Any], level: int) -> Iterator[Mapping[str, Any]]:
 
 
 def _scalar(name: str, value: Any) -> str | None:
-    """A text or number of a field; None when it cannot be one."""
+    """The text or number of a field. None for anything else."""
     if name == "asset" and isinstance(value, dict):
         value = value.get("address") or value.get("symbol")
     if not isinstance(value, str) or not value:
@@ -204,7 +204,7 @@ def _without_prices(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def read(said: Stated) -> Terms:
-    """Offers and price of what is said."""
+    """Interpret the offers and the price."""
     if said.offers:
         parts = [
             {**(_without_prices(said.fields) if Stated(offer).has_price else said.fields), **offer}
@@ -228,7 +228,7 @@ def read(said: Stated) -> Terms:
 
 
 def _is_other(offer: Offer, in_usdc: Decimal | None) -> bool:
-    """Whether an offer is an amount of something that is not known to be USDC."""
+    """Whether an offer is for an asset that is not known to be USDC."""
     return offer.asset is not None and offer.amount is not None and in_usdc is None
 
 
@@ -241,7 +241,7 @@ def _price(part: Mapping[str, Any]) -> Price | None:
 
 
 def _offer(part: Mapping[str, Any]) -> tuple[Offer, Decimal | None]:
-    """An offer, and what it is in USDC when that is known."""
+    """An offer, and its amount in USDC when that is known."""
     named = clean(part.get("network"), MAX_FIELD)
     network = None if named is None else network_id(named)
     symbol = part.get("symbol")
@@ -261,10 +261,10 @@ def _offer(part: Mapping[str, Any]) -> tuple[Offer, Decimal | None]:
 
 
 def _amount(part: Mapping[str, Any], decimals: int | None, *, is_decimal: bool) -> tuple[str | None, Decimal | None]:
-    """The amount as it is paid, and in USDC.
+    """The amount in the form in which it is paid, and the amount in USDC.
 
     Args:
-        decimals: of USDC, when it is USDC.
+        decimals: of USDC, when the asset is USDC.
         is_decimal: amounts on this network have no atomic unit.
     """
     whole = figures.atomic(part.get("amount"))

@@ -1,1 +1,1 @@
-"""What youtube makes of a video URL, of a list of caption tracks and of a caption document, each by itself."""
+"""Reads video URLs, lists of caption tracks and caption documents, each independently."""

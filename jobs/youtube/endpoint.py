@@ -1,10 +1,9 @@
-"""youtube: the transcript of a video, out of the captions that YouTube has of it.
+"""youtube: returns the transcript of a video, made from its captions.
 
-- Which video a URL names is read without the network (jobs/youtube/videos.py), so what names none is refused before the
-  payment.
-- `lang` is met by that track, else by one of the same language without a region, else with any other region; in each step
-  what people wrote comes before what was generated (jobs/youtube/tracks.py). Nothing is translated.
-- YouTube refuses many addresses of data centres: `rate_limited`. The same payment may be repeated, free.
+- jobs/youtube/videos.py finds the video in the URL without the network, so a URL of no video is refused before the payment.
+- `lang` selects the track of exactly this language, else one of the same language without a region, else one with any other
+  region. In each step, captions by people come before generated ones (jobs/youtube/tracks.py). Nothing is translated.
+- YouTube refuses many addresses of data centres (`rate_limited`). The caller may repeat the same payment, free.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from shared.money import Price
 from shared.outcome import UpstreamFailed
 
 TIMEOUT_S = 15.0
-"""For all requests to YouTube together. Three, or four when a page asks for consent."""
+"""For all requests to YouTube together: three, or four when a page asks for consent."""
 READING_LIMIT_S = 4.0
-"""The worst 2 MB take 0.3 s of CPU time, and a busy machine gives less of it."""
+"""CPU time. The worst 2 MB take 0.3 s; a busy machine needs more."""
 CHILD_WAIT_S = 5.0
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: of one video. `lang`: a track's language; null: the video's own."""
+    """`url`: the address of one video. `lang`: the language of a track; null selects the video's own language."""
 
     url: Annotated[
         str,
@@ -61,7 +60,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Language(msgspec.Struct, frozen=True, rename="camel"):
-    """A caption track. `isGenerated`: by speech recognition; else people wrote it."""
+    """A caption track. `isGenerated`: true when speech recognition made it, false when people wrote it."""
 
     code: str
     name: str
@@ -69,9 +68,9 @@ class Language(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """`title`: null when YouTube does not tell it. `language`: of the track that was read, as YouTube writes it. `segments`: in
-    their order; start and dur are seconds, and they may overlap. `durationSeconds`: when the last one ends. `text`: all of
-    them, one per line. `availableLanguages`: what `lang` may ask for.
+    """The transcript. `title`: null when YouTube does not state it. `language`: the code of the track, as YouTube writes it.
+    `segments`: in their order; start and dur are seconds, and segments may overlap. `durationSeconds`: the end of the last
+    segment. `text`: all segments, one per line. `availableLanguages`: the values that `lang` accepts.
     """
 
     ok: bool
@@ -89,14 +88,14 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Ask, choose, read."""
+    """Fetch the captions, choose a track and read it."""
     deadline = time.monotonic() + TIMEOUT_S
     video = video_id(request.url)
     found = context.ports.captions.fetch(video, lambda offered: tracks.chosen(offered, request.lang), deadline=deadline)
     track = found.tracks[found.chosen]
     segments = transcript.decode(
         context.ports.calculations.run(
-            "caption_document", found.document, limit_s=READING_LIMIT_S, deadline=time.monotonic() + CHILD_WAIT_S
+            transcript.NAME, found.document, limit_s=READING_LIMIT_S, deadline=time.monotonic() + CHILD_WAIT_S
         )
     )
     if not segments:

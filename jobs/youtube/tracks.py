@@ -1,4 +1,4 @@
-"""Which of a video's caption tracks is meant. In every step what people wrote comes before what was generated."""
+"""Chooses a caption track. In every step, captions by people come before generated ones."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from jobs.ports import CaptionTrack
 from shared.outcome import UpstreamFailed
 
 LANGUAGE = "[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}"
-"""A language code as a caller writes it."""
+"""Pattern of a language code, as a caller may write it."""
 
 _MAX_NAMED = 20
 
-# YouTube still writes codes that ISO 639-1 has replaced, and one language has two codes in places.
+# YouTube still writes codes that ISO 639-1 has replaced, and writes some languages with two different codes.
 _SAME = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "nb": "no", "tl": "fil"}
 _SCRIPTS = {
     "zh-cn": "zh-hans",
@@ -27,15 +27,15 @@ _SAME_LANGUAGE = 100
 
 
 def is_language(code: str) -> bool:
-    """Whether it has the form of a language code, with or without a region."""
+    """Whether a text has the form of a language code, with or without a region."""
     return re.fullmatch(LANGUAGE, code, re.ASCII) is not None
 
 
 def chosen(tracks: Sequence[CaptionTrack], lang: str | None) -> int:
-    """The index of the track.
+    """Choose a track and return its index.
 
     Args:
-        lang: a language code; None: the video's own.
+        lang: a language code; None selects the video's own language.
 
     Raises:
         UpstreamFailed: `no_captions`, or `language_not_available`.
@@ -58,7 +58,8 @@ def chosen(tracks: Sequence[CaptionTrack], lang: str | None) -> int:
 
 
 def _distance(code: str, wanted: str) -> int | None:
-    """For `pt-BR`: that, then `pt`, then any `pt-`. For `zh-TW`: that, then others of its script, ..."""
+    """How far a code is from the wanted one; None when it is another language. For `pt-BR`: `pt-BR`, then `pt`, then any `pt-`.
+    For `zh-TW`: `zh-TW`, then other codes of the same script, ..."""
     if code == wanted:
         return 0
     if _script(code) == _script(wanted):
@@ -71,8 +72,8 @@ def _distance(code: str, wanted: str) -> int | None:
 
 
 def _default(tracks: Sequence[CaptionTrack]) -> int:
-    """Of those that people wrote: what the video itself names, what is in the language that is spoken, which is that of the
-    generated ones, or the first. If nobody wrote any: the generated one."""
+    """The default track. Of the tracks by people: the video's default track, else the one in the spoken language (that of the
+    generated track), else the first. If there are none: the generated track."""
     spoken = {_canonical(track.code) for track in tracks if track.is_generated}
     languages = {_language(code) for code in spoken}
 

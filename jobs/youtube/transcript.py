@@ -1,10 +1,9 @@
-"""A caption document, as YouTube's timedtext gives it, read as what it is: hostile. Whoever uploads a video writes it.
+"""The calculation that reads a caption document of YouTube's timedtext. It is hostile input: who uploads a video writes it.
 
     <transcript><text start="1.2" dur="3.4">it&amp;#39;s &amp;lt;i&amp;gt;here&amp;lt;/i&amp;gt;</text>...</transcript>
 
-The text is escaped twice, as XML and as HTML. youtube-transcript-api has a reader of its own, whose time is quadratic in the
-number of `<` in a text: 2 MB of them take 20 minutes. This one is linear, declares no entities, builds no tree, and runs in a
-child process all the same.
+The text is escaped twice, as XML and as HTML. The reader of youtube-transcript-api needs time quadratic in the number of `<`
+in a text: 2 MB of them take 20 minutes. This reader is linear, declares no entities and builds no tree.
 """
 
 from __future__ import annotations
@@ -17,8 +16,10 @@ import msgspec
 
 from shared.outcome import UpstreamFailed
 
+NAME = "caption_document"
+
 MAX_SEGMENTS = 50_000
-"""A day of speech has 40,000."""
+"""A day of speech has about 40,000."""
 
 _MAX_DEPTH = 64
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{0,20})?|\.[0-9]{1,20}", re.ASCII)
@@ -27,7 +28,7 @@ _BLANK = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]*")
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """A text and when it is shown. `start`, `dur`: seconds. Segments may overlap."""
+    """A text and the time at which it is shown. `start` and `dur` are in seconds. Segments may overlap."""
 
     start: float
     dur: float
@@ -38,28 +39,28 @@ class _Unreadable(Exception):
     pass
 
 
-def calculate(document: bytes) -> bytes:
-    """The segments of a document, as JSON. A calculation (jobs/calculations.py)."""
-    return msgspec.json.encode(segments(document))
+def calculate(argument: bytes) -> bytes:
+    """Read a caption document and return its segments as JSON. Raises UpstreamFailed, as `segments` does."""
+    return msgspec.json.encode(segments(argument))
 
 
 def decode(calculated: bytes) -> list[Segment]:
-    """What `calculate` gave."""
+    """Decode the result of `calculate`."""
     return msgspec.json.decode(calculated, type=list[Segment])
 
 
 def segments(document: bytes) -> list[Segment]:
-    """What has a text, in the document's order.
+    """The segments that have a text, in the document's order.
 
     Raises:
-        UpstreamFailed: `bad_content`: it is no caption document. `too_large`.
+        UpstreamFailed: `bad_content` when this is not a caption document, `too_large` when it has too many segments.
     """
     reader = _Reader()
     try:
         reader.read(document.decode("utf-8", "replace"))
     except _Unreadable as error:
         raise UpstreamFailed(f"The captions cannot be read: {error}.", reason="bad_content") from None
-    except ValueError:  # a character reference of more digits than Python reads
+    except ValueError:  # Python cannot read a character reference with so many digits
         raise UpstreamFailed("The captions cannot be read: they are not text.", reason="bad_content") from None
     except expat.ExpatError:
         raise UpstreamFailed("The captions cannot be read: they are not XML.", reason="bad_content") from None
@@ -67,7 +68,7 @@ def segments(document: bytes) -> list[Segment]:
 
 
 class _Reader:
-    """The children of the root, whatever they are called, as segments."""
+    """Collects the children of the root as segments, whatever their names are."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -76,7 +77,7 @@ class _Reader:
         self._parts: list[str] = []
 
     def read(self, document: str) -> None:
-        parser = expat.ParserCreate("utf-8")  # a declared encoding is not that of the text any more
+        parser = expat.ParserCreate("utf-8")  # the text was decoded: its declared encoding no longer applies
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -117,7 +118,7 @@ class _Reader:
 
 
 def plain(escaped: str) -> str:
-    """A text without its second escaping and without tags. `a < b` and `<3` are no tags."""
+    """Remove the second escaping and the tags. `a < b` and `<3` are not tags."""
     return _TAG.sub("", html.unescape(escaped))
 
 

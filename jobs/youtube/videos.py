@@ -1,4 +1,4 @@
-"""Which video a URL names, without asking anybody."""
+"""Finds the video that a URL names, without the network."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _SHORT_HOSTS = frozenset({"youtu.be", "www.youtu.be"})
 _KINDS = frozenset({"watch", "shorts", "live", "embed", "v", "vi", "e"})
 _ID = re.compile(r"[A-Za-z0-9_-]{11}", re.ASCII)
 _NOT_VIDEOS = frozenset({"videoseries", "live_stream"})
-"""Of an id's form, but /embed/videoseries is a playlist and /embed/live_stream a channel."""
+"""They have the form of an id, but /embed/videoseries is a playlist and /embed/live_stream is a channel."""
 _MAX_PARAMETERS = 100
 
 ACCEPTED = "The URL must be that of one video on youtube.com or youtu.be."
 
 
 class NotAVideo(ValueError):
-    """The URL names no video. The text is a sentence for the caller."""
+    """The URL does not name a video. The text is a sentence for the caller."""
 
 
 def video_id(url: str) -> str:
-    """The eleven characters.
+    """The id of a video, eleven characters.
 
     Raises:
-        NotAVideo: it is no URL, not YouTube's, or that of something else there.
+        NotAVideo: this is not a URL, not one of YouTube, or not one of a video.
     """
     address = _address(url)
     parameters = _parameters(address)
     if _is_site(address) and _path(address) == ["attribution_link"] and (inner := parameters.get("u")):
-        # What it links to is a path, or a whole URL. One of another kind: links to links are nobody's.
+        # The link target is a path or a whole URL. It must not be another link of this kind.
         address = _address(inner, base=address)
         parameters = _parameters(address)
     found = _found(address, parameters)
@@ -44,7 +44,7 @@ def video_id(url: str) -> str:
 
 
 def watch_url(video: str) -> str:
-    """A video's canonical address."""
+    """The canonical address of a video."""
     return f"{SITE}/watch?v={video}"
 
 
@@ -63,7 +63,7 @@ def _found(address: PublicUrl, parameters: dict[str, str]) -> str | None:
 
 
 def _cut(segment: str) -> str:
-    """Old players' addresses have parameters without a question mark: `/v/ID&hl=en`."""
+    """Cut parameters that follow without a question mark, as in addresses of old players: `/v/ID&hl=en`."""
     return segment.partition("&")[0]
 
 
@@ -82,13 +82,13 @@ def _is_site(address: PublicUrl) -> bool:
 
 
 def _path(address: PublicUrl) -> list[str]:
-    """Its segments, without an empty one at the end."""
+    """The segments of the path, without an empty one at the end."""
     path = address.target.partition("?")[0].removeprefix("/").removesuffix("/")
     return path.split("/") if path else []
 
 
 def _parameters(address: PublicUrl) -> dict[str, str]:
-    """The first of each name."""
+    """The first value of each name."""
     query = address.target.partition("?")[2]
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)

@@ -1,4 +1,4 @@
-"""What every rail's static check gives: a payment that is what was offered, as far as that can be known offline."""
+"""The result of a verifier's `check`: a payment that is what was offered, as far as that can be known offline."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
-    """A payment that passed its rail's `check`. Rails add what settling it takes.
+    """A payment that passed the `check` of its rail. Each rail adds what it needs to settle the payment.
 
     Attributes:
-        payment_id: the replay key: the network and what that makes single-use, in one canonical form. Never the header's
-            text, and no signature that could be written in another way: those have endless aliases.
+        payment_id: the replay key: the network and what it makes single-use, in one canonical form. The header's text would
+            not do, nor a signature that has several spellings: one payment would have many ids.
         network: CAIP-2.
-        asset: as in the offer.
-        payer: who pays, by our own decoding, in the network's canonical form.
-        pay_to: as in the offer.
-        signature: the payer's own, in one canonical form: it proves that whoever brings it is the payer.
-        signature_checked: False where only the chain can check it.
+        asset, pay_to: as in the offer.
+        payer: the payer's address as we decoded it, in the network's canonical form.
+        amount: in the form that an offer has it.
+        signature: the payer's signature in one canonical form. It proves that whoever presents it is the payer.
+        signature_checked: False where only the chain can check the signature.
     """
 
     payment_id: str
@@ -25,18 +25,19 @@ class Authorization:
     asset: str
     payer: str
     pay_to: str
+    amount: str
     signature: bytes
     signature_checked: bool = True
 
     def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
-        """Why it cannot be settled now, or None. Kept apart from the check: an expired payment may be redelivered.
+        """Why the payment cannot be settled now, or None. It is not part of `check`: a settled payment may be repeated later.
 
         Args:
             now: Unix seconds.
-            ledger: about which ledger the network is at, where it counts them and somebody has told us.
+            ledger: the newest ledger that we were told of, on a network where payments expire by ledgers.
         """
         raise NotImplementedError
 
     def expires(self, now: int) -> int:
-        """From when on it cannot be settled for certain, by the chain's clock, if it still could at `now`. Unix seconds."""
+        """The time from which the payment certainly cannot be settled any more, by the chain's clock. Both in Unix seconds."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""The EVM rail, offline: scheme `exact` with EIP-3009 TransferWithAuthorization on a USDC contract.
+"""The verifier of EVM networks: scheme `exact` with EIP-3009 TransferWithAuthorization on a USDC contract.
 
-`offers()` says what may be paid, `check()` decides statically whether a payment is what was offered, in under 0.1 ms
-(coincurve recovery and a cached EIP-712 domain separator). Only the contract itself knows balances and used nonces.
+`check` takes under 0.1 ms, with coincurve's recovery and a cached EIP-712 domain separator. Only the contract knows balances
+and used nonces.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_evm.md, EIP-712, EIP-3009, EIP-2 (low s), Circle's FiatTokenV2.
 """
@@ -9,6 +9,7 @@ Sources: x402-foundation specs/schemes/exact/scheme_exact_evm.md, EIP-712, EIP-3
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,17 +20,19 @@ from Crypto.Hash import keccak
 
 from shared.money import Price
 from shared.x402 import authorization
-from shared.x402.networks import EVM_USDC, EvmToken
+from shared.x402.exact import MAX_TIMEOUT_SECONDS, exact_offer, has_terms
+from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
 
-SCHEME = "exact"
-MAX_TIMEOUT_SECONDS = 60
-"""Offered lifetime of an authorization."""
+TERMS: tuple[str, ...] = ()
+TOKEN_KEY = TOKEN_REASON = ""
+"""An EIP-3009 authorization has no room for a token of the server's."""
+MORE_SETTLE_S = 0.0
 SETTLE_MARGIN_S = 6
-"""An authorization must outlive the check by this much, as the official verifier asks."""
+"""Seconds for which an authorization must stay valid after the check, as in the official verifier."""
 LATEST_EXPIRY_S = MAX_TIMEOUT_SECONDS + 300
-"""An authorization valid for longer is refused: it bounds how long a used payment can be presented again."""
+"""An authorization that is valid for longer is refused. This bounds how long a used payment can be presented again."""
 
 _SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 _UINT = re.compile(r"0|[1-9][0-9]{0,77}", re.ASCII)
@@ -62,7 +65,7 @@ class EvmAuthorization(authorization.Authorization):
         payer: `from`, in lower case. Lower case is canonical for EVM only.
         value: atomic units.
         valid_after, valid_before: Unix seconds, both exclusive on the chain.
-        signature: with v of 27 or 28, where it is an account's.
+        signature: an account's has v of 27 or 28.
         signature_checked: False for a contract wallet's signature, which only the chain can check (ERC-1271).
     """
 
@@ -72,7 +75,7 @@ class EvmAuthorization(authorization.Authorization):
     nonce: bytes
 
     def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
-        """By the clock alone."""
+        """Judged by the clock."""
         if self.valid_after >= now:
             return "invalid_exact_evm_payload_authorization_valid_after"
         if not now + SETTLE_MARGIN_S <= self.valid_before <= now + LATEST_EXPIRY_S:
@@ -80,40 +83,32 @@ class EvmAuthorization(authorization.Authorization):
         return None
 
     def expires(self, now: int) -> int:
-        """As its payer has signed it."""
+        """The end that the payer signed."""
         return self.valid_before
 
 
 def offers(token: EvmToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
-    """What a call costs on this rail. Raises ExcessPrecision when the token cannot express the price."""
-    return (
-        Offer(
-            scheme=SCHEME,
-            network=token.network,
-            amount=str(price.atomic(token.decimals)),
-            asset=token.address,
-            pay_to=pay_to,
-            max_timeout_seconds=MAX_TIMEOUT_SECONDS,
-            extra={"name": token.name, "version": token.version, "paymentFlow": "upfront"},
-        ),
-    )
+    """What a call costs in this token. Raises ExcessPrecision when the token cannot express the price."""
+    amount = str(price.atomic(token.decimals))
+    return (exact_offer(token.network, token.address, amount, pay_to, name=token.name, version=token.version),)
+
+
+def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
+    """The offer as it is: the facilitator adds nothing."""
+    return offer
 
 
 def matches(offer: Offer, accepted: Offer) -> bool:
-    """Whether the client accepted this very offer. Clients may add keys to `extra`, and write addresses in any case."""
-    return (
-        accepted.scheme == offer.scheme
-        and accepted.network == offer.network
-        and accepted.amount == offer.amount
-        and accepted.asset.lower() == offer.asset.lower()
-        and accepted.pay_to.lower() == offer.pay_to.lower()
-        and accepted.max_timeout_seconds == offer.max_timeout_seconds
-        and all(accepted.extra.get(key) == value for key, value in offer.extra.items())
+    """Whether the client accepted this very offer. Addresses may be in any case."""
+    return has_terms(offer, accepted) and (accepted.amount, accepted.asset.lower(), accepted.pay_to.lower()) == (
+        offer.amount,
+        offer.asset.lower(),
+        offer.pay_to.lower(),
     )
 
 
 def is_payable(offer: Offer) -> bool:
-    """Whether amount and recipient have the form that `check` relies on. Ours do; a facilitator is handed anybody's."""
+    """Whether amount and recipient have the form that `check` relies on."""
     return bool(_UINT.fullmatch(offer.amount) and _ADDRESS.fullmatch(offer.pay_to))
 
 
@@ -134,14 +129,14 @@ class _Payload(msgspec.Struct, frozen=True):
 
 
 def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
-    """Decide offline whether `payload` pays `offer`: shape, recipient, amount and signature, but not the time window.
+    """Decide whether `payload` pays `offer`: form, recipient, amount and signature, but not the time window.
 
     Args:
         offer: our own offer, never the client's copy of it.
         payload: the `payload` member of the payment: ``{"signature": "0x…", "authorization": {…}}``, all strings.
 
     Raises:
-        Refused: with the specification's reason.
+        PaymentRefused: it does not, with the specification's reason.
     """
     try:
         decoded = msgspec.convert(payload, _Payload)
@@ -171,10 +166,10 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
         digest = transfer_digest(offer, payer, fields.to, value, valid_after, valid_before, nonce)
         if _signer(digest, signature) != payer:
             raise PaymentRefused("invalid_exact_evm_payload_signature")
-        # One form: v of 0 and 27 mean the same, and what is derived from a signature must be the same, too.
+        # v of 0 and of 27 mean the same. One form, because keys are derived from the signature.
         signature = signature[:64] + bytes([signature[64] % 27 + 27])
     elif decoded.signature.endswith(_ERC6492_SUFFIX):
-        # Settling it would call a factory of the client's choice with the settler's money.
+        # Its settlement would call a factory of the client's choice, at the settler's cost.
         raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
     return EvmAuthorization(
         payment_id=f"{offer.network}:{offer.asset.lower()}:{payer}:{fields.nonce.lower()}",
@@ -182,6 +177,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
         asset=offer.asset,
         payer=payer,
         pay_to=offer.pay_to,
+        amount=offer.amount,
         value=value,
         valid_after=valid_after,
         valid_before=valid_before,
@@ -222,7 +218,7 @@ def transfer_digest(
 
 
 def authorization_digest(offer: Offer, checked: EvmAuthorization) -> bytes:
-    """The same 32 bytes, of a payment that was checked."""
+    """The 32 bytes that the payer of a checked payment signed."""
     return transfer_digest(
         offer,
         checked.payer,
@@ -239,11 +235,6 @@ def address_of(public_key: PublicKey) -> str:
     return "0x" + keccak256(public_key.format(compressed=False)[1:])[12:].hex()
 
 
-def token_on(network: str) -> EvmToken:
-    """The USDC contract of a network. Raises KeyError when there is none that we know."""
-    return EVM_USDC[network]
-
-
 def _uint256(text: str) -> int:
     """Strict decimal: int() alone takes signs, spaces, underscores, leading zeros and digits of other scripts."""
     if not _UINT.fullmatch(text) or (number := int(text)) >= 1 << 256:
@@ -256,7 +247,7 @@ def _word(address: str) -> bytes:
 
 
 def _signer(digest: bytes, signature: bytes) -> str | None:
-    """The account that signed, or None. Refuses high s and v outside {27, 28} (0 and 1 mean the same), as the token does."""
+    """The account that signed, or None. A high s is refused, and v outside {0, 1, 27, 28}, as the token does it."""
     v = signature[64]
     recovery_id = v - 27 if v >= 27 else v
     if recovery_id not in (0, 1) or int.from_bytes(signature[32:64], "big") > _SECP256K1_N // 2:

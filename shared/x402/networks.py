@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 class Rail(enum.StrEnum):
-    """One network and asset. The value is what `--rail` and the settings call it."""
+    """One network and asset, in the order of our challenges. The value is its name in `--rail` and in the settings."""
 
     BASE = "base"
-    ETHEREUM = "ethereum"
     SOLANA = "solana"
     STELLAR = "stellar"
     XRPL_USDC = "xrpl-usdc"
     XRPL_RLUSD = "xrpl-rlusd"
+    ETHEREUM = "ethereum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class EvmToken:
     Attributes:
         network: CAIP-2 ``eip155:<chain id>``.
         address: checksummed contract address.
-        name, version: the token's EIP-712 domain. A wrong name is a silent signature failure.
+        name, version: the token's EIP-712 domain. A wrong name makes signatures invalid, and nothing says why.
         decimals: of the atomic unit.
     """
 
@@ -36,7 +37,7 @@ class EvmToken:
 
     @property
     def chain_id(self) -> int:
-        """The number in the network's name."""
+        """The number in the CAIP-2 name."""
         return int(self.network.partition(":")[2])
 
 
@@ -66,12 +67,16 @@ class SolanaToken:
     decimals: int
 
 
-# Circle's list of USDC mints; networks: CAIP-2's Solana namespace.
+# CAIP-2's Solana namespace.
+SOLANA_MAINNET = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+SOLANA_DEVNET = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"
+
+# Circle's list of USDC mints.
 SOLANA_USDC: dict[str, SolanaToken] = {
     token.network: token
     for token in (
-        SolanaToken("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", 6),
-        SolanaToken("solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU", 6),
+        SolanaToken(SOLANA_MAINNET, "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", 6),
+        SolanaToken(SOLANA_DEVNET, "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU", 6),
     )
 }
 
@@ -83,8 +88,8 @@ class StellarToken:
     Attributes:
         network: CAIP-2.
         contract: ``C...``.
-        decimals: of the atomic unit: 7, and not the 6 of other networks.
-        passphrase: what signatures on this network cover.
+        decimals: of the atomic unit. They are 7 here, and 6 on other networks.
+        passphrase: names the network in everything that is signed.
     """
 
     network: str
@@ -120,8 +125,8 @@ class XrplToken:
     Attributes:
         network: CAIP-2 ``xrpl:<network id>``.
         currency: 40 hex digits, upper case.
-        issuer: classic address. The same code of another issuer is another token.
-        symbol: for people.
+        issuer: classic address. The same currency of another issuer is another token.
+        symbol: shown to people.
     """
 
     network: str
@@ -149,5 +154,17 @@ XRPL_RLUSD: dict[str, XrplToken] = {
     )
 }
 
-# x402 v1 called networks by name. Only those that we can be configured to settle are understood.
+Token = EvmToken | SolanaToken | StellarToken | XrplToken
+
+TOKENS: dict[Rail, Mapping[str, Token]] = {
+    Rail.BASE: EVM_USDC,
+    Rail.SOLANA: SOLANA_USDC,
+    Rail.STELLAR: STELLAR_USDC,
+    Rail.XRPL_USDC: XRPL_USDC,
+    Rail.XRPL_RLUSD: XRPL_RLUSD,
+    Rail.ETHEREUM: EVM_USDC,
+}
+"""The tokens that a rail can be configured to take, by network."""
+
+# x402 v1 called networks by name. We understand the names of those that we can settle on.
 V1_NAMES: dict[str, str] = {"base": "eip155:8453", "base-sepolia": "eip155:84532", "ethereum": "eip155:1"}

@@ -1,8 +1,7 @@
-"""The Solana rail, offline: scheme `exact` with a TransferChecked of USDC, in a transaction whose fee the facilitator pays.
+"""The verifier of Solana: scheme `exact` with a TransferChecked of USDC, in a transaction whose fee the facilitator pays.
 
-`offers()` says what may be paid, `check()` decides statically whether a transaction pays that and asks nothing else of
-whoever pays the fee, in about 0.12 ms, nearly all of it the payer's signature. Only the chain knows balances and which
-blockhashes are alive.
+`check` also makes sure that the transaction costs its fee payer nothing but the fee. It takes about 0.12 ms, nearly all for
+the payer's signature. Only the chain knows balances and which blockhashes are alive.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_svm.md (the static layout), the error codes of npm @x402/svm 2.27.0.
 """
@@ -13,6 +12,7 @@ import base64
 import binascii
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ import msgspec
 
 from shared.money import Price
 from shared.x402 import authorization
+from shared.x402.exact import exact_offer, has_terms
 from shared.x402.networks import SOLANA_USDC, SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana_address import decode_base58, encode_base58, is_address, may_be_token_account, token_account
@@ -29,13 +30,13 @@ from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Malformed, Transac
 from shared.x402.solana_signature import is_signed_by
 from shared.x402.wire import Offer
 
-SCHEME = "exact"
-MAX_TIMEOUT_SECONDS = 60
-"""Offered lifetime of a payment. The chain's own is that of a blockhash: 150 blocks, a minute or a little more."""
+TERMS: tuple[str, ...] = ("feePayer",)
 TOKEN_KEY = "memo"  # noqa: S105  # the name of a member
-"""Of `extra`: the text that the payment has to carry as its memo."""
+"""The payment must carry this text as its memo."""
+TOKEN_REASON = "invalid_exact_svm_payload_memo_mismatch"  # noqa: S105  # a reason
+MORE_SETTLE_S = 0.0
 EXPIRES_WITHIN_S = 300
-"""No blockhash lives that long."""
+"""No blockhash lives that long: it takes 150 blocks, a minute or a little more."""
 MAX_MEMO_BYTES = 256
 
 _U64 = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
@@ -49,11 +50,11 @@ class SolanaAuthorization(authorization.Authorization):
 
     Attributes:
         payment_id: ``solana:<genesis>:<mint>:<payer>:<SHA-256 of the message, hex>``: a node takes a message once.
-        payer: who signs the transfer: the owner of the account that pays.
+        payer: the owner of the token account that pays, who signs the transfer.
         signature: the payer's, of `message`.
         value: atomic units.
-        message: all that is signed. The facilitator's signature of the same bytes makes it a transaction.
-        blockhash: the transaction lives as long as this is among the last 150.
+        message: the signed bytes. With the facilitator's signature they become a transaction.
+        blockhash: the transaction is valid while this is one of the last 150.
         source, destination: the token accounts.
     """
 
@@ -64,52 +65,36 @@ class SolanaAuthorization(authorization.Authorization):
     destination: bytes
 
     def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
-        """Never: only the chain knows how old a blockhash is."""
+        """Always None: only the chain knows how old a blockhash is."""
         return None
 
     def expires(self, now: int) -> int:
-        """By when its blockhash is dead, were it the newest one."""
+        """The time when even the newest blockhash is dead."""
         return now + EXPIRES_WITHIN_S
 
 
 def offers(token: SolanaToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
-    """What a call costs on this rail, without the fee payer. Raises ExcessPrecision when the token cannot express the price."""
-    return (
-        Offer(
-            scheme=SCHEME,
-            network=token.network,
-            amount=str(price.atomic(token.decimals)),
-            asset=token.mint,
-            pay_to=pay_to,
-            max_timeout_seconds=MAX_TIMEOUT_SECONDS,
-            extra={"paymentFlow": "upfront"},
-        ),
-    )
+    """What a call costs, without the fee payer. Raises ExcessPrecision when the token cannot express the price."""
+    return (exact_offer(token.network, token.mint, str(price.atomic(token.decimals)), pay_to),)
 
 
-def with_fee_payer(offer: Offer, kind_extra: dict[str, Any] | None) -> Offer | None:
-    """The offer with the fee payer that a facilitator's /supported names; None when it names none that can be used."""
-    fee_payer = (kind_extra or {}).get("feePayer")
+def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
+    """The offer with the fee payer that the facilitator's /supported names; None when that is no address."""
+    fee_payer = terms.get("feePayer")
     if not is_address(fee_payer):
         return None
     return msgspec.structs.replace(offer, extra={**offer.extra, "feePayer": fee_payer})
 
 
 def matches(offer: Offer, accepted: Offer) -> bool:
-    """Whether the client accepted this very offer, the memo aside. Clients may add keys to `extra`."""
-    return (
-        accepted.scheme == offer.scheme
-        and accepted.network == offer.network
-        and accepted.amount == offer.amount
-        and accepted.asset == offer.asset
-        and accepted.pay_to == offer.pay_to
-        and accepted.max_timeout_seconds == offer.max_timeout_seconds
-        and all(accepted.extra.get(key) == value for key, value in offer.extra.items() if key != TOKEN_KEY)
+    """Whether the client accepted this very offer, the memo aside."""
+    return has_terms(offer, accepted, token_key=TOKEN_KEY) and (
+        (accepted.amount, accepted.asset, accepted.pay_to) == (offer.amount, offer.asset, offer.pay_to)
     )
 
 
 def is_payable(offer: Offer) -> bool:
-    """Whether the offer has the form that `check` relies on. Ours do; a facilitator is handed anybody's."""
+    """Whether the offer has the form that `check` relies on."""
     try:
         _read(offer)
     except ValueError:
@@ -118,7 +103,7 @@ def is_payable(offer: Offer) -> bool:
 
 
 def is_memo(value: object) -> bool:
-    """Whether clients carry it: a text of 1 to 256 bytes. They take an empty one for none."""
+    """Whether clients can carry it: a text of 1 to 256 bytes. They treat an empty text as no memo."""
     try:
         return isinstance(value, str) and 0 < len(value.encode()) <= MAX_MEMO_BYTES
     except UnicodeEncodeError:
@@ -137,14 +122,14 @@ class _Terms(NamedTuple):
 
 
 def check(offer: Offer, payload: dict[str, Any]) -> SolanaAuthorization:
-    """Decide offline whether `payload` pays `offer`. What its blockhash and the balances allow, only the chain knows.
+    """Decide whether `payload` pays `offer`: layout, amount, recipient, memo and signature.
 
     Args:
-        offer: our own offer, with the fee payer, and with the memo that we gave out, if we did.
+        offer: our own offer with the fee payer, and with the memo if we gave one out.
         payload: the `payload` member of the payment: ``{"transaction": "<base64>"}``.
 
     Raises:
-        Refused: with the specification's reason, or the SDK's.
+        PaymentRefused: it does not, with the specification's reason or the SDK's.
     """
     try:
         decoded = msgspec.convert(payload, _Payload)
@@ -169,10 +154,10 @@ def check(offer: Offer, payload: dict[str, Any]) -> SolanaAuthorization:
         raise PaymentRefused(_PREFIX + ("amount_insufficient" if transfer.amount < amount else "amount_mismatch"))
     payer, signature = transaction.message.keys[1], transaction.signatures[1]
     if not may_be_token_account(transfer.source, payer, terms.mint):
-        # The payer may spend from another's account when that one allowed it, and would not be whose money it is.
+        # The payer could be a delegate, who spends somebody else's money.
         raise PaymentRefused(_PREFIX + "source_mismatch")
     if transfer.source == transfer.destination:
-        # It would succeed, and nothing would move.
+        # The transfer would succeed and move nothing.
         raise PaymentRefused(_PREFIX + "source_is_destination")
     if not is_signed_by(payer, signature, transaction.signed):
         raise PaymentRefused(_PREFIX + "signature_invalid")
@@ -184,6 +169,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> SolanaAuthorization:
         asset=offer.asset,
         payer=address,
         pay_to=offer.pay_to,
+        amount=offer.amount,
         signature=signature,
         value=transfer.amount,
         message=transaction.signed,
@@ -191,11 +177,6 @@ def check(offer: Offer, payload: dict[str, Any]) -> SolanaAuthorization:
         source=transfer.source,
         destination=transfer.destination,
     )
-
-
-def token_on(network: str) -> SolanaToken:
-    """The USDC mint of a network. Raises KeyError when there is none that we know."""
-    return SOLANA_USDC[network]
 
 
 def _read(offer: Offer) -> tuple[_Terms, int, bytes | None]:
@@ -228,7 +209,7 @@ def _transaction(text: str) -> Transaction:
         raise PaymentRefused(_PREFIX + "transaction_could_not_be_decoded")
     try:
         raw = base64.b64decode(text, validate=True)
-        # Python reads other spellings of the last characters, too.
+        # Python also accepts other spellings of the last characters.
         if base64.b64encode(raw).decode() != text:
             raise ValueError
         return read_transaction(raw)

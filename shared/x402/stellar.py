@@ -1,7 +1,7 @@
-"""The Stellar rail, offline: scheme `exact` with a signed authorization of a SEP-41 transfer, whose fees the facilitator pays.
+"""The verifier of Stellar: scheme `exact` with a signed authorization of a SEP-41 transfer, whose fees the facilitator pays.
 
-`offers()` says what may be paid, `check()` decides statically whether a payment is what was offered. The payer signs a contract
-call, not a transaction: whoever settles puts it into one of his own. Only the network knows balances and used nonces.
+The payer signs a contract call and not a transaction: the facilitator puts the call into a transaction of its own. Only the
+network knows balances and used nonces.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_stellar.md, SEP-41, SEP-23, CAP-46-11 and CAP-71 (what is signed).
 """
@@ -12,6 +12,7 @@ import base64
 import binascii
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,29 +23,33 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from shared.money import Price
 from shared.x402 import authorization, stellar_envelope
 from shared.x402 import stellar_xdr as xdr
+from shared.x402.exact import exact_offer, has_terms
 from shared.x402.networks import STELLAR_USDC, StellarToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import ACCOUNT, CONTRACT, Address, parse
 from shared.x402.stellar_envelope import BY_ADDRESS, WRONG_INVOCATION, Entry, Envelope
 from shared.x402.wire import Offer
 
-SCHEME = "exact"
-MAX_TIMEOUT_SECONDS = 60
-"""Offered lifetime of an authorization."""
+TERMS: tuple[str, ...] = ()
+TOKEN_KEY = TOKEN_REASON = ""
+"""What a payer signs here has no room for a token of the server's."""
+MORE_SETTLE_S = 6.0
+"""A payment is in the next ledger or in the one after it, and a ledger takes 3 to 6 s."""
 LONGEST_TIMEOUT_SECONDS = 600
-"""Of anybody's offer that a facilitator is handed."""
-TOKEN_KEY = ""
-"""Nothing that a payer signs here has room for a token of the server's."""
+"""The longest lifetime that an offer of another server may have."""
 LEDGER_SECONDS = 5
 """How long a ledger takes, where nobody has measured it: the specification's figure."""
+FASTEST_LEDGER_SECONDS = 2.0
+"""However fast a network is, no authorization need be valid for more ledgers than that."""
 LEDGER_TOLERANCE = 2
 """Nodes are not all at the same ledger: the official verifier's figure."""
-HEARSAY_LEDGERS = 25
-"""How far behind the network a ledger may be that somebody has told us."""
+STALE_LEDGERS = 25
+"""By how many ledgers the newest one that we were told of may be out of date."""
 SLOWEST_LEDGER_SECONDS = 10
 EXPIRED = "invalid_exact_stellar_signature_expired"
 
 _MOST_CHARS = 11_000
+_ENOUGH_LEDGERS = 10
 _AMOUNT = re.compile(r"[1-9][0-9]{0,38}", re.ASCII)
 _I128_MAX = (1 << 127) - 1
 _PREFIX = "invalid_exact_stellar_payload_"
@@ -59,10 +64,10 @@ class StellarAuthorization(authorization.Authorization):
         payment_id: ``stellar:pubnet:<contract>:<payer>:<nonce>``, the nonce as a decimal number.
         payer: ``G…``, also where the transfer names a multiplexed account of it.
         value: atomic units.
-        nonce: which the network takes from this payer once, until it has expired.
-        expiration_ledger: the last ledger in which it can be settled.
+        nonce: the network takes it from this payer once, until it has expired.
+        expiration_ledger: the last ledger in which the payment can be settled.
         max_timeout_seconds: as offered.
-        source: the account that the client's transaction names; the one that settles puts its own there.
+        source: the account that the client's transaction names. The facilitator replaces it by its own.
         fee: stroops that the client's transaction declares.
         signature: 64 bytes.
     """
@@ -75,17 +80,17 @@ class StellarAuthorization(authorization.Authorization):
     fee: int
 
     def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
-        """By the ledger alone, which may be some ledgers old."""
+        """Judged by the ledger, which may be some ledgers old."""
         if ledger is None:
             return None
-        return self.ledger_refusal(ledger, LEDGER_SECONDS, tolerance=LEDGER_TOLERANCE + HEARSAY_LEDGERS)
+        return self.ledger_refusal(ledger, LEDGER_SECONDS, tolerance=LEDGER_TOLERANCE + STALE_LEDGERS)
 
     def ledger_refusal(self, ledger: int, ledger_s: float, *, tolerance: int = LEDGER_TOLERANCE) -> str | None:
-        """Why it cannot be settled in the ledger after `ledger`, or None.
+        """Why the payment cannot be settled in the ledger after `ledger`, or None.
 
         Args:
             ledger_s: how long a ledger takes, in seconds.
-            tolerance: by how many ledgers it may be valid for longer than was offered.
+            tolerance: how many ledgers longer than offered the payment may be valid.
         """
         if self.expiration_ledger <= ledger:
             return EXPIRED
@@ -94,46 +99,43 @@ class StellarAuthorization(authorization.Authorization):
         return None
 
     def expires(self, now: int) -> int:
-        """Generous: as many slow ledgers as any authorization that is not refused has left."""
-        ledgers = lifetime(self.max_timeout_seconds, LEDGER_SECONDS) + LEDGER_TOLERANCE + HEARSAY_LEDGERS
+        """The end of the longest authorization that is not refused, were all its ledgers slow."""
+        ledgers = lifetime(self.max_timeout_seconds, LEDGER_SECONDS) + LEDGER_TOLERANCE + STALE_LEDGERS
         return now + ledgers * SLOWEST_LEDGER_SECONDS
 
 
 def lifetime(seconds: int, ledger_s: float) -> int:
-    """How many ledgers a time is, rounded up."""
+    """How many ledgers pass in a time, rounded up."""
     return int(-(-seconds // ledger_s))
 
 
+def ledger_seconds(ledgers: int, elapsed_s: int) -> float:
+    """How long a ledger takes, measured over so many of them; the specification's figure where they are too few."""
+    if ledgers < _ENOUGH_LEDGERS:
+        return float(LEDGER_SECONDS)
+    return min(max(elapsed_s / ledgers, FASTEST_LEDGER_SECONDS), float(LEDGER_SECONDS))
+
+
 def offers(token: StellarToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
-    """What a call costs on this rail. Raises ExcessPrecision when the token cannot express the price."""
-    return (
-        Offer(
-            scheme=SCHEME,
-            network=token.network,
-            amount=str(price.atomic(token.decimals)),
-            asset=token.contract,
-            pay_to=pay_to,
-            max_timeout_seconds=MAX_TIMEOUT_SECONDS,
-            extra={"areFeesSponsored": True, "paymentFlow": "upfront"},
-        ),
-    )
+    """What a call costs in this token. Raises ExcessPrecision when the token cannot express the price."""
+    amount = str(price.atomic(token.decimals))
+    return (exact_offer(token.network, token.contract, amount, pay_to, areFeesSponsored=True),)
+
+
+def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
+    """The offer as it is: the facilitator adds nothing."""
+    return offer
 
 
 def matches(offer: Offer, accepted: Offer) -> bool:
-    """Whether the client accepted this very offer. Clients may add keys to `extra`; addresses have one spelling."""
-    return (
-        accepted.scheme == offer.scheme
-        and accepted.network == offer.network
-        and accepted.amount == offer.amount
-        and accepted.asset == offer.asset
-        and accepted.pay_to == offer.pay_to
-        and accepted.max_timeout_seconds == offer.max_timeout_seconds
-        and all(accepted.extra.get(key) == value for key, value in offer.extra.items())
+    """Whether the client accepted this very offer. Addresses have one spelling."""
+    return has_terms(offer, accepted) and (
+        (accepted.amount, accepted.asset, accepted.pay_to) == (offer.amount, offer.asset, offer.pay_to)
     )
 
 
 def is_payable(offer: Offer) -> bool:
-    """Whether the offer has the form that `check` relies on. Ours do; a facilitator is handed anybody's."""
+    """Whether the offer has the form that `check` relies on."""
     asset = parse(offer.asset)
     return bool(
         offer.network in STELLAR_USDC
@@ -148,18 +150,18 @@ def is_payable(offer: Offer) -> bool:
 
 
 def check(offer: Offer, payload: dict[str, Any]) -> StellarAuthorization:
-    """Decide offline whether `payload` pays `offer`: one transfer, by its payer's own signature, but not the time window.
+    """Decide whether `payload` pays `offer`: one transfer with its payer's own signature, but not the time window.
 
     Args:
         offer: our own offer, never the client's copy of it.
         payload: the `payload` member of the payment: ``{"transaction": "<base64 of a TransactionEnvelope>"}``.
 
     Raises:
-        Refused: with the specification's reason.
+        PaymentRefused: it does not, with the specification's reason.
     """
     envelope = _envelope(payload.get("transaction"))
     if envelope.operation_source is not None:
-        # Nobody could sign for it: the settler signs as the source of the transaction.
+        # Nobody would sign for that account: the settler signs as the source of the transaction.
         raise PaymentRefused(_PREFIX + "unsafe_tx_or_op_source")
     call = envelope.call
     if call.contract != parse(offer.asset):
@@ -175,7 +177,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> StellarAuthorization:
         raise PaymentRefused(_PREFIX + "wrong_amount")
     payer: Address = sender[1].account
     if payer.kind != ACCOUNT:
-        # Only a contract's own code can check its signature, at the settler's expense.
+        # Only a contract's own code can check its signature, at the settler's cost.
         raise PaymentRefused(_PREFIX + "unsupported_payer")
     entry = _entry(envelope, payer)
     signature = _signature(entry, payer)
@@ -187,6 +189,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> StellarAuthorization:
         asset=offer.asset,
         payer=payer.text,
         pay_to=offer.pay_to,
+        amount=offer.amount,
         signature=signature,
         value=int(offer.amount),
         nonce=entry.nonce,
@@ -197,17 +200,12 @@ def check(offer: Offer, payload: dict[str, Any]) -> StellarAuthorization:
     )
 
 
-def token_on(network: str) -> StellarToken:
-    """The USDC contract of a network. Raises KeyError when there is none that we know."""
-    return STELLAR_USDC[network]
-
-
 def _envelope(transaction: object) -> Envelope:
     if not isinstance(transaction, str) or len(transaction) > _MOST_CHARS:
         raise PaymentRefused(_PREFIX + "malformed")
     try:
         data = base64.b64decode(transaction, validate=True)
-        if base64.b64encode(data).decode() != transaction:  # other bits behind the last byte
+        if base64.b64encode(data).decode() != transaction:  # Python ignores bits after the last byte
             raise xdr.Malformed("base64 in another spelling")
         return stellar_envelope.read(data)
     except (xdr.Malformed, binascii.Error, ValueError):
@@ -215,7 +213,7 @@ def _envelope(transaction: object) -> Envelope:
 
 
 def _entry(envelope: Envelope, payer: Address) -> Entry:
-    """The one entry that there must be: the payer's, for this very call."""
+    """The only entry that is allowed: the payer's, for this very call."""
     if not envelope.entries:
         raise PaymentRefused(_PREFIX + "no_auth_entries")
     for entry in envelope.entries:
@@ -232,7 +230,7 @@ def _entry(envelope: Envelope, payer: Address) -> Entry:
 
 
 def _signature(entry: Entry, payer: Address) -> bytes:
-    """Of the account's own key: ``[{public_key, signature}]``. Whether others may sign for it only the network knows."""
+    """The signature of the account's own key: ``[{public_key, signature}]``. Only the network knows further signers."""
     match entry.signature:
         case (
             xdr.VEC,

@@ -1,8 +1,7 @@
-"""The XRPL rail, offline: scheme `exact` with a Payment that its payer has signed in full, in a token that an account issues.
+"""The verifier of the XRP Ledger: scheme `exact` with a Payment of an issued token that its payer has signed in full.
 
-`offers()` says what may be paid, `check()` decides statically whether a payment is what was offered, in under 0.2 ms. Only the
-ledger knows sequences, balances and trust lines. Two kinds of client pay it: the foundation's (InvoiceID, no memo) and t54's
-(the same InvoiceID, and beside it the invoice as the only memo and in the payload).
+`check` takes under 0.2 ms. Only the ledger knows sequences, balances and trust lines. Two kinds of client are accepted: the
+foundation's, with an InvoiceID and no memo, and t54's, with the invoice also as the only memo and in the payload.
 
 Sources: x402-foundation specs/schemes/exact/scheme_exact_xrpl.md and its TypeScript reference, whose reasons these are; PyPI
 x402-xrpl 0.3.4 (t54); xrpl.org, "Payment" and "Transaction Common Fields".
@@ -11,6 +10,7 @@ x402-xrpl 0.3.4 (t54); xrpl.org, "Payment" and "Transaction Common Fields".
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -19,6 +19,7 @@ import msgspec
 
 from shared.money import ExcessPrecision, Price
 from shared.x402 import authorization
+from shared.x402.exact import exact_offer, has_terms
 from shared.x402.networks import XrplToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
@@ -33,20 +34,21 @@ from shared.x402.xrpl_keys import (
 )
 from shared.x402.xrpl_payment import INVOICE, PREFIX, check_fields, read, refused, sequence_and_ticket
 
-SCHEME = "exact"
+TERMS: tuple[str, ...] = ()
 TOKEN_KEY = INVOICE
-"""The key in `extra` that carries the server's binding: the transaction has its hash as InvoiceID."""
-MAX_TIMEOUT_SECONDS = 60
-"""Offered lifetime of a payment."""
+"""The transaction carries the hash of this text as its InvoiceID."""
+TOKEN_REASON = PREFIX + "invoice_id_mismatch"
+MORE_SETTLE_S = 6.0
+"""A payment is in the next ledger or in the one after it, and a ledger takes 3 to 6 s."""
 LEDGER_SECONDS = 5
 LEDGER_TOLERANCE = 2
-"""Both are the scheme's: from a timeout in seconds to ledgers."""
+"""Both turn a timeout in seconds into ledgers, as the scheme says."""
 LEDGER_SLACK = 25
-"""Whoever tells us the ledger may be that far behind it."""
+"""By how many ledgers the newest one that we were told of may be out of date."""
 SLOWEST_LEDGER_S = 10
 
 _PRECISION = 15
-"""Decimal digits that an issued currency keeps for certain."""
+"""How many decimal digits an issued currency certainly keeps."""
 _AMOUNT = re.compile(r"(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,18})?", re.ASCII)
 _CURRENCY = re.compile(r"(?!0{40})[0-9A-F]{40}", re.ASCII)
 _NETWORK = re.compile(r"xrpl:(?:0|[1-9][0-9]{0,9})", re.ASCII)
@@ -56,12 +58,15 @@ _PAYMENT_ID = re.compile(
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+", re.ASCII)
 _METHODS = ("sequence", "ticketSequence")
 _ELSEWHERE = ("crossCurrency", "facilitator", "facilitatorProof")
-"""What other servers may put into `extra` and this rail does not settle: other currencies, memos of a facilitator."""
+"""Keys of other servers' `extra` that ask for what this rail does not settle."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentId:
-    """A payment, by what the ledger makes single-use. Its last ledger is in it: then the ledger can say that it never was."""
+    """Names a payment by what the ledger makes single-use.
+
+    It contains the payment's last ledger, so that a node can say for certain that the payment was never made.
+    """
 
     network: str
     payer: str
@@ -87,17 +92,16 @@ class XrplAuthorization(authorization.Authorization):
     Attributes:
         payment_id: ``xrpl:0:<account>:<LastLedgerSequence>:<transaction hash>``.
         payer: classic address.
-        signature_checked: False where another key than the account's own has signed: only the ledger knows its regular key.
+        signature_checked: False where another key than the account's own has signed. Only the ledger knows its regular key.
         transaction: hash of the signed transaction, in upper case.
-        blob: what is submitted, upper-case hex.
-        value: as the offer has it, without trailing zeros.
+        blob: the signed transaction, upper-case hex.
         issuer: classic address.
-        sequence: 0 when it uses a ticket.
-        ticket: 0 when it uses the account's sequence.
+        sequence: 0 when the payment uses a ticket.
+        ticket: 0 when the payment uses the account's sequence.
         fee: drops.
         send_max: the most of the token that the payer spends.
-        destination_tag: None when it has none.
-        max_ledgers: how many ledgers the offer lets it live.
+        destination_tag: None when there is none.
+        max_ledgers: for how many ledgers the offer lets it be valid.
     """
 
     transaction: str
@@ -114,13 +118,13 @@ class XrplAuthorization(authorization.Authorization):
     max_ledgers: int
 
     def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
-        """By the ledger alone, which may be further than we were told."""
+        """Judged by the ledger. The network may be further than we were told."""
         if ledger is None:
             return None
         return self.ledger_refusal(ledger, slack=LEDGER_SLACK)
 
     def ledger_refusal(self, ledger: int, *, slack: int = 0) -> str | None:
-        """Why it cannot be settled after the validated `ledger`, which may be `slack` behind."""
+        """Why the payment cannot be settled after the validated `ledger`, or None. The ledger may be `slack` behind."""
         if self.last_ledger <= ledger:
             return PREFIX + "expired"
         if self.last_ledger > ledger + slack + self.max_ledgers:
@@ -128,43 +132,35 @@ class XrplAuthorization(authorization.Authorization):
         return None
 
     def expires(self, now: int) -> int:
-        """As many ledgers from now as `window_refusal` lets pass, were each a slow one."""
+        """The end of the longest payment that `window_refusal` lets pass, were all its ledgers slow."""
         return now + (self.max_ledgers + LEDGER_SLACK) * SLOWEST_LEDGER_S
 
 
 def offers(token: XrplToken, price: Price, pay_to: str) -> tuple[Offer, ...]:
-    """What a call costs on this rail. Raises ExcessPrecision when the token cannot express the price."""
+    """What a call costs in this token. Raises ExcessPrecision when the token cannot express the price."""
     if len(price.value.normalize().as_tuple().digits) > _PRECISION:
         raise ExcessPrecision(f"{price.value} has more than {_PRECISION} digits")
-    return (
-        Offer(
-            scheme=SCHEME,
-            network=token.network,
-            amount=price.text(),
-            asset=token.currency,
-            pay_to=pay_to,
-            max_timeout_seconds=MAX_TIMEOUT_SECONDS,
-            extra={"issuer": token.issuer, "areFeesSponsored": False, "paymentFlow": "upfront"},
-        ),
-    )
+    extra = {"issuer": token.issuer, "areFeesSponsored": False}
+    return (exact_offer(token.network, token.currency, price.text(), pay_to, **extra),)
+
+
+def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
+    """The offer as it is: the facilitator adds nothing."""
+    return offer
 
 
 def matches(offer: Offer, accepted: Offer) -> bool:
-    """Whether the client accepted this very offer. Clients may add keys to `extra`, and write the amount in another way."""
+    """Whether the client accepted this very offer, the invoice aside. The amount may have another spelling."""
     return (
-        accepted.scheme == offer.scheme
-        and accepted.network == offer.network
+        has_terms(offer, accepted, token_key=TOKEN_KEY)
         and _is_amount(accepted.amount)
         and Decimal(accepted.amount) == Decimal(offer.amount)
-        and accepted.asset == offer.asset
-        and accepted.pay_to == offer.pay_to
-        and accepted.max_timeout_seconds == offer.max_timeout_seconds
-        and all(_same(accepted.extra.get(key), value) for key, value in offer.extra.items() if key != TOKEN_KEY)
+        and (accepted.asset, accepted.pay_to) == (offer.asset, offer.pay_to)
     )
 
 
 def is_payable(offer: Offer) -> bool:
-    """Whether the offer has the form that `check` relies on. Ours do; a facilitator is handed anybody's."""
+    """Whether the offer has the form that `check` relies on."""
     extra = offer.extra
     invoice = extra.get(TOKEN_KEY)
     return (
@@ -190,14 +186,14 @@ class _Payload(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def check(offer: Offer, payload: dict[str, Any]) -> XrplAuthorization:
-    """Decide offline whether `payload` pays `offer`: shape, amount, recipient, invoice and signature, but not when.
+    """Decide whether `payload` pays `offer`: form, amount, recipient, invoice and signature, but not the time window.
 
     Args:
-        offer: our own offer, never the client's copy of it, with the invoice in it where the payment must name one.
+        offer: our own offer, never the client's copy of it; with the invoice where the payment must name one.
         payload: the `payload` member of the payment: ``{"signedTxBlob": "1200…", "invoiceId"?: "…"}``.
 
     Raises:
-        Refused: with the reference implementation's reason, or one in its manner.
+        PaymentRefused: it does not, with the reference implementation's reason or one like it.
     """
     try:
         decoded = msgspec.convert(payload, _Payload)
@@ -217,6 +213,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> XrplAuthorization:
         asset=offer.asset,
         payer=payer,
         pay_to=offer.pay_to,
+        amount=format(fields["Amount"].value.normalize(), "f"),
         signature=fields["TxnSignature"],
         signature_checked=signer == payer,
         transaction=transaction.hash,
@@ -254,14 +251,9 @@ def _payer_and_signer(transaction: Transaction) -> tuple[str, str]:
 
 
 def _is_amount(text: str) -> bool:
-    """Plain decimal text of at most as many digits as the ledger keeps: Decimal() alone takes signs, spaces and exponents."""
+    """Whether it is plain decimal text with no more digits than the ledger keeps. Decimal() also takes signs and exponents."""
     return _AMOUNT.fullmatch(text) is not None and len(text.replace(".", "").strip("0")) <= _PRECISION
 
 
 def _is_tag(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 32
-
-
-def _same(accepted: object, offered: object) -> bool:
-    """Equal and of one kind: 0 is not False here."""
-    return type(accepted) is type(offered) and accepted == offered

@@ -19,8 +19,10 @@ import httpx
 import pytest
 from aiohttp import web
 from coincurve import PrivateKey
+from litestar import Litestar
+from litestar.routes import ASGIRoute
 
-from api.app import Front, create_app
+from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
 from shared.money import Price
@@ -193,18 +195,29 @@ def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -
 
 
 @pytest.fixture
-def app(settings: Settings) -> Front:
+def app(settings: Settings) -> Litestar:
     """The whole API."""
     return create_app(settings)
 
 
 @pytest.fixture
-async def shop(app: Front) -> AsyncIterator[httpx.AsyncClient]:
+def paid_calls(app: Litestar) -> dict[str, Any]:
+    """The API's paid calls by path."""
+    return paid_calls_of(app)
+
+
+def paid_calls_of(app: Litestar) -> dict[str, Any]:
+    """The paid calls of an API by path."""
+    return {route.path: route.route_handler.fn for route in app.routes if isinstance(route, ASGIRoute)}
+
+
+@pytest.fixture
+async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the running API."""
     # Litestar's own test client answers one request at a time, which would hide every race.
     transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
     async with (
-        app.litestar.lifespan(),
+        app.lifespan(),
         httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
     ):
         yield client

@@ -30,6 +30,7 @@ from shared.outcome import Ok
 from shared.replies import PART_BYTES, in_parts
 from shared.sealing import Sealer
 from shared.secret_files import read_key
+from shared.settled_payment import SettledPayment
 from tests.api.sleepy import ENDPOINT, LONG, LONGER_S
 
 pytestmark = pytest.mark.anyio
@@ -108,7 +109,7 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
         assert await dispatcher.take_seat(ENDPOINT) is None
         try:
             body = msgspec.json.encode({"message": text})
-            sealed = await dispatcher.run(ENDPOINT, Arguments("", "0xpayer", body))
+            sealed = await dispatcher.run(ENDPOINT, Arguments("", SettledPayment(payer="0xpayer"), body))
             answer = answers.open(sealed, ENDPOINT, "", b"")
         finally:
             dispatcher.leave_seat(ENDPOINT)

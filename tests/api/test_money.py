@@ -45,7 +45,7 @@ async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     app = create_app(settings)
     transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
     async with (
-        app.litestar.lifespan(),
+        app.lifespan(),
         httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
     ):
         yield client

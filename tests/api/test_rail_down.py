@@ -17,6 +17,7 @@ from api.app import create_app
 from api.payment import health
 from api.payment.circuit import Circuit
 from shared.settings import InvalidSetting, Settings
+from tests.api.conftest import paid_calls_of
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 
 def circuit_of(app: Any) -> Circuit:
-    circuit: Circuit = app._calls[PATH]._gate._priced[0][1].facilitator.circuit
+    circuit: Circuit = paid_calls_of(app)[PATH]._gate._priced[0][1].facilitator.circuit
     return circuit
 
 
@@ -110,7 +111,7 @@ async def test_a_facilitator_for_another_network_is_paid_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It says so itself: the challenge is there, and a payment is refused before it is claimed."""
-    rail = app._calls[PATH]._gate._priced[0][1]
+    rail = paid_calls_of(app)[PATH]._gate._priced[0][1]
     monkeypatch.setattr(health, "FRESH_S", 0.0)
     facilitator.says = json.dumps({"kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:1"}]}).encode()
     assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is False

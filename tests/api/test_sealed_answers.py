@@ -172,10 +172,11 @@ async def test_a_worker_with_another_key_runs_nothing_and_the_payer_is_told(
     as_header: AsHeader,
     monkeypatch: pytest.MonkeyPatch,
     facilitator: Any,
+    paid_calls: Any,
 ) -> None:
     """At once, with the receipt: it was charged, and the same payment brings the answer when the keys agree. Never 402."""
     headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
-    seal = shop._transport.app._calls[ECHO]._services.dispatcher._sealer  # type: ignore[attr-defined]
+    seal = paid_calls[ECHO]._services.dispatcher._sealer
     with monkeypatch.context() as changed:
         changed.setattr(seal, "_cipher", type(seal)(bytes(range(32)))._cipher)
         answer = await shop.post(ECHO, json=BODIES[ECHO], headers=headers)

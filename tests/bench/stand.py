@@ -114,7 +114,7 @@ class Stand:
             roles: instead of all of them.
             more: of their environment.
         """
-        environment = {**self._environment(), **more}
+        environment = {**self.new_environment(), **more}
         redis.Redis.from_url(environment["BENCH_QUEUE_URL"]).flushdb()
         running = Running(system, {}, environment, f"http://127.0.0.1:{environment['BENCH_PORT']}")
         for role in roles or system.roles:
@@ -123,8 +123,12 @@ class Stand:
 
     def spawn(self, system: System, role: str, environment: Mapping[str, str]) -> Child:
         """One process more of a system."""
+        return self.spawn_command(system, role, command(system, role, environment))
+
+    def spawn_command(self, system: System, role: str, arguments: list[str]) -> Child:
+        """One process that is started by another command, e.g. from another checkout."""
         name = f"{len(self._children):03}-{system.module}-{role}"
-        child = spawn(name, command(system, role, environment), self.folder)
+        child = spawn(name, arguments, self.folder)
         self._children.append(child)
         return child
 
@@ -145,7 +149,8 @@ class Stand:
         for child in (*self._children, self.ledger.child, self.queue.child):
             child.stop()
 
-    def _environment(self) -> dict[str, str]:
+    def new_environment(self) -> dict[str, str]:
+        """For one system: a port and a queue database of its own, and the addresses that all of them share."""
         port = str(claim_port(0))
         queue_url = f"{self.queue.url.removesuffix('/0')}/{1 + self._started % _DATABASES}"
         self._started += 1

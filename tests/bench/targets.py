@@ -94,12 +94,12 @@ BARS = (
     Bar(
         "HTTP through the queue above FastAPI inline, 64 in flight",
         _ratio(_http("http", UNPAID), _http("http", FASTAPI)),
-        *(1.0, "x", (1.2, 2.0)),
+        *(1.2, "x", (2.0,)),
     ),
     Bar(
         "HTTP above FastAPI + stock Dramatiq, 64 in flight",
         _ratio(_http("http", UNPAID), _http("http", FASTAPI_STOCK)),
-        *(12, "x", (25,)),
+        *(11, "x", (25,)),
     ),
     Bar(
         "paid echo above the official middleware, 64 in flight",

@@ -37,7 +37,7 @@ class Purchase:
     """One payment, and the request that it is meant for.
 
     Attributes:
-        call: what the handler is asked.
+        call: what the handler is asked; to watch: what is looked at, a stroke, and something of its own.
         answers: what the request has got, in the order of their arrival.
     """
 
@@ -56,11 +56,15 @@ class Purchase:
 
     def substitute(self) -> Purchase:
         """The same payment with another body."""
-        return dataclasses.replace(self, call=uuid.uuid4().hex, answers=[])
+        return dataclasses.replace(self, call=f"{self.call}-", answers=[])
 
 
-def purchase(key: PrivateKey, *, valid_s: int = 300, endpoint: str = "echo") -> Purchase:
-    """Sign a payment."""
+def purchase(key: PrivateKey, *, valid_s: int = 300, endpoint: str = "echo", subject: str = "") -> Purchase:
+    """Sign a payment.
+
+    Args:
+        subject: what is looked at.
+    """
     valid_before = int(time.time()) + valid_s
     payload = signing.payload(key, OFFER, validBefore=str(valid_before))
     nonce, payer = payload["authorization"]["nonce"], payload["authorization"]["from"]
@@ -70,6 +74,7 @@ def purchase(key: PrivateKey, *, valid_s: int = 300, endpoint: str = "echo") -> 
         payment=f"{OFFER.network}:{OFFER.asset.lower()}:{payer}:{nonce}",
         valid_before=valid_before,
         endpoint=endpoint,
+        call=f"{subject}/{uuid.uuid4().hex}",
     )
 
 
@@ -109,6 +114,7 @@ class Caller:
             charged=problem.get("charged"),
             body=hashlib.blake2b(content, digest_size=8).hexdigest(),
             receipt=_transaction(headers.get("PAYMENT-RESPONSE", "")),
+            seen=_seen(content) if status == 200 and bought.endpoint == "watch" else None,
         )
         self._file.write(msgspec.json.encode(answer).decode() + "\n")
         self._file.flush()
@@ -153,6 +159,11 @@ def _problem(content: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return problem if isinstance(problem, dict) else {}
+
+
+def _seen(content: bytes) -> tuple[str, str]:
+    _, visit, before = json.loads(content)["youSent"].rsplit(" ", 2)
+    return visit, before
 
 
 def _transaction(header: str) -> str:

@@ -14,6 +14,9 @@ RACE_S = 1.0
 GRACE_S = 60.0
 """So long after its authorization has lapsed the fate of a payment is known."""
 
+READ_S = 0.1
+"""So long before a handler runs, what it compares with may have been read."""
+
 Violations = Iterator[str]
 
 
@@ -193,16 +196,32 @@ def invariant_11(history: History) -> Violations:
 
 
 def invariant_12(history: History) -> Violations:
-    """A baseline goes from one version to the next with each done payment, once."""
-    for key, steps in by_payment(history.baselines, lambda step: step.key).items():
-        versions = [step.version for step in steps]
-        if versions != list(range(1, len(steps) + 1)):
-            yield f"baseline {key} went through the versions {versions}"
-        for payment, count in Counter(step.payment for step in steps).items():
-            if count > 1:
-                yield f"baseline {key} was replaced {count} times by {payment}"
-            if history.state(payment) != "DONE":
-                yield f"baseline {key} was replaced by {payment}, which is {history.state(payment) or 'nothing'}"
+    """Who watches is told what the payer's last call saw: of those that were answered before, the one that was settled last."""
+    answered = {answer.payment: answer for answer in _served(history) if answer.seen}
+    began = {execution.visit: execution.at for execution in history.executions}
+    stored = {entry.payment: entry.at for entry in history.journal if entry.event == "DONE"}
+    for payment, answer in answered.items():
+        assert answer.seen is not None
+        visit, before = answer.seen
+        others = {
+            stored[other.payment]: other
+            for other in answered.values()
+            if other.payment != payment and _subject(other) == _subject(answer) and other.payment in stored
+        }
+        # What was stored at about the moment when this one began may have been there or not.
+        moments = [began[visit] - READ_S, *(at for at in others if began[visit] - READ_S < at < began[visit])]
+        expected = {_last_seen(history, [other for at, other in others.items() if at <= moment]) for moment in moments}
+        if before not in expected:
+            yield f"{payment} saw {visit} and was compared with {before}, not with {' or '.join(sorted(expected))}"
+
+
+def _subject(answer: Answer) -> str:
+    return answer.call.partition("/")[0]
+
+
+def _last_seen(history: History, answers: list[Answer]) -> str:
+    latest = max(answers, key=lambda answer: int(history.records[answer.payment]["settled"]), default=None)
+    return latest.seen[0] if latest and latest.seen else "-"
 
 
 INVARIANTS: dict[int, Callable[[History], Violations]] = {

@@ -31,6 +31,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         charged: what the problem document says; None where there is none.
         body: digest.
         receipt: the transaction that PAYMENT-RESPONSE names, when it says success.
+        seen: of a call that watches: what it saw, and what it says that its payer saw before, or "-".
     """
 
     payment: str
@@ -44,6 +45,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     charged: bool | str | None = None
     body: str = ""
     receipt: str = ""
+    seen: tuple[str, str] | None = None
 
 
 class Transfer(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +73,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
 
     call: str
     at: float
+    visit: str = ""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,14 +82,6 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     payment: str
     event: str
     at: float
-
-
-class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What a monitor remembers between two calls was replaced."""
-
-    key: str
-    version: int
-    payment: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +104,6 @@ class History:
     records: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     journal: list[Event] = field(default_factory=list)
     seen: list[Event] = field(default_factory=list)
-    baselines: list[Baseline] = field(default_factory=list)
     refundable: frozenset[str] = frozenset()
     open: frozenset[str] | None = None
     is_quiet: bool = True

@@ -55,6 +55,7 @@ class Figures:
             f"kills {_listed(self.kills)}",
             f"settle calls {_listed(Counter(call.mode for call in told.settles))}",
             f"answers {_listed(statuses)}",
+            f"comparisons {sum(answer.seen is not None for answer in told.answers)}",
             f"executions {len(told.executions)}; runs per call {_listed(runs)}",
             f"ends {_listed(Counter(str(bought.end) for bought in self.purchases))}",
             f"violations {len(self.violations)}",
@@ -81,7 +82,7 @@ class Chaos:
         async with calling(self._stand.folder, self._stand.origins) as caller:
             self._until = time.monotonic() + self._figures.seconds
             killing = asyncio.create_task(self._kill())
-            await asyncio.gather(*(self._buy(caller) for _ in range(BUYERS)))
+            await asyncio.gather(*(self._buy(caller, f"page-{number}") for number in range(BUYERS)))
             await killing
             await asyncio.to_thread(self._stand.wait_ready)
             self._stand.control(faults=0.0)
@@ -108,11 +109,12 @@ class Chaos:
         await asyncio.sleep(after_s)
         await asyncio.to_thread(self._stand.start, name)
 
-    async def _buy(self, caller: Caller) -> None:
+    async def _buy(self, caller: Caller, page: str) -> None:
+        """One call after the other. Those that watch, watch a page of the buyer's own."""
         while time.monotonic() < self._until:
-            endpoint = "slow" if self._plan.random() < 0.3 else "echo"
+            endpoint = self._plan.choices(("echo", "slow", "watch"), (4, 3, 3))[0]
             valid_s = self._plan.randint(8, 20) if self._plan.random() < SHORT_LIVED else 300
-            bought = purchase(caller.key, valid_s=valid_s, endpoint=endpoint)
+            bought = purchase(caller.key, valid_s=valid_s, endpoint=endpoint, subject=page)
             self._figures.purchases.append(bought)
             copies = self._plan.randint(2, 4) if self._plan.random() < DUPLICATES else 1
             is_substituted, other = self._plan.random() < SUBSTITUTIONS, bought.substitute()
@@ -151,7 +153,8 @@ class Chaos:
 def run(seconds: float, seed: int) -> Figures:
     """One run, on a stand of its own."""
     figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.5, 0.9))
-    with stand(seed=str(seed), faults=figures.faults) as made:
+    # With every other seed, observations are on a Redis of their own.
+    with stand(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1) as made:
         asyncio.run(Chaos(made, figures).run())
     return figures
 

@@ -34,6 +34,7 @@ SETTLE_TIMEOUT_S = 0.4
 END_WITHIN_S = 60.0
 DEATH_WITHIN_S = 3.0
 STREAM = stream_key(Pool.MICRO)
+WORKERS = failpoints.WORKER + failpoints.OBSERVED
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Case:
         copies: of the request, at the same time.
         is_redelivered: the job's message is put on the queue a second time when the call has been answered.
         is_left: the caller asks once, and comes back only when the ledger knows that the payment was made.
+        endpoint: of tests/chaos/probe.py. Who watches makes a second call when the first has its end.
     """
 
     outcome: Outcome = OUTCOMES["paid"]
@@ -81,6 +83,7 @@ class Case:
     copies: int = 1
     is_redelivered: bool = False
     is_left: bool = False
+    endpoint: str = "echo"
     patches: tuple[Patch, ...] = ()
 
 
@@ -113,6 +116,8 @@ class Slot:
         self._ledger_url, self._queue_url = (
             url.removesuffix("/0") + f"/{number}" for url in (stand.ledger_url, stand.queue_url)
         )
+        apart = stand.observation_url
+        self._observation_url = apart and apart.removesuffix("/0") + f"/{number}"
         self._pids: dict[str, int] = {}
         self._answered = asyncio.Event()
 
@@ -123,14 +128,14 @@ class Slot:
             (self._folder / name).unlink(missing_ok=True)
         async with (
             redis.asyncio.Redis.from_url(self._ledger_url, decode_responses=True) as ledger,
-            redis.asyncio.Redis.from_url(self._queue_url) as queue,
+            redis.asyncio.Redis.from_url(self._queue_url, socket_timeout=2 * END_WITHIN_S) as queue,
             calling(self._folder, [f"http://127.0.0.1:{self._port}"]) as caller,
         ):
             await asyncio.gather(ledger.flushdb(), queue.flushdb())
-            bought = purchase(caller.key)
+            bought = purchase(caller.key, endpoint=case.endpoint)
             script = {"settle": case.outcome.settle, "evidence": case.outcome.evidence}
             await self._zygote.control(script={bought.payment: script})
-            victim = "worker" if case.failpoint in failpoints.WORKER else "api"
+            victim = "worker" if case.failpoint in WORKERS else "api"
             try:
                 for role in ("api", "worker"):
                     await self._start(role, case, case.failpoint if role == victim else "")
@@ -148,10 +153,14 @@ class Slot:
                 if any("late" in mode for mode in case.outcome.settle):
                     await self._zygote.transfer_of(bought.payment)
                 await self._ask_on(caller, bought)
+                bought_all = [bought]
+                if case.endpoint == "watch":
+                    bought_all.append(purchase(caller.key, endpoint=case.endpoint))
+                    await self._ask_on(caller, bought_all[-1])
             finally:
                 for role in list(self._pids):
                     self._kill(role)
-        history = self._history(bought, seen)
+        history = self._history({one.payment for one in bought_all}, seen)
         violations = check(history)
         return Result(was_reached, bought.end, time.monotonic() - started, violations, history)
 
@@ -161,7 +170,7 @@ class Slot:
             for _ in range(case.copies):
                 tasks.create_task(caller.insist(bought, within_s=END_WITHIN_S, pause_s=0.1))
         # A place behind the answer is come to a moment later.
-        if case.failpoint in failpoints.WORKER and not dying.done():
+        if case.failpoint in WORKERS and not dying.done():
             await asyncio.wait([dying], timeout=DEATH_WITHIN_S)
         was_reached = dying.done()
         if not was_reached:
@@ -207,6 +216,7 @@ class Slot:
             "COINSLOT_EVM_FACILITATOR_URL": self._stand.url("facilitator"),
             "COINSLOT_SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "COINSLOT_RATE_LIMITS": "off",
+            "COINSLOT_OBSERVATION_URL": self._observation_url,
             "COINSLOT_FAILPOINT": failpoint,
             FOLDER: str(self._folder),
         }
@@ -235,10 +245,10 @@ class Slot:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pids.pop(role), signal.SIGKILL)
 
-    def _history(self, bought: Purchase, seen: list[Event]) -> History:
+    def _history(self, payments: set[str], seen: list[Event]) -> History:
         history = read_history(self._folder, self._ledger_url, seen=seen)
-        history.transfers[:] = [line for line in history.transfers if line.payment == bought.payment]
-        history.settles[:] = [line for line in history.settles if line.payment == bought.payment]
+        history.transfers[:] = [line for line in history.transfers if line.payment in payments]
+        history.settles[:] = [line for line in history.settles if line.payment in payments]
         return history
 
     def logs(self) -> str:

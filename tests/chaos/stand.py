@@ -39,15 +39,28 @@ class Stand:
     Args:
         faults: share of the facilitator's calls that fail.
         names: which of NAMES there are.
+        is_observing_apart: observations are on a Redis of their own, which nobody kills.
     """
 
-    def __init__(self, folder: Path, *, seed: str = "0", faults: float = 0.0, names: tuple[str, ...] = NAMES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        seed: str = "0",
+        faults: float = 0.0,
+        names: tuple[str, ...] = NAMES,
+        is_observing_apart: bool = False,
+    ) -> None:
         self.folder = folder
         self.names = names
         self._faults, self._seed = faults, seed
         self._ports = {name: own_port() for name in NAMES}
         self._children: dict[str, Child] = {}
         self._starts = 0
+        self.observation_url = ""
+        if is_observing_apart:
+            own = start_redis("queue", folder / "observations")
+            self._children["observations"], self.observation_url = own.child, own.url
         (folder / "key").write_text(secrets.token_hex(32))
 
     @property
@@ -156,6 +169,7 @@ class Stand:
             "EVM_FACILITATOR_URL": self.url("facilitator"),
             "SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "RATE_LIMITS": "off",
+            "OBSERVATION_URL": self.observation_url,
         }
 
 

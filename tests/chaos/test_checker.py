@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.chaos.checker import INVARIANTS, check
-from tests.chaos.history import Answer, Baseline, Event, Execution, History, SettleCall, Transfer
+from tests.chaos.history import Answer, Event, Execution, History, SettleCall, Transfer
 
 P = "eip155:8453:0xusdc:0xpayer:0x01"
 OFFER = json.dumps({"network": "eip155:8453", "asset": "0xUSDC", "amount": "1000"})
@@ -43,7 +43,6 @@ CLEAN = History(
         *(Event(payment=P, event=state, at=10.1) for state in ("SETTLING", "UNKNOWN", "SETTLING")),
         *(Event(payment=P, event=state, at=11.2) for state in ("SETTLED", "DONE")),
     ],
-    baselines=[Baseline(key="k", version=1, payment=P)],
     open=frozenset(),
     now=100.0,
 )
@@ -64,7 +63,33 @@ def recorded(state: str, **fields: str) -> dict[str, dict[str, str]]:
     return {P: {"state": state, "fingerprint": "f", "offer": OFFER, **fields}}
 
 
-UNPAID: dict[str, Any] = {"transfers": [], "executions": [], "journal": [], "baselines": []}
+def watched(*before: str, settled: tuple[float, ...] = (1, 2, 3), done: tuple[float, ...] = (1, 2, 3)) -> History:
+    """Calls that watch one page. The Nth saw vN; it began half a second before it was done.
+
+    Args:
+        before: what each was compared with.
+        settled, done: when, in seconds.
+    """
+    names = [f"p{number}" for number in range(1, len(before) + 1)]
+    return History(
+        answers=[
+            answer(payment=name, call=f"page/{name}", receipt=name, seen=(f"v{number}", seen))
+            for number, (name, seen) in enumerate(zip(names, before, strict=True), 1)
+        ],
+        transfers=[msgspec.structs.replace(PAID, payment=name, transaction=name, at=0.0) for name in names],
+        executions=[
+            Execution(call=f"page/{name}", at=at - 0.5, visit=f"v{number}")
+            for number, (name, at) in enumerate(zip(names, done, strict=False), 1)
+        ],
+        records={
+            name: {"state": "DONE", "settled": str(int(at * 1000))} for name, at in zip(names, settled, strict=False)
+        },
+        journal=[Event(payment=name, event="DONE", at=at) for name, at in zip(names, done, strict=False)],
+        is_quiet=False,
+    )
+
+
+UNPAID: dict[str, Any] = {"transfers": [], "executions": [], "journal": []}
 
 WRONG: list[tuple[int, str, History]] = [
     (1, "settled 2 times", changed(journal=[*CLEAN.journal, Event(payment=P, event="SETTLED", at=12.0)])),
@@ -119,9 +144,10 @@ WRONG: list[tuple[int, str, History]] = [
         ),
     ),
     (11, "429", changed(answers=[OK, answer(status=429, code="rate_limited", charged=False)])),
-    (12, "versions [1, 3]", changed(baselines=[Baseline(key="k", version=v, payment=P) for v in (1, 3)])),
-    (12, "replaced 2 times", changed(baselines=[Baseline(key="k", version=v, payment=P) for v in (1, 2)])),
-    (12, "which is nothing", changed(baselines=[Baseline(key="k", version=1, payment="other")])),
+    (12, "with -, not with v1", watched("-", "-")),
+    (12, "with v2, not with v1", watched("-", "v2")),
+    (12, "with v1, not with v2", watched("-", "v1", "v1")),
+    (12, "with v1, not with -", watched("v1")),
 ]
 
 
@@ -152,13 +178,15 @@ TOLERATED = {
     "another request held the payment and could not be settled": changed(
         answers=[answer(status=402, code="payment_already_used", sent=9.0, at=9.5), *CLEAN.answers]
     ),
-    "a refund": changed(
-        answers=[answer(status=502)], records=recorded("FAILED"), refundable=frozenset({P}), baselines=[]
-    ),
+    "a refund": changed(answers=[answer(status=502)], records=recorded("FAILED"), refundable=frozenset({P})),
     "refused, then shown by the chain before anybody was told": changed(
         journal=[Event(payment=P, event=state, at=11.0) for state in ("REJECTED", "SETTLED", "DONE")]
     ),
-    "still running": changed(records=recorded("SETTLING"), answers=[], is_quiet=False, baselines=[]),
+    "one call after the other": watched("-", "v1", "v2"),
+    "the later settlement counts, although it was answered first": watched(
+        "-", "-", "v1", settled=(2, 1, 3), done=(1.8, 2, 3)
+    ),
+    "still running": changed(records=recorded("SETTLING"), answers=[], is_quiet=False),
 }
 
 

@@ -111,12 +111,12 @@ def preload() -> None:
     failpoints.reach = _reach  # before anybody imports it
     import api.app
     import tests.chaos.shop  # noqa: F401 - with everything below it
-    from tests.chaos.probe import ECHO
+    from tests.chaos.probe import CATALOGUE
 
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("1" * 64)
         key.flush()
-        api.app.create_app(Settings(key_file=Path(key.name), evm=EvmRailSettings(pay_to="0x" + "11" * 20)), (ECHO,))
+        api.app.create_app(Settings(key_file=Path(key.name), evm=EvmRailSettings(pay_to="0x" + "11" * 20)), CATALOGUE)
     assert threading.active_count() == 1, "a thread would be missing after a fork"
     gc.collect()
     gc.freeze()  # no collector of a fork looks at what is shared, let alone copies it
@@ -139,11 +139,11 @@ def become(birth: Birth) -> None:
 def be_api() -> None:
     """The real application on a simple server, for granian takes a second to start."""
     import api.app
-    from tests.chaos.probe import ECHO
+    from tests.chaos.probe import CATALOGUE
     from tests.chaos.shop import hurry
 
     hurry(PATIENCE_S)
-    asyncio.run(_serve(api.app.create_app(catalogue=(ECHO,)), int(os.environ["COINSLOT_PORT"])))
+    asyncio.run(_serve(api.app.create_app(catalogue=CATALOGUE), int(os.environ["COINSLOT_PORT"])))
 
 
 def be_worker() -> None:
@@ -177,7 +177,7 @@ async def _serve(front: Any, port: int) -> None:
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handle)
-    async with front.litestar.lifespan():
+    async with front.lifespan():
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()

@@ -21,11 +21,12 @@ import msgspec
 import pytest
 
 from client.buyer import Buyer
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 from client.main import main
 from client.wallet import Wallet
 from shared.money import Price
-from shared.x402.evm import EvmAuthorization, check, offers, token_on
+from shared.x402.evm import EvmAuthorization, check, offers
+from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Payment
 
@@ -95,7 +96,7 @@ class Shop:
 
     def challenge(self, path: str = "/v1/cdp/echo", *, price: str = "0.001", **changes: Any) -> dict[str, Any]:
         """A good challenge; `changes` replace members of its only offer."""
-        offer = msgspec.to_builtins(offers(token_on("eip155:8453"), Price.of(price), PAY_TO)[0])
+        offer = msgspec.to_builtins(offers(EVM_USDC["eip155:8453"], Price.of(price), PAY_TO)[0])
         return {
             "x402Version": 2,
             "error": "payment required",
@@ -201,8 +202,10 @@ def shop() -> Iterator[Shop]:
 @pytest.fixture
 def buyer(shop: Shop) -> Iterator[Buyer]:
     """A buyer of the shop who may spend one cent and does not wait long."""
-    patience = Patience(budget_s=5, first_pause_s=0.01, longest_pause_s=0.02)
-    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.01"), timeout_s=3, patience=patience) as buyer:
+    retry_policy = RetryPolicy(budget_s=5, first_pause_s=0.01, longest_pause_s=0.02)
+    with Buyer(
+        shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.01"), timeout_s=3, retry_policy=retry_policy
+    ) as buyer:
         yield buyer
 
 
@@ -257,7 +260,7 @@ def sandbox(shop: Shop, tmp_path: Path) -> Path:
     evm = {
         "rpcUrl": "http://127.0.0.1:1",
         "chainId": 8453,
-        "usdc": token_on("eip155:8453").address,
+        "usdc": EVM_USDC["eip155:8453"].address,
         "payerKey": "0x" + KEY.hex(),
         "payTo": PAY_TO,
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from client.buyer import Buyer
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 from client.errors import CallFailed, Charged, OutcomeUnknown, PaymentRejected, Unreachable
 from client.exchange import ConnectionLost, Exchange, Reply
 from client.payment import SignedPayment
@@ -54,9 +54,9 @@ def test_a_slow_answer_is_fetched_with_the_same_payment(shop: Shop) -> None:
         return shop.sell(seen)
 
     shop.paid = [hang, shop.sell]
-    patience = Patience(budget_s=5, first_pause_s=0.5)
+    retry_policy = RetryPolicy(budget_s=5, first_pause_s=0.5)
     with Buyer(
-        shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, timeout_s=0.3, patience=patience
+        shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, timeout_s=0.3, retry_policy=retry_policy
     ) as buyer:
         assert buyer.call("echo", BODY).receipt.success
     assert one_payment(shop, attempts=2)
@@ -151,9 +151,9 @@ def clock() -> Clock:
 @pytest.fixture
 def patient(shop: Shop, clock: Clock) -> Iterator[Buyer]:
     """A buyer with the default patience, on a clock of its own."""
-    patience = Patience(clock=clock, sleep=clock.sleep)
+    retry_policy = RetryPolicy(clock=clock, sleep=clock.sleep)
     with Buyer(
-        shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=Decimal(1), timeout_s=2, patience=patience
+        shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=Decimal(1), timeout_s=2, retry_policy=retry_policy
     ) as buyer:
         yield buyer
 
@@ -246,9 +246,9 @@ class Unplugged(Exchange):
 def test_a_payment_that_never_left_was_not_spent(shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """When no attempt reached the shop, nothing can have been charged."""
     monkeypatch.setattr("client.buyer.Exchange", Unplugged)
-    patience = Patience(clock=clock, sleep=clock.sleep)
+    retry_policy = RetryPolicy(clock=clock, sleep=clock.sleep)
     with (
-        Buyer(shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, patience=patience) as buyer,
+        Buyer(shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, retry_policy=retry_policy) as buyer,
         pytest.raises(Unreachable) as caught,
     ):
         buyer.call("echo")
@@ -260,9 +260,9 @@ def test_an_answer_without_end_is_given_up(shop: Shop, monkeypatch: pytest.Monke
     """Neither time nor memory is unlimited."""
     monkeypatch.setattr("client.exchange.MAX_ANSWER_BYTES", 1000)
     shop.paid = [canned(200, b"[" + b" " * 2000 + b"]")]
-    patience = Patience(budget_s=0)
+    retry_policy = RetryPolicy(budget_s=0)
     with (
-        Buyer(shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, patience=patience) as buyer,
+        Buyer(shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, retry_policy=retry_policy) as buyer,
         pytest.raises(OutcomeUnknown, match="larger than 1000 bytes"),
     ):
         buyer.call("echo")
@@ -271,10 +271,10 @@ def test_an_answer_without_end_is_given_up(shop: Shop, monkeypatch: pytest.Monke
 def test_an_answer_that_trickles_is_given_up(shop: Shop, canned: type[Canned]) -> None:
     """The time limit is for the whole answer, not for the next byte of it."""
     shop.paid = [canned(200, b"[" + b" " * 40 + b"]", pause_s=0.03)]
-    patience = Patience(budget_s=0)
+    retry_policy = RetryPolicy(budget_s=0)
     with (
         Buyer(
-            shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, timeout_s=0.3, patience=patience
+            shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, timeout_s=0.3, retry_policy=retry_policy
         ) as buyer,
         pytest.raises(OutcomeUnknown, match=r"0\.3 s"),
     ):

@@ -12,7 +12,7 @@ from x402.mechanisms.evm import ExactEIP3009Authorization, hash_eip3009_authoriz
 from client.errors import WalletUnusable
 from client.evm_signer import EvmSigner
 from shared.money import Price
-from shared.x402.evm import check, offers, token_on
+from shared.x402.evm import check, offers
 from shared.x402.networks import EVM_USDC
 
 PAY_TO = "0x00000000000000000000000000000000DeaDBeef"
@@ -29,7 +29,7 @@ _TYPES = {
 @pytest.mark.parametrize("network", sorted(EVM_USDC))
 def test_the_official_verifier_accepts_the_signature(key: bytes, network: str) -> None:
     """The SDK's own hash and check of an EIP-3009 authorization."""
-    signer, [offer] = EvmSigner(key, network=network), offers(token_on(network), Price.of("0.001"), PAY_TO)
+    signer, [offer] = EvmSigner(key, network=network), offers(EVM_USDC[network], Price.of("0.001"), PAY_TO)
     payload = signer.sign(offer, now=int(time.time()))
     fields = payload["authorization"]
     digest = hash_eip3009_authorization(
@@ -41,7 +41,7 @@ def test_the_official_verifier_accepts_the_signature(key: bytes, network: str) -
             valid_before=fields["validBefore"],
             nonce=fields["nonce"],
         ),
-        token_on(network).chain_id,
+        EVM_USDC[network].chain_id,
         offer.asset,
         offer.extra["name"],
         offer.extra["version"],
@@ -52,7 +52,7 @@ def test_the_official_verifier_accepts_the_signature(key: bytes, network: str) -
 @pytest.mark.parametrize("network", sorted(EVM_USDC))
 def test_eth_account_recovers_the_payer(key: bytes, network: str) -> None:
     """Typed data, written out by hand, recovers to the address that eth_account derives from the key."""
-    signer, token = EvmSigner(key, network=network), token_on(network)
+    signer, token = EvmSigner(key, network=network), EVM_USDC[network]
     [offer] = offers(token, Price.of("12.345678"), PAY_TO)
     payload = signer.sign(offer, now=int(time.time()))
     typed = {
@@ -78,7 +78,7 @@ def test_eth_account_recovers_the_payer(key: bytes, network: str) -> None:
 
 def test_our_own_verifier_accepts_many_signatures(key: bytes) -> None:
     """Low s and v of 27 or 28, whatever the nonce: some of two hundred would fail otherwise."""
-    signer, [offer] = EvmSigner(key), offers(token_on("eip155:8453"), Price.of("0.001"), PAY_TO)
+    signer, [offer] = EvmSigner(key), offers(EVM_USDC["eip155:8453"], Price.of("0.001"), PAY_TO)
     payloads = [signer.sign(offer, now=1_700_000_000) for _ in range(200)]
     assert {check(offer, payload).payer for payload in payloads} == {signer.address}
     assert len({payload["authorization"]["nonce"] for payload in payloads}) == 200

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Run, Shop
@@ -22,8 +22,8 @@ BODY = '{"secret": "canary-in-body"}'
 @pytest.fixture(autouse=True)
 def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One attempt for each run: what is tested here begins where patience ends."""
-    monkeypatch.setattr("client.buyer.Patience", lambda: Patience(budget_s=0))
-    monkeypatch.setattr("client.call_command.Patience", lambda: Patience(budget_s=0))
+    monkeypatch.setattr("client.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+    monkeypatch.setattr("client.call_command.RetryPolicy", lambda: RetryPolicy(budget_s=0))
 
 
 @pytest.fixture

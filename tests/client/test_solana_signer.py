@@ -42,7 +42,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolanaSandbox]
 def offer(sandbox: SolanaSandbox) -> Offer:
     """0.001 USDC."""
     (static,) = solana.offers(USDC, Price.of("0.001"), sandbox.pay_to)
-    offer = solana.with_fee_payer(static, {"feePayer": sandbox.settler})
+    offer = solana.completed(static, {"feePayer": sandbox.settler})
     assert offer is not None
     return offer
 

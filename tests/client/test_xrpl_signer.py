@@ -114,7 +114,7 @@ def test_without_an_invoice_none_is_signed(node: XrplServer) -> None:
         ({"amount": "0"}, "amount"),
         ({"pay_to": "nobody"}, "payTo"),
         ({"pay_to": PAYER.address}, "own account"),
-        ({"max_timeout_seconds": 0}, "form"),
+        ({"max_timeout_seconds": 0}, "maxTimeoutSeconds"),
         ({"max_timeout_seconds": 601}, "maxTimeoutSeconds"),
     ],
 )

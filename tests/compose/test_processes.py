@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from compose.processes import HURRY, Kept
+from compose.processes import STOP_NOW, SupervisedProcess
 from compose.procfile import Line
 from compose.sandbox.child import ROOT, tethered
 
@@ -170,7 +170,7 @@ def test_in_a_hurry_all_are_stopped_at_once(keep: Any) -> None:
     pids = [pid for name in ("api", "facilitator", "one") for pid in keeper.pids(name, 1)]
 
     told_at = time.monotonic()
-    assert keeper.stop(HURRY) == 0
+    assert keeper.stop(STOP_NOW) == 0
 
     assert time.monotonic() - told_at < 5
     assert not any(map(_alive, pids))
@@ -228,7 +228,7 @@ def test_a_deaf_one_is_killed_with_its_children(tmp_path: Path, capfd: pytest.Ca
     script = f"trap '' TERM; sleep 60 & echo $! > {tmp_path}/left; while :; do sleep 0.1; done"
 
     async def scenario() -> None:
-        kept = Kept(Line("deaf", ("sh", "-c", script), {}))
+        kept = SupervisedProcess(Line("deaf", ("sh", "-c", script), {}))
         keeping = asyncio.create_task(kept.keep())
         await asyncio.to_thread(_until, lambda: (tmp_path / "left").exists() and bool((tmp_path / "left").read_text()))
         await kept.stop(0.2)

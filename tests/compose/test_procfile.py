@@ -8,6 +8,7 @@ import pytest
 
 from compose.processes import STAGES
 from compose.procfile import InvalidProcfile, Line, parse_scale, read_procfile, scaled
+from shared.pools import POOLS, Pool, PoolPolicy
 
 API, FACILITATOR = Line("api", ("true",), {}), Line("facilitator", ("true",), {})
 
@@ -77,3 +78,15 @@ def test_a_scale_fits_the_procfile() -> None:
         scaled([API, FACILITATOR], {"worker": 2})
     with pytest.raises(InvalidProcfile, match="only one"):
         scaled([API, FACILITATOR], {"facilitator": 2})
+
+
+def test_ours_starts_the_workers_of_every_pool_as_its_policy_says() -> None:
+    """One line per pool: its queue alone, its number of threads, its niceness."""
+    commands = {line.name: line.command for line in read_procfile() if line.name.startswith("worker-")}
+    assert commands == {f"worker-{pool}": _worker_command(pool, policy) for pool, policy in POOLS.items()}
+
+
+def _worker_command(pool: Pool, policy: PoolPolicy) -> tuple[str, ...]:
+    nice = ("nice", "-n", str(policy.niceness)) if policy.niceness else ()
+    dramatiq = ("dramatiq", "workers.main:create_broker", "--queues", pool.value, "--processes", "1")
+    return (*nice, *dramatiq, "--threads", str(policy.threads), "--worker-shutdown-timeout", "30000")

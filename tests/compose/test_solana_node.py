@@ -58,7 +58,7 @@ class Desk:
 
     def offer(self) -> Offer:
         (static,) = solana.offers(USDC, Price.of("0.001"), str(self.recipient))
-        offer = solana.with_fee_payer(static, {"feePayer": str(self.fee_payer.pubkey())})
+        offer = solana.completed(static, {"feePayer": str(self.fee_payer.pubkey())})
         assert offer is not None
         return offer
 

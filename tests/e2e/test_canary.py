@@ -25,7 +25,7 @@ import pytest
 import redis
 
 from client.buyer import Buyer
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 from client.errors import CallFailed, CoinslotError
 from client.payment import SignedPayment
 from client.wallet import Wallet
@@ -174,8 +174,10 @@ class Watched:
             signed.append(payment)
             self.signed.append(payment)
 
-        patience = Patience(budget_s=budget_s)
-        with Buyer(self.running.base_url, wallet, max_price=None, patience=patience, on_signed=remember) as buyer:
+        retry_policy = RetryPolicy(budget_s=budget_s)
+        with Buyer(
+            self.running.base_url, wallet, max_price=None, retry_policy=retry_policy, on_signed=remember
+        ) as buyer:
             yield buyer
 
     def answered(self, call: Call) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from client.buyer import Buyer
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 from client.wallet import Wallet
 
 DOUBLING: dict[str, Any] = {"$defs": {"d0": {"type": "object"}}, "$ref": "#/$defs/d30"}
@@ -54,7 +54,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
 def buyer(service: Any) -> Buyer:
     key = bytes.fromhex(service.sandbox["evm"]["payerKey"].removeprefix("0x"))
     # What was paid for is asked for until it is there: a slow machine takes a minute for the flood.
-    return Buyer(service.base_url, Wallet.evm(key), max_price=None, patience=Patience(budget_s=200))
+    return Buyer(service.base_url, Wallet.evm(key), max_price=None, retry_policy=RetryPolicy(budget_s=200))
 
 
 def bought(service: Any, name: str, body: dict[str, Any]) -> Any:

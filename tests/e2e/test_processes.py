@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 
-from client.delivery import Patience
+from client.delivery import RetryPolicy
 from client.errors import Unreachable
 from shared.streams import stream_key
 from tests.e2e.running import ROOT, Process, Running
@@ -141,7 +141,7 @@ def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
     def call() -> None:
         while True:
             try:
-                running.buy("echo", {}, patience=Patience(budget_s=0), on_signed=lambda _: signed.release())
+                running.buy("echo", {}, retry_policy=RetryPolicy(budget_s=0), on_signed=lambda _: signed.release())
             except Unreachable:
                 return  # nothing was sent, or nothing but the question for the price
             except Exception as error:

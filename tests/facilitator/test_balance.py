@@ -119,7 +119,7 @@ async def test_an_empty_account_settles_nothing_until_it_is_filled(
     after = await settle(facilitator, refused)
 
     assert (after["success"], still.number_of(after["transaction"])) == (True, before)
-    levels = [one.levelno for one in caplog.records if one.name == "facilitator.rails.evm.balance"]
+    levels = [one.levelno for one in caplog.records if one.name == "facilitator.balance"]
     assert levels == [logging.ERROR, logging.WARNING]
 
 
@@ -136,11 +136,11 @@ async def test_a_low_balance_is_told_once(
         funds(wei)
         await health_becomes(facilitator, 200, balance=f"{wei // ETHER}.")
         await asyncio.sleep(0.2)  # some more readings
-        last = [one.getMessage() for one in caplog.records if one.name == "facilitator.rails.evm.balance"][-1]
+        last = [one.getMessage() for one in caplog.records if one.name == "facilitator.balance"][-1]
         said.append("low" if "down to" in last else "well")
 
     assert said == ["low", "well", "low"]
-    assert len([one for one in caplog.records if one.name == "facilitator.rails.evm.balance"]) == 3
+    assert len([one for one in caplog.records if one.name == "facilitator.balance"]) == 3
     assert (await settle(facilitator, still.payer().call(pay_to)))["success"]
     assert (await facilitator.get("/healthz")).status_code == 200
 

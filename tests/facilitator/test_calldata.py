@@ -36,6 +36,7 @@ def authorizations(draw: st.DrawFn, *, checked: bool) -> EvmAuthorization:
         asset="0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
         payer=draw(ADDRESSES),
         pay_to=draw(ADDRESSES),
+        amount="",
         value=draw(UINT256),
         valid_after=draw(UINT256),
         valid_before=draw(UINT256),

@@ -108,7 +108,7 @@ async def test_a_payment_of_long_ago_is_unknown(
     """What lies further back than is searched was paid all the same: it is not called void."""
     call = payer.call(pay_to)
     await settle(facilitator, call)
-    monkeypatch.setattr("facilitator.rails.evm.token.LOOKBACK_BLOCKS", 0)
+    monkeypatch.setattr("facilitator.rails.evm.evidence.LOOKBACK_BLOCKS", 0)
     bench.mint(pay_to, 1)
 
     status, found = await evidence(facilitator, call)

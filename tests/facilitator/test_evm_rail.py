@@ -208,7 +208,7 @@ async def test_an_expired_payment_that_settled_stays_settled(
     call = bench.payer().call(pay_to)
     first = await settle(facilitator, call)
     later = SimpleNamespace(time=lambda: time.time() + later_s, monotonic=time.monotonic)
-    monkeypatch.setattr("facilitator.rails.evm.rail.time", later)
+    monkeypatch.setattr("facilitator.rails.evm.simulation.time", later)
 
     assert await settle(facilitator, call) == first
 

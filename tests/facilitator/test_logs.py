@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
-from facilitator.rails.evm.token import proves_payment, transfer_at
+from facilitator.rails.evm.evidence import proves_payment, transfer_at
 from shared.x402.evm import EvmAuthorization
 from tests.facilitator.bench import TOKEN
 
@@ -20,6 +20,7 @@ OURS = EvmAuthorization(
     asset=TOKEN.address,
     payer=PAYER,
     pay_to=PAY_TO,
+    amount="1000",
     value=1_000,
     valid_after=0,
     valid_before=1,

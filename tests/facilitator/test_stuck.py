@@ -201,7 +201,7 @@ async def test_an_expired_one_is_cancelled(
     await until(lambda: still.waiting)
     pending = await settling
     later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
-    for module in ("transaction", "rail"):
+    for module in ("transaction", "simulation"):
         monkeypatch.setattr(f"facilitator.rails.evm.{module}.time", later)
 
     costs(node, DEAR)

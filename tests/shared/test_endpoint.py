@@ -9,6 +9,7 @@ import pytest
 
 from jobs.echo import ENDPOINT
 from shared.endpoint import Endpoint, Example
+from shared.pools import POOLS
 from shared.x402.networks import Rail
 
 
@@ -39,6 +40,17 @@ def test_a_wrong_declaration_is_refused(changes: dict[str, Any]) -> None:
     """Names, limits, rails, reasons and examples are checked at once."""
     with pytest.raises(ValueError):  # noqa: PT011  # msgspec's ValidationError is one too; the texts differ by field
         redeclared(**changes)
+
+
+def test_what_runs_in_a_child_needs_a_pool_with_children() -> None:
+    """Its workers would have none to run it in."""
+    for pool, policy in POOLS.items():
+        for option in ("exhausted", "is_long"):
+            if policy.needs_children:
+                redeclared(**{"pool": pool, option: bool})
+            else:
+                with pytest.raises(ValueError, match=f"workers of the pool {pool} start no children"):
+                    redeclared(**{"pool": pool, option: bool})
 
 
 def test_an_unknown_option_is_refused() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.failpoints import API, NAMES, WORKER, parse
+from shared.failpoints import API, NAMES, OBSERVED, WORKER, parse
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -67,5 +67,5 @@ def test_every_place_is_in_the_code_of_its_process() -> None:
         return {name for source in sources for name in re.findall(r'\breach\("([a-z-]+)"\)', source)}
 
     assert reached("api") == set(API)
-    assert reached("workers", "shared") - {"settled"} == set(WORKER)
-    assert set(API + WORKER) == NAMES
+    assert reached("workers", "shared") - {"settled"} == set(WORKER + OBSERVED)
+    assert set(API + WORKER + OBSERVED) == NAMES

@@ -16,12 +16,15 @@ from hypothesis import strategies as st
 from jobs.echo import ENDPOINT
 from shared.message import Arguments, new_job, open_arguments
 from shared.sealing import Sealer, Unsealable
+from shared.settled_payment import SettledPayment
 
 SEALER = Sealer(bytes(range(32)))
 CANARY = "canary-41d7-canary"
 PAYER = "0x" + "a17e" * 10
 ARGUMENTS = Arguments(
-    f"eip155:8453:0x{'c0de' * 10}:{PAYER}:0x{'5eed' * 16}", PAYER, b'{"message": "%b"}' % CANARY.encode()
+    f"eip155:8453:0x{'c0de' * 10}:{PAYER}:0x{'5eed' * 16}",
+    SettledPayment(payer=PAYER),
+    b'{"message": "%b"}' % CANARY.encode(),
 )
 OTHER = dataclasses.replace(ENDPOINT, name="other")
 
@@ -47,7 +50,7 @@ def opened(message: dramatiq.Message[Any], **changes: Any) -> Arguments:
 @given(st.text(max_size=200), st.text(max_size=100), st.binary(max_size=2_000))
 def test_round_trip(payment_id: str, payer: str, body: bytes) -> None:
     """Through Dramatiq's own encoding, any arguments come back as they were."""
-    arguments = Arguments(payment_id, payer, body)
+    arguments = Arguments(payment_id, SettledPayment(payer=payer), body)
 
     received = dramatiq.Message.decode(made(arguments).encode())
 

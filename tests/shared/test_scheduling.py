@@ -56,7 +56,7 @@ other = threading.Thread(target=is_over.wait)
 other.start()
 scheduling = BatchScheduling(many=24, few=8)
 for waiting in (0, 23, 24, 100, 8, 7, 23, 24):
-    scheduling.look(waiting)
+    scheduling.adjust(waiting)
     seen.append([os.sched_getscheduler(thread) for thread in (0, other.native_id)])
 is_over.set()
 print(json.dumps(seen))

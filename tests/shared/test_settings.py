@@ -34,6 +34,9 @@ READ: dict[str, tuple[str, Any]] = {
     "rate_limits": ("fast=10/20", "fast=10/20"),
     "ledger_dir": ("/var/lib/redis", "/var/lib/redis"),
     "ledger_free_mb": ("1024", 1024),
+    "observation_url": ("redis://observations.test/0", "redis://observations.test/0"),
+    "observation_days": ("30", 30.0),
+    "observations_per_payer": ("50", 50),
     "facilitator_host": ("::1", "::1"),
     "facilitator_port": ("8081", 8081),
     "evm_rpc_url": ("https://node.test/v2/api-key", "https://node.test/v2/api-key"),
@@ -137,6 +140,9 @@ WRONG = {
     "facilitator_port": ["x", "0", "-1", "65536", "99999999999999999999"],
     "evm_max_fee_gwei": ["x", "0", "-1", "1000001", "nan", "inf"],
     "evm_low_balance_eth": ["x", "-0.1", "1000001", "nan", "inf"],
+    "observation_url": ["http://observations.test", "redis://"],
+    "observation_days": ["x", "0", "-1", "nan", "inf", "3651"],
+    "observations_per_payer": ["x", "0", "-1", "1000001"],
     "settle_timeout_s": ["x", "0", "-1", "20.1", "nan", "inf", "-inf", "1,5"],
     "base_url": [
         "shop.test",
@@ -246,7 +252,7 @@ def test_settings_do_not_change() -> None:
 @pytest.mark.parametrize("name", [name for name in READ if name.endswith(("_url", "_urls")) and name != "base_url"])
 def test_addresses_are_not_shown(name: str) -> None:
     """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
-    schemes = {"ledger_url": "redis", "queue_url": "redis"}
+    schemes = dict.fromkeys(("ledger_url", "queue_url", "observation_url"), "redis")
     settings = read(**{name: f"{schemes.get(name, 'https')}://user:hunter2@host.test/api-key"})
 
     assert "hunter2" in str(value_of(settings, name))

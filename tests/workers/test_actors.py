@@ -28,6 +28,7 @@ from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, O
 from shared.redis_connection import RedisConnection, connect
 from shared.replies import UNREADABLE, Reply
 from shared.sealing import Sealer, Unsealable
+from shared.settled_payment import SettledPayment
 from workers.actors import JobRunner, WorkerServices, declare_actors
 from workers.answers import AnswerStore, Result
 from workers.child import Work
@@ -120,7 +121,7 @@ def message(
     """As the API makes one."""
     job = new_job(
         endpoint,
-        Arguments(payment_id, "0xpayer", body),
+        Arguments(payment_id, SettledPayment(payer="0xpayer"), body),
         reply_to=REPLIES,
         deadline_ms=int((time.time() + left_s) * 1000),
         sealer=sealer,
@@ -344,7 +345,7 @@ def test_hostile_work_runs_in_a_child(client: redis.Redis, services: WorkerServi
     run(endpoint, services, payment)
 
     ((work, limit_s, wait_s),) = fake.calls
-    assert work == Work("echo", "0xpayer", b'{"message": "hi"}')
+    assert work == Work("echo", "0xpayer", b'{"message": "hi"}', SettledPayment(payer="0xpayer"))
     assert limit_s == endpoint.child_limit_s
     assert 4 < wait_s <= 5
     assert stored(client, payment) == ECHOED
@@ -585,7 +586,7 @@ def secret_call(services: WorkerServices, payment: str, signature: bytes) -> dra
     secret = ANSWERS.secret(JWT_VERIFY, signature)
     job = new_job(
         JWT_VERIFY,
-        Arguments(payment, "0xpayer", msgspec.json.encode(JWT_VERIFY.example.request), secret),
+        Arguments(payment, SettledPayment(payer="0xpayer"), msgspec.json.encode(JWT_VERIFY.example.request), secret),
         reply_to=REPLIES,
         deadline_ms=int((time.time() + 5) * 1000),
         sealer=services.sealer,

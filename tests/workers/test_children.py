@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import socket
@@ -18,11 +19,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from jobs import echo
+from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Failed, Ok
 from workers import children, fork_server
+from workers.adapters.calculations import ChildCalculations
 from workers.child import MEMORY_BYTES, NICENESS, OPEN_FILES, Work
-from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost
+from workers.children import Child, ChildFailure, ChildPool, Exhausted, Lost, NotStarted
+from workers.execute import execute
 from workers.fork_server import ForkServer
 
 ROOT = Path(__file__).parents[2]
@@ -390,7 +395,7 @@ def test_one_payers_long_calls_do_not_hold_up_anothers(pool: ChildPool) -> None:
     with ThreadPoolExecutor(7) as callers:
         for number in range(6):
             callers.submit(buy, "0xa")
-            until(lambda busy=number: pool._turns.waiting == busy)
+            until(lambda busy=number: pool._free_children.waiting == busy)
         callers.submit(buy, "0xb")
 
     assert ended.index("0xb") <= 1
@@ -626,8 +631,31 @@ def test_an_answer_that_stops_half_way_is_late(pool: ChildPool) -> None:
     assert call(pool, "hello") == "hello for 0x1"
 
 
-def test_children_outlive_their_nursery(pool: ChildPool) -> None:
-    """Given that the fork_server is killed, then a child that is there serves on, and another fork_server makes the next."""
+def test_a_call_of_children_that_were_not_started_is_an_error_at_once() -> None:
+    """It does not wait until its deadline, which would look like a slow call; nor after the pool was closed."""
+    pool = ChildPool()
+    with pytest.raises(NotStarted):
+        pool.call(work("hello"), limit_s=1, wait_s=1_000)
+    pool.start(1)
+    pool.close()
+    with pytest.raises(NotStarted):
+        pool.call(work("hello"), limit_s=1, wait_s=1_000)
+
+
+def test_a_handler_that_calculates_without_children_fails_inside() -> None:
+    """The call is an internal error and not a late one."""
+
+    def run(request: Any, context: Any) -> Any:
+        return context.ports.calculations.run("read_feed", b"", limit_s=1)
+
+    ports = SimpleNamespace(calculations=ChildCalculations(ChildPool()))
+    answer = execute(dataclasses.replace(echo.ENDPOINT, run=run), b"{}", Context("0x1", ports))
+    assert isinstance(answer, Failed)
+    assert answer.code == "internal_error"
+
+
+def test_children_outlive_their_fork_server(pool: ChildPool) -> None:
+    """Given that the fork server is killed, then a living child serves on, and another fork server forks the next."""
     pool.start(1)
     first, parent = int(call(pool, "pid")), int(call(pool, "parent"))
     os.kill(parent, signal.SIGKILL)
@@ -639,8 +667,8 @@ def test_children_outlive_their_nursery(pool: ChildPool) -> None:
     assert int(call(pool, "parent")) != parent
 
 
-def test_a_nursery_that_hangs_is_replaced(pool: ChildPool) -> None:
-    """Given one that is stopped, then another makes the child, and the first one is gone."""
+def test_a_fork_server_that_hangs_is_replaced(pool: ChildPool) -> None:
+    """Given one that is stopped, then another forks the child, and the first one has ended."""
     pool.start(1)
     parent = int(call(pool, "parent"))
     os.kill(parent, signal.SIGSTOP)
@@ -655,7 +683,7 @@ def test_a_nursery_that_hangs_is_replaced(pool: ChildPool) -> None:
 
 
 @pytest.mark.parametrize("program", ["import sys; sys.exit(3)", "import os; os.abort()", "def"])
-def test_without_a_nursery_calls_are_lost(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+def test_without_a_fork_server_calls_are_lost(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """One that ends as soon as it starts is no reason to wait, and closing is harmless."""
 
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
@@ -670,7 +698,7 @@ def test_without_a_nursery_calls_are_lost(monkeypatch: pytest.MonkeyPatch, progr
     pool.close()
 
 
-def test_a_nursery_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_server_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """No memory, no processes left: told as a lost call, not as an error of another kind."""
 
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:

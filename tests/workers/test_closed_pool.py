@@ -53,7 +53,7 @@ def test_a_circuit_that_opens_closes_its_pool_for_as_long(
     """The key expires with the pause."""
     upstreams = worlds[0].captions._upstreams
     for _ in range(8):
-        with pytest.raises(ConnectionError), upstreams.turn("youtube", deadline=time.monotonic() + 1):
+        with pytest.raises(ConnectionError), upstreams.slot("youtube", deadline=time.monotonic() + 1):
             raise ConnectionError  # says nothing of it
     with redis.Redis.from_url(clean_redis) as client:
         assert client.pttl(closed_key(Pool.YOUTUBE)) == -2

@@ -25,7 +25,7 @@ from tests.workers.egress.name_server import (
     silence,
     truncated,
 )
-from workers.adapters.dns import MAX_AGE_S, CachedDns, Kept
+from workers.adapters.dns import MAX_AGE_S, Cache, CachedDns
 from workers.children import ChildPool
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
@@ -385,7 +385,7 @@ def test_connections_ask_anew(server: NameServer) -> None:
 
 def test_no_more_is_kept_than_fits(clock: Clock) -> None:
     """What was not asked for longest goes first; what is put again replaces what was there."""
-    kept = Kept(clock.now, most=3 * (500 + 100))
+    kept = Cache(clock.now, most=3 * (500 + 100))
     for i in (1, 2, 3):
         kept.put((f"{i}", "A"), bytes(100), 60)
     assert kept.get(("1", "A")) is not None

@@ -18,7 +18,7 @@ class Line:
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.turns: FairPool[str] = FairPool(lambda: self.now)
+        self.pool: FairPool[str] = FairPool(lambda: self.now)
         self.served: list[str] = []
         self.threads: list[threading.Thread] = []
 
@@ -26,7 +26,7 @@ class Line:
         """Return when it waits."""
 
         def wait() -> None:
-            self.turns.get(payer, math.inf)
+            self.pool.get(payer, math.inf)
             self.served.append(payer)
 
         self.threads.append(threading.Thread(target=wait))
@@ -35,13 +35,13 @@ class Line:
 
     def serve(self) -> str:
         """Give what is free to one of them, and say to whom."""
-        self.turns.put("free")
+        self.pool.put("free")
         self._until(len(self.threads) - len(self.served) - 1)
         return self.served[-1]
 
     def _until(self, waiting: int) -> None:
         give_up_at = time.monotonic() + 30
-        while self.turns.waiting != waiting or len(self.served) != len(self.threads) - waiting:
+        while self.pool.waiting != waiting or len(self.served) != len(self.threads) - waiting:
             assert time.monotonic() < give_up_at
             time.sleep(0.001)
 
@@ -51,15 +51,15 @@ def line() -> Iterator[Line]:
     line = Line()
     yield line
     for _ in line.threads:
-        line.turns.put("free")
+        line.pool.put("free")
     for thread in line.threads:
         thread.join(30)
 
 
 def used(line: Line, payer: str, seconds: float) -> None:
     """The payer has had something for so long."""
-    line.turns.put("free", payer, seconds)
-    assert line.turns.get("", math.inf) == "free"
+    line.pool.put("free", payer, seconds)
+    assert line.pool.get("", math.inf) == "free"
 
 
 def test_equals_in_the_order_of_their_coming(line: Line) -> None:
@@ -93,10 +93,10 @@ def test_what_was_used_is_forgotten(line: Line) -> None:
 
 def test_the_last_that_was_given_back_is_the_first_that_is_taken(line: Line) -> None:
     """It is warm."""
-    line.turns.put("cold")
-    line.turns.put("warm")
+    line.pool.put("cold")
+    line.pool.put("warm")
 
-    assert [line.turns.get("a", math.inf), line.turns.get("a", math.inf)] == ["warm", "cold"]
+    assert [line.pool.get("a", math.inf), line.pool.get("a", math.inf)] == ["warm", "cold"]
 
 
 def test_waiting_ends() -> None:
@@ -113,16 +113,16 @@ def test_those_who_give_up_hold_up_nobody(line: Line) -> None:
     used(line, "b", 1.0)
     line.comes("b")
     with pytest.raises(TimeoutError):
-        line.turns.get("a", line.now)
+        line.pool.get("a", line.now)
 
     assert line.serve() == "b"
 
 
 def test_payers_are_forgotten(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those who have used little, when there are many: memory has a bound."""
-    monkeypatch.setattr(module, "MOST_PAYERS", 10)
+    monkeypatch.setattr(module, "MAX_PAYERS", 10)
     for number in range(100):
         used(line, str(number), 0.5)
         line.now += HALF_LIFE_S
 
-    assert len(line.turns._used) <= 11
+    assert len(line.pool._used) <= 11

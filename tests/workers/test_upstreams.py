@@ -34,9 +34,9 @@ def upstreams(clock: Clock) -> Upstreams:
 
 
 def end(upstreams: Upstreams, clock: Clock, reason: str | None, name: str = "a", took_s: float = 3) -> None:
-    """One turn that ends in this way."""
+    """One exchange that ends in this way."""
     try:
-        with upstreams.turn(name, deadline=clock.now + 5):
+        with upstreams.slot(name, deadline=clock.now + 5):
             clock.now += took_s
             if reason is not None:
                 raise UpstreamFailed("as told", reason=reason)
@@ -47,7 +47,7 @@ def end(upstreams: Upstreams, clock: Clock, reason: str | None, name: str = "a",
 
 def is_open(upstreams: Upstreams, clock: Clock, name: str = "a") -> bool:
     try:
-        with upstreams.turn(name, deadline=clock.now + 5):
+        with upstreams.slot(name, deadline=clock.now + 5):
             raise KeyboardInterrupt  # says nothing of the upstream
     except KeyboardInterrupt:
         return False
@@ -80,8 +80,8 @@ def test_what_is_refused_says_for_how_long(upstreams: Upstreams, clock: Clock) -
     """The upstream's name and the seconds that are left."""
     end(upstreams, clock, "rate_limited")
     clock.now += 10.5
-    with pytest.raises(UpstreamFailed, match=r"^a has had .* for 20 s\.$"), upstreams.turn("a", deadline=clock.now):
-        pytest.fail("the turn must not begin")
+    with pytest.raises(UpstreamFailed, match=r"^a has had .* for 20 s\.$"), upstreams.slot("a", deadline=clock.now):
+        pytest.fail("the exchange must not begin")
 
 
 def test_a_throttled_answer_opens_it_at_once_and_a_probe_closes_it(upstreams: Upstreams, clock: Clock) -> None:
@@ -89,10 +89,10 @@ def test_a_throttled_answer_opens_it_at_once_and_a_probe_closes_it(upstreams: Up
     end(upstreams, clock, "rate_limited")
     assert is_open(upstreams, clock)
     clock.now += 31
-    with upstreams.turn("a", deadline=clock.now):
+    with upstreams.slot("a", deadline=clock.now):
         assert is_open(upstreams, clock), "while one probes, the others do not"
     assert not is_open(upstreams, clock)
-    with upstreams.turn("a", deadline=clock.now), upstreams.turn("a", deadline=clock.now):
+    with upstreams.slot("a", deadline=clock.now), upstreams.slot("a", deadline=clock.now):
         pass
 
 
@@ -116,7 +116,7 @@ def test_a_probe_that_says_nothing_leaves_the_next_one_to_probe(upstreams: Upstr
     end(upstreams, clock, "rate_limited")
     clock.now += 30
     for _ in range(3):
-        with pytest.raises(BlockedAddress), upstreams.turn("a", deadline=clock.now):
+        with pytest.raises(BlockedAddress), upstreams.slot("a", deadline=clock.now):
             raise BlockedAddress("private")
     end(upstreams, clock, "timeout")
     clock.now += 59
@@ -137,11 +137,11 @@ def test_a_timeout_of_the_callers_own_making_does_not_count(upstreams: Upstreams
     assert not is_open(upstreams, clock)
 
 
-def test_turns_that_fail_together_open_it_once(upstreams: Upstreams, clock: Clock) -> None:
+def test_exchanges_that_fail_together_open_it_once(upstreams: Upstreams, clock: Clock) -> None:
     """The pause is not doubled by those that were on their way, and their success does not end it."""
 
     def fail_in_both() -> None:
-        with upstreams.turn("a", deadline=clock.now):
+        with upstreams.slot("a", deadline=clock.now):
             end(upstreams, clock, "rate_limited")
             raise UpstreamFailed("as told", reason="rate_limited")
 
@@ -151,7 +151,7 @@ def test_turns_that_fail_together_open_it_once(upstreams: Upstreams, clock: Cloc
     assert is_open(upstreams, clock)
     clock.now += 1
     assert not is_open(upstreams, clock)
-    with upstreams.turn("b", deadline=clock.now):
+    with upstreams.slot("b", deadline=clock.now):
         end(upstreams, clock, "rate_limited", "b")
     assert is_open(upstreams, clock, "b")
 
@@ -159,7 +159,7 @@ def test_turns_that_fail_together_open_it_once(upstreams: Upstreams, clock: Cloc
 def test_names_are_forgotten_but_not_those_in_use_or_at_rest(upstreams: Upstreams, clock: Clock) -> None:
     """Strangers choose names: memory has a bound, and a flood of names does not close a circuit."""
     end(upstreams, clock, "rate_limited", "bad")
-    with upstreams.turn("busy", deadline=clock.now):
+    with upstreams.slot("busy", deadline=clock.now):
         for number in range(100):
             end(upstreams, clock, None, f"n{number}", took_s=0)
             assert len(upstreams._upstreams) <= 4
@@ -172,13 +172,13 @@ def test_names_are_forgotten_but_not_those_in_use_or_at_rest(upstreams: Upstream
 
 
 def test_no_more_than_so_many_at_once() -> None:
-    """Twenty threads, two at a time, and every one has its turn."""
+    """Twenty threads, two at a time, and every one gets a slot."""
     upstreams = Upstreams(at_once=2)
     lock, together, most = threading.Lock(), 0, 0
 
     def call(_: int) -> bool:
         nonlocal together, most
-        with upstreams.turn("a", deadline=time.monotonic() + 10):
+        with upstreams.slot("a", deadline=time.monotonic() + 10):
             with lock:
                 together += 1
                 most = max(most, together)
@@ -195,30 +195,30 @@ def test_no_more_than_so_many_at_once() -> None:
 def test_who_waits_too_long_is_refused() -> None:
     """At the caller's deadline, not at the upstream's."""
     upstreams = Upstreams(at_once=1)
-    with upstreams.turn("a", deadline=time.monotonic()):
+    with upstreams.slot("a", deadline=time.monotonic()):
         began = time.monotonic()
         refused = pytest.raises(UpstreamFailed, match="Too many calls wait")
-        with refused as caught, upstreams.turn("a", deadline=began + 0.05):
-            pytest.fail("the turn must not begin")
+        with refused as caught, upstreams.slot("a", deadline=began + 0.05):
+            pytest.fail("the exchange must not begin")
         assert caught.value.reason == "rate_limited"
         assert 0.04 < time.monotonic() - began < SLACK_S
 
 
 def test_those_who_wait_learn_that_it_was_opened() -> None:
-    """They do not get their turn one after the other with an upstream that has had enough."""
+    """They do not get a slot one after the other with an upstream that has had enough."""
     upstreams = Upstreams(at_once=1)
     waits = threading.Event()
 
     def second() -> str | None:
         waits.set()
         try:
-            with upstreams.turn("a", deadline=time.monotonic() + 10):
+            with upstreams.slot("a", deadline=time.monotonic() + 10):
                 return "asked"
         except UpstreamFailed as failure:
             return failure.reason
 
     def first() -> None:
-        with upstreams.turn("a", deadline=time.monotonic()):
+        with upstreams.slot("a", deadline=time.monotonic()):
             futures.append(threads.submit(second))
             assert waits.wait(5)
             time.sleep(0.05)

@@ -152,10 +152,12 @@ def test_the_age_of_an_answer(start: Start) -> None:
     now[0] += 2
     assert client.ask(REGISTRY, "a.com", deadline=deadline).age_s == 0
     assert len(registry.queries) == 2
-    for number in range(adapter.KEPT):
-        client._keep((REGISTRY, str(number)), client.ask(REGISTRY, "0" if number else "a.com", deadline=deadline))
-    assert len(client._kept) == adapter.KEPT
-    assert (REGISTRY, "a.com") not in client._kept
+    for number in range(adapter.CACHE_SIZE):
+        client._cache_answer(
+            (REGISTRY, str(number)), client.ask(REGISTRY, "0" if number else "a.com", deadline=deadline)
+        )
+    assert len(client._cache) == adapter.CACHE_SIZE
+    assert (REGISTRY, "a.com") not in client._cache
 
 
 def _silence(connected: socket.socket, query: str) -> None:

@@ -11,21 +11,22 @@ from workers.children import ChildPool, Exhausted
 
 
 class ChildCalculations:
-    """jobs.ports.Calculations."""
+    """Implements jobs.ports.Calculations."""
 
     def __init__(self, children: ChildPool) -> None:
         self._children = children
 
     def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
-        """What the calculation returns.
+        """Run a calculation and return its result.
 
         Args:
             limit_s: seconds of work.
-            deadline: monotonic seconds until which a free child is waited for; 10 s without it.
+            deadline: monotonic seconds until which it waits for a free child; 10 s without it.
 
         Raises:
-            UpstreamFailed: `bad_content`: it took too much time or memory, or as the calculation itself says.
+            UpstreamFailed: `bad_content` when it took too much time or memory, or what the calculation raises.
             DeadlineExceeded: no child was free in time.
+            NotStarted: this worker has no children.
         """
         wait_s = 10.0 if deadline is None else max(0.0, deadline - time.monotonic())
         try:

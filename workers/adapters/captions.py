@@ -1,8 +1,8 @@
-"""YouTube's captions by youtube-transcript-api, whose every request goes through the guarded client.
+"""YouTube's captions, read with youtube-transcript-api, whose every request goes through the guarded client.
 
-The library asks for a video's page (twice, when it is asked for consent), for the player's data, and for a caption document,
-whose address is in that data. Whatever address it comes to: only YouTube's hosts are asked. With COINSLOT_YOUTUBE_URL all
-of these requests go there instead, and an address that is there already is asked for as it is.
+The library requests a video's page (twice, when YouTube asks for consent), the player's data, and a caption document, whose
+URL is in that data. Requests go to YouTube's hosts only, whatever the URL. With COINSLOT_YOUTUBE_URL all of them go there
+instead; a URL that lies there already is used as it is.
 
 Of several tracks with the same language and kind (a commentary, say) the library keeps the last one.
 """
@@ -32,10 +32,10 @@ from workers.egress.upstreams import FAILING, Upstreams
 MAX_PAGE_BYTES = 4 << 20
 """A video's page has about 1.5 MB."""
 MAX_DOCUMENT_BYTES = 2 << 20
-"""Of captions. Three hours of speech have 0.5 MB."""
+"""Limit of a caption document. Three hours of speech have 0.5 MB."""
 MAX_TRACKS = 1000
 MAX_TEXT = 200
-"""Of a title, a name, a code, a sentence."""
+"""Characters of a title, a name, a code or a sentence that are kept."""
 MAX_ADDRESS = 8 * 1024
 MAX_REDIRECTS = 3
 AT_ONCE = 4
@@ -44,7 +44,7 @@ ORIGINS = frozenset(
     f"https://{host}"
     for host in ("www.youtube.com", "youtube.com", "m.youtube.com", "consent.youtube.com", "video.google.com")
 )
-"""Where pages, players and captions are."""
+"""The sites of pages, player data and captions."""
 
 REASONS: Mapping[type[YouTubeTranscriptApiException], tuple[str, str]] = {
     told.TranscriptsDisabled: ("captions_disabled", "Captions are disabled for this video."),
@@ -67,20 +67,20 @@ REASONS: Mapping[type[YouTubeTranscriptApiException], tuple[str, str]] = {
     told.CouldNotRetrieveTranscript: ("bad_content", "YouTube's answer is not as expected."),
     YouTubeTranscriptApiException: ("bad_content", "YouTube's answer is not as expected."),
 }
-"""Reason and sentence of each exception there is: a test compares it with the library."""
+"""Reason and sentence for each exception of the library. A test checks that none is missing."""
 
 _BLOCKED = "blocked"
-"""`rate_limited` as callers see it, when it is this service's address that YouTube refuses, and not one video's captions. Other
-videos may still be answered: it takes several in a row until YouTube is left alone, as for any other failure."""
+"""YouTube refuses this service's address, not one video's captions. Callers see `rate_limited`. Other videos may still work: as
+with other failures, several in a row open the circuit."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _FORWARDED = ("Accept-Language", "Content-Type", "Cookie")
 
 
 class YouTubeCaptions:
-    """jobs.ports.Captions.
+    """Implements jobs.ports.Captions.
 
     Args:
-        base: what stands for https://www.youtube.com.
+        base: the URL that replaces https://www.youtube.com.
     """
 
     def __init__(
@@ -105,29 +105,31 @@ class YouTubeCaptions:
     def fetch(
         self, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int], *, deadline: float
     ) -> CaptionedVideo:
-        """The tracks of a video, and the one that `choose` points at.
+        """The tracks of a video, and the captions of the track whose index `choose` returns.
 
         Raises:
-            UpstreamFailed: a reason of `REASONS`, or of the guarded client.
+            UpstreamFailed: with a reason of `REASONS` or of the guarded client.
         """
         try:
-            with self._upstreams.turn("YouTube", deadline=deadline):
-                return _fetched(_WayOut(self._pages, self._base, deadline), video_id, choose)
+            with self._upstreams.slot("YouTube", deadline=deadline):
+                return _fetched(_GuardedAdapter(self._pages, self._base, deadline), video_id, choose)
         except UpstreamFailed as failure:
             if failure.reason == _BLOCKED:
                 raise UpstreamFailed(failure.detail, reason="rate_limited") from None
             raise
 
 
-def _fetched(way: _WayOut, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int]) -> CaptionedVideo:
+def _fetched(
+    adapter: _GuardedAdapter, video_id: str, choose: Callable[[Sequence[CaptionTrack]], int]
+) -> CaptionedVideo:
     session = Session()
     session.trust_env = False
     session.max_redirects = MAX_REDIRECTS
     session.adapters.clear()
-    session.mount("", way)
-    with _judged(way):
+    session.mount("", adapter)
+    with _library_errors(adapter):
         found = list(YouTubeTranscriptApi(http_client=session).list(video_id))[:MAX_TRACKS]
-        player = way.player_data()
+        player = adapter.player_data()
         default = _default_track(player)
         tracks = [
             CaptionTrack(code, _text(track.language), is_generated, (code, is_generated) == default)
@@ -135,14 +137,14 @@ def _fetched(way: _WayOut, video_id: str, choose: Callable[[Sequence[CaptionTrac
             if (code := _text(track.language_code), is_generated := bool(track.is_generated))
         ]
     chosen = choose(tracks)
-    with _judged(way):
-        way.expect_document()
+    with _library_errors(adapter):
+        adapter.expect_document()
         found[chosen].fetch()
-    return CaptionedVideo(_title(player), tracks, chosen, way.document())
+    return CaptionedVideo(_title(player), tracks, chosen, adapter.document())
 
 
-class _WayOut(BaseAdapter):
-    """The way out of one call's session."""
+class _GuardedAdapter(BaseAdapter):
+    """Sends the requests of one call's session through the guarded client."""
 
     def __init__(self, pages: Pages, base: str, deadline: float) -> None:
         super().__init__()
@@ -155,7 +157,7 @@ class _WayOut(BaseAdapter):
         self.status = 0
 
     def send(self, request: PreparedRequest, *_: object, **__: object) -> Response:
-        """Ask the guarded client. Raises UpstreamFailed."""
+        """Send a request through the guarded client. Raises UpstreamFailed."""
         content = request.body.encode() if isinstance(request.body, str) else request.body
         assert content is None or isinstance(content, bytes)
         try:
@@ -176,7 +178,7 @@ class _WayOut(BaseAdapter):
         if request.method == "POST":
             self._player = body
         elif self._is_for_document:
-            # The library would read it here and now, which may take for ever (jobs/youtube/transcript.py).
+            # The library would parse it here, which may take for ever (jobs/youtube/transcript.py).
             self._document, body = body if page.status == 200 else None, b"<transcript/>"
         location = page.header("location")
         response = Response()
@@ -184,26 +186,26 @@ class _WayOut(BaseAdapter):
         response.url = str(request.url)
         response.status_code = page.status
         response.headers = CaseInsensitiveDict({"Location": location} if location else {})
-        response.encoding = "utf-8"  # else it would be guessed, at length
+        response.encoding = "utf-8"  # otherwise requests guesses it, which takes long
         response.raw = io.BytesIO(body)
         return response
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no connection is kept open."""
 
     def expect_document(self) -> None:
-        """From now on captions are asked for."""
+        """Treat the following responses as caption documents."""
         self._is_for_document = True
 
     def document(self) -> bytes:
         """The captions. Raises UpstreamFailed."""
         if not self._document:
-            # This is how YouTube refuses whom it takes for a robot, when it does not say so.
+            # YouTube refuses suspected robots like this, without saying so.
             raise UpstreamFailed("YouTube sent captions without content.", reason="rate_limited")
         return self._document
 
     def player_data(self) -> dict[str, Any]:
-        """The player's data, of which the library shows a part."""
+        """The player's data, of which the library returns only a part."""
         data: dict[str, Any] = json.loads(self._player)
         return data
 
@@ -229,14 +231,14 @@ def _named(site: ada_url.URL, target: str) -> PublicUrl:
 
 
 @contextmanager
-def _judged(way: _WayOut) -> Iterator[None]:
-    """What the library raises, as what callers are told."""
+def _library_errors(adapter: _GuardedAdapter) -> Iterator[None]:
+    """Translate the library's exceptions to UpstreamFailed."""
     try:
         yield
     except YouTubeTranscriptApiException as error:
-        raise _failure(error, way.status) from None
+        raise _failure(error, adapter.status) from None
     except (RequestException, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        # It takes data for what it should be: a list for an object, a key for there.
+        # The library does not check types and keys of the data.
         raise UpstreamFailed("YouTube's answer is not as expected.", reason="bad_content") from None
 
 
@@ -255,7 +257,7 @@ def _failure(error: YouTubeTranscriptApiException, status: int) -> UpstreamFaile
 
 
 def _default_track(player: dict[str, Any]) -> tuple[str, bool] | None:
-    """Language and kind of the track that the video itself names, if it does."""
+    """Language and kind of the track that the video names as its default, if any."""
     try:
         listed = player["captions"]["playerCaptionsTracklistRenderer"]
         heard = listed["audioTracks"][listed.get("defaultAudioTrackIndex", 0)]
@@ -273,7 +275,7 @@ def _title(player: dict[str, Any]) -> str | None:
 
 
 def _text(value: object) -> str:
-    """A short text of the upstream's, without what JSON could not write. Raises TypeError: it is none."""
+    """A short text of the upstream, without characters that JSON cannot write. Raises TypeError when it is no text."""
     if not isinstance(value, str):
         raise TypeError("not a text")
     return value[:MAX_TEXT].encode("utf-8", "replace").decode()

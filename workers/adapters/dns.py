@@ -1,6 +1,6 @@
-"""The public DNS: answers of the resolver as plain values, kept as long as their TTL and no longer than five minutes.
+"""The public DNS: the resolver's answers as plain values, cached for their TTL, five minutes at most.
 
-Kept for callers who ask what a name has. Where a connection leads is always asked anew (workers/egress/resolver.py).
+The cache serves DNS lookups only. Connections always resolve their host anew (workers/egress/resolver.py).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from workers.egress.resolver import Resolver
 
 MAX_AGE_S = 300
 MAX_BYTES = 4 * 1024 * 1024
-"""Of all messages that are kept, as they came."""
+"""Limit of all cached messages, in wire format."""
 MAX_ALIASES = 16
 
 _ENTRY_BYTES = 500
-"""What an entry takes beside its message."""
+"""Bytes of an entry beside its message."""
 _VERDICTS = frozenset({dns.rcode.SERVFAIL, dns.rcode.REFUSED})
 
 
 class CachedDns:
-    """jobs.ports.Dns.
+    """Implements jobs.ports.Dns.
 
     Args:
         now: monotonic seconds.
@@ -44,10 +44,10 @@ class CachedDns:
 
     def __init__(self, resolver: Resolver, *, now: Callable[[], float] = time.monotonic) -> None:
         self._resolver = resolver
-        self._kept = Kept(now)
+        self._cache = Cache(now)
 
     def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
-        """Records of one type, at the end of all aliases.
+        """Look up records of one type, and follow aliases.
 
         Args:
             name: absolute, in A-labels.
@@ -75,7 +75,7 @@ class CachedDns:
             negative = _negative_ttl(message, chain.canonical_name)
             if chain.answer is not None or rcode == dns.rcode.NXDOMAIN or not chain.cnames or negative is not None:
                 break
-            # An alias, and not a word about what it leads to: this server leaves the rest to who asks.
+            # The response has an alias and nothing about its target: this server leaves the next query to its client.
             asked = chain.canonical_name
             if asked in visited or len(aliases) > MAX_ALIASES:
                 raise UpstreamFailed("The name is an alias of an alias without an end.", reason="servfail")
@@ -94,29 +94,29 @@ class CachedDns:
         )
 
     def _message(self, name: dns.name.Name, record_type: str, deadline: float) -> tuple[dns.message.QueryMessage, int]:
-        """A response, and how old it is."""
+        """A response and its age in seconds."""
         text = name.to_text().lower()
-        kept = self._kept.get((text, record_type))
+        kept = self._cache.get((text, record_type))
         if kept is not None:
             message = dns.message.from_wire(kept.wire)
             assert isinstance(message, dns.message.QueryMessage)
             return message, kept.age_s
         message = self._resolver.query(text, record_type, deadline=deadline)
         if message.wire is not None:
-            self._kept.put((text, record_type), message.wire, _lifetime_s(message))
+            self._cache.put((text, record_type), message.wire, _lifetime_s(message))
         return message, 0
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A message on the wire, and how old it is."""
+    """A cached message in wire format, and its age in seconds."""
 
     wire: bytes
     age_s: int
 
 
-class Kept:
-    """Messages by name and type: so many bytes of them, and those that were not asked for longest go first."""
+class Cache:
+    """Messages by name and type. When there are too many bytes of them, the least recently used ones go first."""
 
     def __init__(self, now: Callable[[], float], *, most: int = MAX_BYTES) -> None:
         self._now = now
@@ -126,7 +126,7 @@ class Kept:
         self._lock = threading.Lock()
 
     def get(self, key: tuple[str, str]) -> Entry | None:
-        """None: there is none, or it has expired."""
+        """The message that is cached under a key; None when there is none or it has expired."""
         with self._lock:
             if key not in self._messages:
                 return None
@@ -139,7 +139,7 @@ class Kept:
             return Entry(wire, int(now - since))
 
     def put(self, key: tuple[str, str], wire: bytes, lifetime_s: int) -> None:
-        """Keep a message for some seconds. 0: not at all."""
+        """Cache a message for some seconds; 0: not at all."""
         with self._lock:
             if key in self._messages:
                 self._remove(key)
@@ -157,7 +157,7 @@ class Kept:
 
 
 def _lifetime_s(message: dns.message.QueryMessage) -> int:
-    """How long a response may be kept: as its records say, and a negative one as its SOA says (RFC 2308), or not at all."""
+    """Seconds for which a response may be cached: its records' TTL, or for a negative one its SOA's (RFC 2308), otherwise 0."""
     if message.rcode() in _VERDICTS:
         return 0
     chain = message.resolve_chaining()
@@ -173,7 +173,7 @@ def _lifetime_s(message: dns.message.QueryMessage) -> int:
 
 
 def _negative_ttl(message: dns.message.QueryMessage, name: dns.name.Name) -> int | None:
-    """How long it may be believed that there is nothing. None: nobody who would know says so."""
+    """Seconds for which a negative response is valid; None when no authoritative SOA says so."""
     for rrset in message.authority:
         if rrset.rdtype == dns.rdatatype.SOA and name.is_subdomain(rrset.name):
             return int(min(rrset.ttl, rrset[0].minimum))

@@ -1,7 +1,7 @@
-"""TLS handshakes that verify nothing and accept everything: what a server shows, however old or wrong it is.
+"""TLS handshakes that verify nothing and accept every certificate, however old or wrong it is.
 
-OpenSSL never touches the socket. It is handed the bytes that came, so that every wait ends at the deadline, and no server
-makes it read more than `MAX_BYTES`.
+OpenSSL does not use the socket. It gets the bytes that arrived, so every wait ends at the deadline, and no server makes it read
+more than `MAX_BYTES`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from workers.adapters.tls_records import ServerFlight, ciphers
 from workers.egress.connect import Connector
 
 MAX_BYTES = 1 << 20
-"""That a server may send until the handshake is done. 10,000 names take about 300 KB."""
+"""Bytes that a server may send in a handshake. A certificate of 10,000 names has about 300 KB."""
 MAX_CERTIFICATES = 1000
 
-# No server is asked to show nothing, or to share a secret. The most that one can make us calculate is a Diffie-Hellman key of
-# 10,000 bits, which takes 0.6 s (measured).
+# Without cipher suites that need no certificate or a shared secret. The most work that a server can cause is a Diffie-Hellman
+# key of 10,000 bits, which takes 0.6 s (measured).
 _CIPHERS = b"ALL:!aNULL:!PSK:!SRP:@SECLEVEL=0"
 _CHUNK_BYTES = 16 * 1024
 _TOO_LONG = "excessive message size"
@@ -32,10 +32,10 @@ _SHOWN = b"read server done"
 
 
 class TlsInspector:
-    """jobs.ports.Tls.
+    """Implements jobs.ports.Tls.
 
     Args:
-        ca_file: PEM of the operator's authorities.
+        ca_file: PEM file of the operator's authorities.
     """
 
     def __init__(self, connector: Connector, ca_file: Path | None) -> None:
@@ -43,7 +43,7 @@ class TlsInspector:
         self._ca_file = ca_file
 
     def handshake(self, host: str, port: int, *, deadline: float) -> Handshake:
-        """One handshake; a second one when the certificates are too long for OpenSSL.
+        """Make one handshake, and a second one when the certificates are too long for OpenSSL.
 
         Args:
             host: a name, as jobs.hosts reads it, which is also the SNI.
@@ -68,7 +68,7 @@ class TlsInspector:
                 return attempt.read_plainly()._replace(protocol=protocol, cipher=cipher, cipher_bits=bits)
 
     def authorities(self) -> bytes:
-        """The content of the file, as it is now."""
+        """The present content of the operator's file."""
         return self._ca_file.read_bytes() if self._ca_file else b""
 
     @cached_property
@@ -81,11 +81,11 @@ class TlsInspector:
 
 
 class _CertificatesTooLong(Exception):
-    """OpenSSL reads 100 KB of them, and pyOpenSSL cannot tell it otherwise."""
+    """OpenSSL reads at most 100 KB of certificates, and pyOpenSSL cannot change that."""
 
 
 class _Attempt:
-    """One connection. A context manager, which closes it."""
+    """One connection, as a context manager that closes it."""
 
     def __init__(self, connector: Connector, host: str, port: int, context: SSL.Context, deadline: float) -> None:
         self._host = host
@@ -107,11 +107,11 @@ class _Attempt:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether certificates are."""
+        """Whether the certificates are encrypted."""
         return self._tls.get_protocol_version() >= SSL.TLS1_3_VERSION
 
     def agreed(self) -> tuple[str, str, int]:
-        """Protocol, cipher, and the bits of its key. Raises UpstreamFailed when the server got not even that far."""
+        """Protocol, cipher, and the bits of its key. Raises UpstreamFailed when the handshake failed before them."""
         protocol = self._tls.get_protocol_version_name()
         cipher, bits = self._tls.get_cipher_name(), self._tls.get_cipher_bits()
         if cipher is not None and bits is not None:
@@ -124,16 +124,16 @@ class _Attempt:
         return protocol, *ciphers()[number]
 
     def shake(self) -> Handshake:
-        """Until the handshake is done, or the server has shown and proved all that it will. Raises _CertificatesTooLong."""
+        """Shake hands until the server has sent and proved its certificates. Raises _CertificatesTooLong, UpstreamFailed."""
         try:
             while not self._step():
                 self._tls.bio_write(self._receive())
-            self._say_goodbye()
+            self._close_notify()
         except SSL.Error as error:
             why = _reason(error)
             if why == _TOO_LONG:
                 raise _CertificatesTooLong from None
-            # It wants a certificate of ours, say. What it has shown is its own all the same: it has signed for it.
+            # The server may want a certificate of ours. Those that it sent are its own: it has signed with their key.
             if not self._has_shown_all():
                 raise self._failed(why) from None
         except UpstreamFailed:
@@ -143,7 +143,7 @@ class _Attempt:
         return self._shown([crypto.dump_certificate(crypto.FILETYPE_ASN1, found) for found in chain])
 
     def read_plainly(self) -> Handshake:
-        """The certificates out of what was sent, without OpenSSL. The server has not proved that it has their key."""
+        """Read the certificates without OpenSSL. The server has not proved that it has their key."""
         flight = ServerFlight()
         flight.feed(bytes(self._received))
         while (chain := flight.certificates()) is None:
@@ -151,7 +151,7 @@ class _Attempt:
         return self._shown(chain)
 
     def _step(self) -> bool:
-        """As far as OpenSSL gets with what has come. Whether that is the end."""
+        """Let OpenSSL process the received bytes. Returns whether the handshake is done."""
         try:
             self._tls.do_handshake()
         except SSL.WantReadError:
@@ -171,9 +171,9 @@ class _Attempt:
         except TimeoutError:
             raise self._late() from None
         except OSError:
-            return  # what it said before it closed is still to be read
+            return  # bytes that the server sent before it closed are still to be read
 
-    def _say_goodbye(self) -> None:
+    def _close_notify(self) -> None:
         with contextlib.suppress(SSL.Error, UpstreamFailed):
             self._tls.shutdown()
             self._send()
@@ -229,7 +229,7 @@ def _context(highest: int) -> SSL.Context:
 
 
 def _note(connection: SSL.Connection, where: int, result: int) -> None:
-    """Which steps were completed."""
+    """Note the completed steps of a handshake."""
     state = connection.get_state_string()
     for step in (_PROVED, _SHOWN):
         if state.endswith(step):
@@ -237,7 +237,7 @@ def _note(connection: SSL.Connection, where: int, result: int) -> None:
 
 
 def _reason(error: SSL.Error) -> str:
-    """OpenSSL's own words for it, which are a fixed set."""
+    """OpenSSL's reason, one of a fixed set of texts."""
     if error.args and isinstance(error.args[0], list) and error.args[0]:
         return str(error.args[0][0][2]) or "the handshake failed"
     return "the handshake failed"

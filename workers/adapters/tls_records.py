@@ -1,6 +1,6 @@
-"""What a server of TLS 1.2 or older sends in the clear, for certificates that are too long for OpenSSL.
+"""Reads what a TLS server sends unencrypted, for certificates that are too long for OpenSSL.
 
-Of TLS 1.3 only the first message is in the clear: which cipher it is.
+TLS 1.2 and older send certificates unencrypted. TLS 1.3 sends only the first message so, which names the cipher.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BEFORE_SESSION_ID = 34
 
 
 class ServerFlight:
-    """The handshake messages in records, as they come (RFC 5246, 6.2.1 and 7.4)."""
+    """Collects handshake messages from records as they arrive (RFC 5246, 6.2.1 and 7.4)."""
 
     def __init__(self) -> None:
         self._records = bytearray()
@@ -26,7 +26,7 @@ class ServerFlight:
         self._is_over = False
 
     def feed(self, received: bytes) -> None:
-        """What has come."""
+        """Add received bytes."""
         self._records += received
         at = 0
         while not self._is_over and at + _RECORD_HEADER <= len(self._records):
@@ -42,7 +42,7 @@ class ServerFlight:
         del self._records[:at]
 
     def cipher(self) -> int | None:
-        """The number of the cipher suite that the server has chosen. None: it has chosen none."""
+        """The number of the cipher suite that the server has chosen; None before it has chosen one."""
         for kind, begin, end in self._found():
             if kind == _SERVER_HELLO and begin + _BEFORE_SESSION_ID < end <= len(self._messages):
                 at = begin + _BEFORE_SESSION_ID
@@ -52,14 +52,14 @@ class ServerFlight:
         return None
 
     def certificates(self) -> list[bytes] | None:
-        """DER. None: they have not come to their end yet. Empty: something else came, an alert for one."""
+        """The certificates in DER; None when they are incomplete; empty when something else came, such as an alert."""
         for kind, begin, end in self._found():
             if kind == _CERTIFICATE and end <= len(self._messages):
                 return _listed(bytes(self._messages[begin:end]))
         return [] if self._is_over else None
 
     def _found(self) -> Iterator[tuple[int, int, int]]:
-        """Kind, begin and end of each message that has begun."""
+        """Kind, begin and end of each message whose header has arrived."""
         at = 0
         while at + _MESSAGE_HEADER <= len(self._messages):
             begin = at + _MESSAGE_HEADER

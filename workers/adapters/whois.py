@@ -1,4 +1,4 @@
-"""WHOIS over TCP: one query per connection, which has five seconds for everything."""
+"""WHOIS over TCP: one query per connection, with five seconds for the whole exchange."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from workers.egress.connect import Connector
 from workers.egress.upstreams import Upstreams
 
 CONNECTION_S = 5.0
-"""To resolve, connect, ask and read."""
-KEPT_S = 180.0
-"""How long an answer is given again."""
-KEPT = 256
-"""Answers of one process: 16 MB at most."""
+"""Seconds to resolve, connect, ask and read."""
+CACHE_S = 180.0
+"""Seconds for which an answer is cached."""
+CACHE_SIZE = 256
+"""Cached answers of one process: 16 MB at most."""
 
 _QUERY = re.compile(r"[A-Za-z0-9 .=/,_-]{1,300}")
 """Letters, digits, hyphens and what the query forms of registries need: nothing that ends a line."""
 
 
 class WhoisClient:
-    """jobs.ports.Whois.
+    """Implements jobs.ports.Whois.
 
     Args:
         root: host and port of IANA's server.
-        port: of all others.
+        port: port of all other servers.
         clock: monotonic seconds, for the age of answers.
     """
 
@@ -48,9 +48,9 @@ class WhoisClient:
         self._root, self._root_port = root
         self._port = port
         self._clock = clock
-        # Many registries count by the second or the minute: one refusal is not a ban yet, and a short rest does.
+        # Many registries count by the second or the minute: one refusal is not a ban yet, and a short pause is enough.
         self._upstreams = Upstreams(at_once=4, failures=5, throttles=3, pause_s=5.0)
-        self._kept: OrderedDict[tuple[str, str], tuple[float, WhoisText]] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, str], tuple[float, WhoisText]] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -59,7 +59,7 @@ class WhoisClient:
         return self._root
 
     def ask(self, server: str, query: str, *, deadline: float) -> WhoisText:
-        """Up to 64 KB of an answer; one that was given in the last minutes is given again.
+        """Send a query and return up to 64 KB of the answer. Answers of the last minutes come from a cache.
 
         Args:
             server: a host name, as jobs.hosts reads it.
@@ -67,21 +67,21 @@ class WhoisClient:
 
         Raises:
             BlockedAddress: the server leads to an address that is not public.
-            UpstreamFailed: `timeout`, `dns_failure`, `connection_refused`, `bad_content` when nothing comes, or `rate_limited`
-                when the server says so or is left alone for a while.
+            UpstreamFailed: `timeout`, `dns_failure`, `connection_refused`, `bad_content` for an empty answer, or
+                `rate_limited` when the server says so or its circuit is open.
         """
         if not _QUERY.fullmatch(query):
             raise ValueError("not a query of one line")
-        if kept := self._again((server, query)):
-            return kept
-        with self._upstreams.turn(server, deadline=deadline):
+        if cached := self._cached((server, query)):
+            return cached
+        with self._upstreams.slot(server, deadline=deadline):
             raw, is_cut = self._exchange(server, query, min(deadline, time.monotonic() + CONNECTION_S))
             if not raw.strip():
                 raise UpstreamFailed(f"{server} answered nothing.", reason="bad_content")
             if is_throttled(decode(raw)):
                 raise UpstreamFailed(f"{server} refuses to answer: too many queries.", reason="rate_limited")
         text = WhoisText(raw, is_cut, 0.0)
-        self._keep((server, query), text)
+        self._cache_answer((server, query), text)
         return text
 
     def _exchange(self, server: str, query: str, deadline: float) -> tuple[bytes, bool]:
@@ -95,28 +95,28 @@ class WhoisClient:
             except OSError:
                 raise UpstreamFailed(f"{server} closed the connection.", reason="connection_refused") from None
 
-    def _again(self, key: tuple[str, str]) -> WhoisText | None:
+    def _cached(self, key: tuple[str, str]) -> WhoisText | None:
         with self._lock:
-            asked_at, text = self._kept.get(key, (0.0, None))
+            asked_at, text = self._cache.get(key, (0.0, None))
             if text is None:
                 return None
             age_s = self._clock() - asked_at
-            if age_s > KEPT_S:
-                del self._kept[key]
+            if age_s > CACHE_S:
+                del self._cache[key]
                 return None
-            self._kept.move_to_end(key)
+            self._cache.move_to_end(key)
             return text._replace(age_s=age_s)
 
-    def _keep(self, key: tuple[str, str], text: WhoisText) -> None:
+    def _cache_answer(self, key: tuple[str, str], text: WhoisText) -> None:
         with self._lock:
-            self._kept[key] = (self._clock(), text)
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            self._cache[key] = (self._clock(), text)
+            self._cache.move_to_end(key)
+            while len(self._cache) > CACHE_SIZE:
+                self._cache.popitem(last=False)
 
 
 def _all(connected: socket.socket, deadline: float) -> tuple[bytes, bool]:
-    """What is sent until the end, or until there is more than we want. Raises OSError, of which TimeoutError is one."""
+    """The answer up to MOST_BYTES, and whether it was longer. Raises OSError, of which TimeoutError is one."""
     received = bytearray()
     while True:
         left_s = deadline - time.monotonic()
@@ -126,7 +126,7 @@ def _all(connected: socket.socket, deadline: float) -> tuple[bytes, bool]:
         try:
             part = connected.recv(16 * 1024)
         except ConnectionResetError:
-            if received:  # some servers close so abruptly, after all has been said
+            if received:  # some servers reset the connection after a complete answer
                 break
             raise
         if not part:

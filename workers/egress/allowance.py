@@ -1,4 +1,4 @@
-"""What one job may take through the proxy, and what it was refused."""
+"""The limits of one job that uses the proxy, and the requests that it was refused."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ REASONS = {
     "connection_refused": 502,
     "dns_failure": 502,
 }
-"""All reasons why the proxy does not do what it is asked, and their HTTP statuses."""
+"""Every reason why the proxy refuses a request, and its HTTP status."""
 
 
 class Refused(Exception):
-    """The proxy does not do it."""
+    """The proxy refuses a request."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -33,14 +33,14 @@ class Refused(Exception):
 
 @dataclass(eq=False)
 class Job:
-    """One token and its limits.
+    """A token and its limits.
 
     Attributes:
-        seconds: from now.
-        bytes: in both directions, bodies and tunnels.
-        hosts: different ones, also those that do not exist: every question to the DNS may carry data out.
-        refusals: the first reason by host; under "" what named no host.
-        exhausted: the limit that was reached, a reason, or None.
+        seconds: time limit, from now.
+        bytes: limit for both directions, bodies and tunnels.
+        hosts: limit for different hosts. It counts hosts that do not exist: every DNS query may carry data out.
+        refusals: the first reason by host; under "" that of requests that named no host.
+        exhausted: the reason that names the reached limit, or None.
     """
 
     seconds: float = 25.0
@@ -52,17 +52,17 @@ class Job:
     exhausted: str | None = None
     tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
     connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8), repr=False)
-    """One job's slow hosts do not take all threads."""
+    """Bounds the threads that one job's slow hosts take."""
 
     def __post_init__(self) -> None:
         self.deadline = time.monotonic() + self.seconds
         self._asked: set[str] = set()
 
     def left_s(self) -> float:
-        """Until the deadline."""
+        """Seconds until the deadline."""
         return self.deadline - time.monotonic()
 
-    def ask(self, host: str) -> None:
+    def count_request(self, host: str) -> None:
         """Count a request. Raises Refused."""
         self.spend(0)
         self.requests -= 1

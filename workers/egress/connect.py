@@ -1,4 +1,4 @@
-"""TCP connections to hosts that strangers name: the only place that makes them."""
+"""TCP connections to hosts that callers name. No other module makes them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workers.egress.resolver import Resolver
 
 
 class Connector:
-    """Resolves, checks and connects in one step: between the check and the connection there is no second look at the name."""
+    """Resolves, checks and connects in one step: the name is not resolved again between the check and the connection."""
 
     def __init__(self, policy: Policy, resolver: Resolver) -> None:
         self._policy = policy
         self._resolver = resolver
 
     def connect(self, host: str, port: int, *, deadline: float) -> socket.socket:
-        """A connected socket, whose operations time out at the deadline as it is now.
+        """Connect. The socket's timeout is the time that is left until the deadline now.
 
         Args:
             host: a name, as jobs.hosts reads it.
@@ -48,7 +48,7 @@ class Connector:
         raise failure
 
     def _open(self, address: str, port: int, *, timeout_s: float) -> socket.socket:
-        # Once more, where nothing comes between: whoever gives an address, a socket is made for none that is refused.
+        # The second check, directly before the connection: no bug elsewhere can connect to a refused address.
         if why := self._policy.refusal(address):
             raise BlockedAddress(f"The address is not public: {why}.")
         family = socket.AF_INET6 if ipaddress.ip_address(address).version == 6 else socket.AF_INET

@@ -1,4 +1,4 @@
-"""A response's body, decoded while it comes, so that neither what is sent nor what it becomes is ever longer than its limit."""
+"""Decodes a response's body while it arrives, so that neither the sent nor the decoded body exceeds its limit."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from shared.outcome import UpstreamFailed
 
 MAX_CHUNKS = 50_000
-"""Parts that a body comes in. A byte in each would cost half a minute of work for 2 MB."""
+"""Parts in which a body arrives. Parts of one byte would cost half a minute of work for 2 MB."""
 MAX_MEMBERS = 500
-"""Of a gzip body."""
+"""Members of a gzip body (RFC 1952)."""
 
 _GZIP = b"\x1f\x8b\x08"
 
 
 def decoded(chunks: Iterator[bytes], codings: str, limit_bytes: int, host: str) -> Iterator[bytes]:
-    """A body's parts, decoded. Neither what was sent nor what it becomes is longer than the limit."""
+    """The decoded parts of a body. Raises UpstreamFailed `too_large` when the sent or the decoded body exceeds the limit."""
     decoder: _Decoder | None = None
     sent = size = 0
     for number, chunk in enumerate(chunks):
-        decoder = decoder or _Decoder(codings, host)  # what has no body, as 204 and 304, has no coding whatever it says
+        decoder = decoder or _Decoder(codings, host)  # a response without a body, as 204 and 304, has no coding
         sent += len(chunk)
         if number > MAX_CHUNKS:
             raise UpstreamFailed(f"{host} sent the body in too many parts.", reason="bad_content")
-        # One byte more than is left shows that there is more.
+        # One byte above the limit shows that the body is too long.
         for part in decoder.parts(chunk, limit_bytes + 1 - size):
             size += len(part)
             if size > limit_bytes:
@@ -38,7 +38,7 @@ def decoded(chunks: Iterator[bytes], codings: str, limit_bytes: int, host: str) 
 
 
 class _Decoder:
-    """One content coding: none, gzip or deflate. Raises UpstreamFailed `bad_content` for any other, which was not asked for."""
+    """One content coding: none, gzip or deflate. Raises UpstreamFailed `bad_content` for any other."""
 
     def __init__(self, codings: str, host: str) -> None:
         self._host = host
@@ -56,13 +56,13 @@ class _Decoder:
         self._members = 1
 
     def parts(self, chunk: bytes, most: int) -> Iterator[bytes]:
-        """What a chunk becomes, at most `most` bytes of it."""
+        """The decoded chunk, at most `most` bytes of it."""
         if self._zlib is None:
             yield chunk
             return
         while chunk and most > 0:
             if self._zlib.eof:
-                # gzip's format is of one or more members. What else follows is nothing.
+                # A gzip body has one or more members. Other trailing bytes are ignored.
                 if self._new is not _gzip or not chunk.startswith(_GZIP[: len(chunk)]):
                     return
                 self._zlib = _gzip()
@@ -75,7 +75,7 @@ class _Decoder:
             yield part
 
     def end(self) -> None:
-        """Raises UpstreamFailed when the stream was cut off."""
+        """Check that the stream is complete. Raises UpstreamFailed when it is cut off."""
         if self._zlib is not None and not self._zlib.eof:
             raise UpstreamFailed(f"The body of {self._host} is cut off.", reason="bad_content")
 
@@ -92,18 +92,18 @@ class _Deflate:
 
     @property
     def eof(self) -> bool:
-        """Whether the end has come."""
+        """See zlib.decompressobj."""
         return self._inner is not None and self._inner.eof
 
     @property
     def unused_data(self) -> bytes:
-        """What follows the end."""
+        """See zlib.decompressobj."""
         rest: bytes = self._inner.unused_data
         return rest
 
     @property
     def unconsumed_tail(self) -> bytes:
-        """What is left of a chunk."""
+        """See zlib.decompressobj."""
         tail: bytes = self._inner.unconsumed_tail
         return tail
 

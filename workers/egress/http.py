@@ -1,6 +1,6 @@
-"""The guarded HTTP client: pinned addresses, redirects by hand, caps on what is sent back, one deadline for all of it.
+"""The guarded HTTP client: checked addresses, checked redirects, limits on the response, one deadline for the whole call.
 
-httpcore speaks HTTP/1.1 on a connection that is made here; it resolves nothing, follows nothing and decodes nothing.
+httpcore speaks HTTP/1.1 on a connection that this module makes. It does not resolve names, follow redirects or decode bodies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workers.egress.decoding import decoded
 MAX_REDIRECTS = 5
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 32 * 1024
-"""Of everything before the body: status line and headers, and interim responses (1xx) with theirs."""
+"""Bytes before the body: the status line and the headers, and interim responses (1xx) with theirs."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _WITHOUT_BODY = frozenset({204, 304})
@@ -32,11 +32,11 @@ _CHUNK_BYTES = 64 * 1024
 
 
 class HttpClient:
-    """One request on one connection at a time, and nothing kept between them: no cookies, no cache, no environment.
+    """Makes a new connection for each request. It has no cookies and no cache, and ignores proxies in the environment.
 
     Args:
         trust: verifies certificates.
-        agent: who asks, for the User-Agent header.
+        agent: the User-Agent header.
     """
 
     def __init__(self, connector: Connector, trust: ssl.SSLContext, *, agent: str) -> None:
@@ -47,10 +47,10 @@ class HttpClient:
     def get(
         self, url: PublicUrl, *, limit_bytes: int, deadline: float, headers: Mapping[str, str] | None = None
     ) -> Page:
-        """GET, following up to 5 redirects, each of which is checked as the first URL was.
+        """GET a URL, and follow up to 5 redirects. Each one is checked as the first URL was.
 
         Args:
-            limit_bytes: most bytes of a body, both as it is sent and as it is decoded.
+            limit_bytes: limit of the body, both as it is sent and as it is decoded.
             deadline: monotonic seconds, for all redirects together.
 
         Raises:
@@ -58,7 +58,7 @@ class HttpClient:
             UpstreamFailed: `timeout`, `dns_failure`, `connection_refused`, `tls_failure`, `too_large` or `bad_content`.
         """
         for _ in range(MAX_REDIRECTS + 1):
-            page = self._asked("GET", url, limit_bytes, deadline, headers, None, follows=True)
+            page = self._send("GET", url, limit_bytes, deadline, headers, None, follows=True)
             location = page.header("location")
             if page.status not in REDIRECTS or location is None:
                 return page
@@ -75,10 +75,10 @@ class HttpClient:
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
     ) -> Page:
-        """One request and its response, whatever its status. Raises what `get` raises."""
-        return self._asked(method, url, limit_bytes, deadline, headers, content, follows=False)
+        """Send one request and return its response, whatever its status. Raises the same exceptions as `get`."""
+        return self._send(method, url, limit_bytes, deadline, headers, content, follows=False)
 
-    def _asked(
+    def _send(
         self,
         method: str,
         url: PublicUrl,
@@ -137,14 +137,14 @@ def _request(
 
 
 def _answer(stream: _Stream, request: httpcore.Request, url: PublicUrl, limit_bytes: int, *, follows: bool) -> Page:
-    """The response. Of one that is followed the body is not read: it may be endless, and nobody wants it."""
+    """The response. The body of a redirect that is followed is not read: it may be endless."""
     with httpcore.HTTP11Connection(request.url.origin, stream) as connection:
         response = connection.handle_request(request)
         stream.is_in_head = False
         stream.most = stream.received + 8 * (limit_bytes + _CHUNK_BYTES)  # a chunk of one byte is sent as six
         if len(response.headers) > MAX_HEADERS:
             raise UpstreamFailed(f"{url.host} sent more than {MAX_HEADERS} headers.", reason="too_large")
-        if response.status < 200:  # 101: a protocol that nobody asked for
+        if response.status < 200:  # 101: we asked for no other protocol
             raise UpstreamFailed(f"{url.host} switched to another protocol.", reason="bad_content")
         pairs = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers)
         page = Page(str(url), response.status, pairs, b"")
@@ -162,12 +162,12 @@ def _declared(page: Page) -> int:
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connected socket for httpcore, on which no operation outlives the deadline.
+    """A connected socket for httpcore. None of its operations outlasts the deadline.
 
     Attributes:
-        received: bytes so far.
-        is_in_head: what comes are headers, of which there may be MAX_HEADER_BYTES.
-        most: of bytes received, with what surrounds a body's chunks.
+        received: bytes received so far.
+        is_in_head: whether the headers are being read, which may have MAX_HEADER_BYTES.
+        most: limit of received bytes, with the framing of chunks.
     """
 
     def __init__(self, connected: socket.socket, deadline: float) -> None:
@@ -178,12 +178,12 @@ class _Stream(httpcore.NetworkStream):
         self.most = 0
 
     def secure(self, trust: ssl.SSLContext, host: str) -> None:
-        """A TLS handshake; SNI is the name that was checked."""
+        """Make a TLS handshake. SNI is the name that was checked."""
         self._limit()
         self._socket = trust.wrap_socket(self._socket, server_hostname=host)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """What has come, at most `max_bytes`."""
+        """The next bytes, at most `max_bytes`."""
         self._limit()
         most = min(max_bytes, _CHUNK_BYTES)
         if self.is_in_head:
@@ -197,22 +197,22 @@ class _Stream(httpcore.NetworkStream):
         return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """All of it. Not by sendall(), which over TLS gives every part the whole time."""
+        """Write everything. sendall() would not do: over TLS it gives each part the whole timeout."""
         rest = memoryview(buffer)
         try:
             while rest:
                 self._limit()
                 rest = rest[self._socket.send(rest[:_CHUNK_BYTES]) :]
         except (BrokenPipeError, ConnectionResetError):
-            # A server that refuses a request may close it before it has read all: httpcore then reads the answer.
+            # A server may refuse a request before it has read all of it: httpcore then reads the answer.
             raise httpcore.WriteError from None
 
     def close(self) -> None:
-        """At once."""
+        """Close the socket."""
         self._socket.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Nothing that httpcore needs."""
+        """None: httpcore needs nothing from it."""
         return None
 
     def _limit(self) -> None:
@@ -223,7 +223,7 @@ class _Stream(httpcore.NetworkStream):
 
 
 def _redirected(url: PublicUrl, location: str) -> PublicUrl:
-    # Servers write what they like: UTF-8, as browsers read it, or Latin-1, and spaces.
+    # Servers send UTF-8, as browsers read it, or Latin-1, and spaces.
     with contextlib.suppress(UnicodeDecodeError):
         location = location.encode("latin-1").decode()
     try:

@@ -1,4 +1,4 @@
-"""One side of a connection through the proxy: HTTP by h11, with limits, and counted bytes."""
+"""One side of a connection through the proxy: HTTP with h11, limits and a byte count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workers.egress.allowance import REASONS, Refused
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024
 END_S = 5.0
-"""For the last bytes to be taken."""
+"""Seconds for the other side to take the last bytes."""
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -39,7 +39,7 @@ class Peer:
     """The client or the upstream.
 
     Args:
-        spend: counts what is read, and raises when it is too much.
+        spend: counts bytes that were read, and raises when they are too many.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Peer:
         self.spend = spend
 
     async def read(self) -> bytes:
-        """What has come. Nothing: the end."""
+        """The next bytes; empty at the end."""
         data = await self._reader.read(_CHUNK_BYTES)
         self.spend(len(data))
         return data
 
     async def write(self, data: bytes) -> None:
-        """As fast as it is taken."""
+        """Write, and wait while the other side is slow."""
         self._writer.write(data)
         await self._writer.drain()
 
@@ -74,7 +74,7 @@ class Peer:
         return event
 
     async def head(self) -> object:
-        """A request, a response, or the end. Raises h11.RemoteProtocolError, also for one that is too long."""
+        """A request, a response, or the end. Raises h11.RemoteProtocolError, also for a head that is too long."""
         event = await self.next()
         if isinstance(event, h11.Request | h11.Response | h11.InformationalResponse):
             size = sum(len(name) + len(value) + 4 for name, value in event.headers)
@@ -83,12 +83,12 @@ class Peer:
         return event
 
     async def send(self, event: h11.Event) -> None:
-        """A part of a message."""
+        """Send a part of a message."""
         if data := self._http.send(event):
             await self.write(data)
 
     async def refuse(self, refused: Refused) -> None:
-        """Say why, when nothing was said yet; else break off, so that half of an answer is not taken for the whole."""
+        """Answer with the reason. After a part of an answer, abort instead: half an answer must not pass for a whole one."""
         if self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             raise ConnectionAbortedError
         text = f"{refused.reason}: {refused.detail}\n".encode()
@@ -105,23 +105,23 @@ class Peer:
         await self.send(h11.EndOfMessage())
 
     def taken_over(self) -> bytes:
-        """What came behind a CONNECT."""
+        """The bytes that came with a CONNECT."""
         data, _ = self._http.trailing_data
         return data
 
     async def pour(self, into: Peer) -> None:
-        """All bytes, to the end."""
+        """Copy all bytes, to the end."""
         while data := await self.read():
             await into.write(data)
         into.write_end()
 
     def write_end(self) -> None:
-        """There is no more to write."""
+        """Half-close: nothing more will be written."""
         with contextlib.suppress(OSError):
             self._writer.write_eof()
 
     async def end(self) -> None:
-        """Let the other side take the last bytes; what it still sends is for nobody."""
+        """Let the other side take the last bytes, and ignore what it still sends."""
         self.write_end()
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(END_S):
@@ -129,12 +129,12 @@ class Peer:
                     pass
 
     def abort(self) -> None:
-        """At once."""
+        """Close the connection at once."""
         self._writer.transport.abort()
 
 
 def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Without those that are for one hop, or that say to be, and without a length beside chunks."""
+    """The headers without those of one hop (RFC 9110, 7.6.1), and without a length beside chunks."""
     named = {
         token.strip().lower() for name, value in headers if name == b"connection" for token in value.split(b",")
     } - _NEVER_OF_ONE_HOP

@@ -1,7 +1,7 @@
-"""What may be connected to. The whole policy is the two tables: everything else only asks it.
+"""The addresses that workers may connect to. The two tables are the whole policy.
 
-Python's own `ipaddress.is_global` is no help: on 3.11.7 it calls 64:ff9b::7f00:1, 2002:7f00:1::, ::127.0.0.1, 224.0.0.1 and
-192.88.99.1 global (measured).
+Python's `ipaddress.is_global` cannot replace them: on 3.11.7 it calls 64:ff9b::7f00:1, 2002:7f00:1::, ::127.0.0.1, 224.0.0.1
+and 192.88.99.1 global (measured).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DENIED_IPV4 = {
 }
 
 PUBLIC_IPV6 = "2000::/3"
-"""All that is assigned as global unicast. Loopback, mapped, NAT64, private, link-local and multicast lie outside."""
+"""Everything that is assigned as global unicast. Loopback, mapped, NAT64, private, link-local and multicast lie outside."""
 
 DENIED_IPV6 = {
     "2001::/23": "IETF protocol assignments: Teredo, ORCHID, benchmarks (RFC 2928)",
@@ -53,11 +53,11 @@ _PUBLIC_IPV6 = ipaddress.IPv6Network(PUBLIC_IPV6)
 
 
 class Policy:
-    """The tables, and what the operator adds.
+    """The tables and the operator's additions.
 
     Args:
-        allowed: networks that are reached whatever the tables say: local servers of a sandbox or a test.
-        denied: networks that are never reached: this installation's own.
+        allowed: networks that are allowed whatever the tables say: local servers of a sandbox or a test.
+        denied: networks that are never allowed: this installation's own.
     """
 
     def __init__(self, *, allowed: Iterable[Network] = (), denied: Iterable[Network] = ()) -> None:
@@ -65,10 +65,10 @@ class Policy:
         self._denied = tuple((network, "this installation's own") for network in denied) + _DENIED
 
     def refusal(self, text: str) -> str | None:
-        """Why an address is not connected to. None: it may be.
+        """Why an address is refused; None when it is allowed.
 
         Args:
-            text: an address as a resolver or a socket gives it. What is none is refused.
+            text: an address as a resolver or a socket gives it. Anything else is refused.
         """
         try:
             address = ipaddress.ip_address(text)

@@ -1,14 +1,14 @@
-"""The guarded connections as a forward proxy, for a browser that has no other network.
+"""A forward proxy on the guarded connections, for a browser that has no other network.
 
     proxy = Proxy(connector)
     await proxy.listen(folder / "proxy.sock")
     with proxy.serving(Job()) as job:
-        ...  # any user name, password job.token
-    job.refusals  # what it was not given, by host
+        ...  # the browser logs in with any user name and the password job.token
+    job.refusals  # reasons of refused requests, by host
 
-It decides nothing by itself: names are read by jobs.hosts, and resolved, judged and connected to in one step by the Connector.
-HTTP is read and written anew on both sides, one request per connection, so that no two parsers can disagree about where a
-request ends. What follows a CONNECT is bytes; whether they are TLS is not looked at.
+It has no policy of its own: jobs.hosts reads names, and the Connector resolves, checks and connects in one step. HTTP is parsed
+and written anew on both sides, one request per connection, so that no two parsers can disagree about where a request ends. A
+CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from workers.egress.connect import Connector
 from workers.egress.peer import Peer, passed_on
 
 HEAD_S = 10.0
-"""For a request's head. Who asks is not known before it has come."""
+"""Seconds for a request's head: only the head tells whose job it is."""
 CONNECT_S = 10.0
 CONNECTIONS = 256
-"""Of all jobs together, and of those that have told no token."""
-MAX_ANNOUNCED = 10
-"""Answers of 1xx before the answer."""
+"""Open connections, of all jobs together and of clients without a token."""
+MAX_INTERIM_RESPONSES = 10
+"""Responses of 1xx before the response."""
 
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"})
 _CLEAR_PORTS = frozenset({80, 8080})
@@ -49,10 +49,10 @@ _ABSOLUTE = re.compile(rb"(http://[^/?#\\]+)((?:[/?][^#]*)?)", re.IGNORECASE)
 
 
 class Proxy:
-    """Serves until it is closed, in one event loop, from which alone it is used. Names and connections are for threads.
+    """Serves until it is closed. It belongs to one event loop; threads resolve names and connect.
 
     Args:
-        threads: connections that are made at the same time.
+        threads: connections that are opened at the same time.
     """
 
     def __init__(self, connector: Connector, *, threads: int = 32) -> None:
@@ -64,11 +64,11 @@ class Proxy:
         self._open: set[asyncio.Task[None]] = set()
 
     async def listen(self, path: Path) -> None:
-        """On a Unix socket that only this user may open."""
+        """Listen on a Unix socket that only this user may open."""
         self._servers.append(await asyncio.start_unix_server(self._serve, sock=_private(path)))
 
     async def listen_on_port(self, address: str = "127.0.0.1", port: int = 0) -> int:
-        """On a loopback address. Gives the port."""
+        """Listen on a loopback address. Returns the port."""
         if not ipaddress.ip_address(address).is_loopback:
             raise ValueError(f"{address} is not a loopback address")
         server = await asyncio.start_server(self._serve, address, port)
@@ -79,7 +79,7 @@ class Proxy:
 
     @contextlib.contextmanager
     def serving(self, job: Job) -> Iterator[Job]:
-        """Serve a job. At the end its connections are cut."""
+        """Serve a job, and close its connections at the end."""
         self._jobs[job.token] = job
         try:
             yield job
@@ -89,7 +89,7 @@ class Proxy:
                 task.cancel()
 
     async def close(self) -> None:
-        """Cut everything. Threads that are connecting end at their deadlines."""
+        """Close everything. Threads that are connecting end at their deadlines."""
         for server in self._servers:
             server.close()
         for task in self._open:
@@ -107,7 +107,7 @@ class Proxy:
                 await self._answer(client, task)
                 await client.end()
         except (h11.ProtocolError, OSError, asyncio.CancelledError):
-            pass  # it is cut, and that is seen
+            pass  # the client sees that the connection is closed
         finally:
             self._open.discard(task)
             client.abort()
@@ -148,9 +148,9 @@ class Proxy:
     async def _serve_job(self, job: Job, client: Peer, request: h11.Request) -> None:
         host = ""
         try:
-            url, target = _asked(request)
+            url, target = _parsed(request)
             host = url.host
-            job.ask(host)
+            job.count_request(host)
             async with job.connecting:
                 upstream = await self._connected(url, job)
         except (NotPublic, JobFailure, Refused) as failure:
@@ -184,8 +184,8 @@ class Proxy:
             raise
 
 
-def _asked(request: h11.Request) -> tuple[PublicUrl, bytes]:
-    """Where to, and what is asked for there."""
+def _parsed(request: h11.Request) -> tuple[PublicUrl, bytes]:
+    """The URL and the target of a request."""
     if request.http_version not in {b"1.0", b"1.1"}:
         raise Refused("bad_request", "Ask in HTTP/1.1.")
     if request.method == b"CONNECT":
@@ -201,7 +201,7 @@ def _asked(request: h11.Request) -> tuple[PublicUrl, bytes]:
     names = [name for name, _ in request.headers]
     if b"transfer-encoding" in names and b"content-length" in names:
         raise Refused("bad_request", "A body has one length.")
-    # The rest of the target may be longer than a caller's URL, and nobody here reads it.
+    # The target may be longer than a caller's URL may be: nothing here reads it.
     target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
     return public_url(absolute[1].decode("ascii") + "/"), target
 
@@ -225,7 +225,7 @@ async def _forward(client: Peer, upstream: Peer, request: h11.Request, url: Publ
 
 
 async def _response(upstream: Peer) -> h11.Response:
-    for _ in range(MAX_ANNOUNCED):
+    for _ in range(MAX_INTERIM_RESPONSES):
         head = await upstream.head()
         if isinstance(head, h11.Response):
             return head
@@ -261,7 +261,7 @@ def _refusal(failure: NotPublic | JobFailure | Refused) -> Refused:
 def _private(path: Path) -> socket.socket:
     bound = socket.socket(socket.AF_UNIX)
     bound.bind(str(path))
-    path.chmod(0o600)  # before it listens, so that nobody was quicker
+    path.chmod(0o600)  # before it listens, so that no other user connects first
     return bound
 
 

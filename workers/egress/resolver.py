@@ -1,4 +1,4 @@
-"""Names to addresses that may be connected to. Always by the DNS: never /etc/hosts, never a search domain."""
+"""Resolves names to addresses that the policy allows. It asks only the DNS: no /etc/hosts, no search domain."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from workers.egress.wire import MAX_LABELS, labels
 MAX_ADDRESSES = 16
 MAX_CNAMES = 8
 QUERY_TIMEOUT_S = 2.0
-"""For one server to answer; another is asked then, or the same again."""
+"""Seconds for one server to answer. Then another server is asked, or the same one again."""
 LOOKUP_S = 5.0
-"""For all addresses of a host."""
+"""Seconds to find all addresses of a host."""
 
 
 class Resolver:
-    """The name servers of this installation.
+    """Asks the name servers of this installation.
 
     Args:
-        server: ``(address, port)`` of the only one; None: those of /etc/resolv.conf.
-        overrides: names with an address of the operator's choice, for which nobody is asked.
+        server: ``(address, port)`` of the only name server; None: those of /etc/resolv.conf.
+        overrides: names whose address the operator has set. They are not looked up.
     """
 
     def __init__(
@@ -78,20 +78,20 @@ class Resolver:
             response: dns.message.QueryMessage = absent.response(dns.name.from_text(name))  # type: ignore[no-untyped-call]
             return response
         except (dns.resolver.NoNameservers, dns.resolver.LifetimeTimeout) as failed:
-            return _last_word(failed)
+            return _response_without_records(failed)
         except (dns.exception.DNSException, OSError):
             raise UpstreamFailed("The name servers failed to answer.", reason="servfail") from None
         return answer.response
 
     def addresses(self, host: str, *, deadline: float) -> list[str]:
-        """Where a host may be connected to, IPv4 first. Every address that the DNS gives must be public: a name with a public
-        and a private one is how a check is got round.
+        """The addresses of a host, IPv4 first. All of them must be public: a name with a public and a private address is a
+        known way around such a check.
 
         Raises:
             BlockedAddress: one of them is not public.
             UpstreamFailed: `dns_failure`, or `timeout`.
         """
-        found = [self._overrides[host]] if host in self._overrides else self._looked_up(host, deadline)
+        found = [self._overrides[host]] if host in self._overrides else self._look_up(host, deadline)
         if not found:
             raise UpstreamFailed(f"{host} has no address.", reason="dns_failure")
         if len(found) > MAX_ADDRESSES:
@@ -101,17 +101,17 @@ class Resolver:
                 raise BlockedAddress(f"{host} leads to an address that is not public: {why}.")
         return found
 
-    def _looked_up(self, host: str, deadline: float) -> list[str]:
+    def _look_up(self, host: str, deadline: float) -> list[str]:
         deadline = min(deadline, time.monotonic() + LOOKUP_S)
-        found = self._asked(host, "A", deadline)
+        found = self._query_addresses(host, "A", deadline)
         if not found:
-            return self._asked(host, "AAAA", deadline)
-        # Some servers fail for all but A. What is not known is not connected to.
+            return self._query_addresses(host, "AAAA", deadline)
+        # Some servers fail for every type but A. Addresses that are not known are not used.
         with contextlib.suppress(UpstreamFailed):
-            found += self._asked(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))
+            found += self._query_addresses(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))
         return found
 
-    def _asked(self, host: str, record_type: str, deadline: float) -> list[str]:
+    def _query_addresses(self, host: str, record_type: str, deadline: float) -> list[str]:
         try:
             response = self.query(host, record_type, deadline=deadline)
         except UpstreamFailed as failure:
@@ -132,8 +132,10 @@ class Resolver:
         ]
 
 
-def _last_word(failed: dns.resolver.NoNameservers | dns.resolver.LifetimeTimeout) -> dns.message.QueryMessage:
-    """What servers that gave no records said of it. A refusal is an answer; that all failed is none."""
+def _response_without_records(
+    failed: dns.resolver.NoNameservers | dns.resolver.LifetimeTimeout,
+) -> dns.message.QueryMessage:
+    """The response when no server gave records. A refusal is a response; raises UpstreamFailed when all servers failed."""
     said = {error[4].rcode(): error[4] for error in failed.kwargs["errors"] if error[4] is not None}
     if dns.rcode.REFUSED in said:
         verdict: dns.message.QueryMessage = said.get(dns.rcode.SERVFAIL, said[dns.rcode.REFUSED])
@@ -146,17 +148,17 @@ def _last_word(failed: dns.resolver.NoNameservers | dns.resolver.LifetimeTimeout
 def _system_servers() -> list[_Server]:
     try:
         found = dns.resolver.Resolver().nameservers
-    except dns.resolver.NoResolverConfiguration:  # then every question fails, and the worker lives
+    except dns.resolver.NoResolverConfiguration:  # every query fails then, but the worker runs
         return []
     return [_Server(str(address), 53) for address in found]
 
 
 MAX_DATAGRAM = 4096
-"""We ask for 1232 at most. What is longer is no answer to us."""
+"""We announce 1232 bytes. A longer datagram is no answer to our query."""
 
 
 class _Server(dns.nameserver.Do53Nameserver):
-    """A name server. dnspython looks at the clock only when nothing has come, so a flood of wrong answers would hold it."""
+    """A name server. dnspython checks its deadline only when no data is there, so a flood of wrong answers would hold it."""
 
     def query(
         self,
@@ -168,7 +170,7 @@ class _Server(dns.nameserver.Do53Nameserver):
         one_rr_per_rrset: bool = False,
         ignore_trailing: bool = False,
     ) -> dns.message.Message:
-        """Ask by UDP; by TCP when `max_size` says that the answer was cut off."""
+        """Ask by UDP, or by TCP when `max_size` says that the answer was cut off."""
         deadline = time.monotonic() + timeout
         if max_size:
             return self._by_tcp(request, deadline)
@@ -179,7 +181,7 @@ class _Server(dns.nameserver.Do53Nameserver):
                 self.address,
                 timeout=timeout,
                 port=self.port,
-                sock=_Until(opened, deadline),
+                sock=_DeadlineSocket(opened, deadline),
                 raise_on_truncation=True,
                 ignore_errors=True,
                 ignore_unexpected=True,
@@ -201,7 +203,7 @@ class _Server(dns.nameserver.Do53Nameserver):
         response = dns.message.from_wire(wire)
         if not request.is_response(response):
             raise dns.query.BadResponse
-        if response.flags & dns.flags.TC:  # what is missing would look like what does not exist
+        if response.flags & dns.flags.TC:  # missing records would look like records that do not exist
             raise dns.message.Truncated(message=response)  # type: ignore[no-untyped-call]
         return response
 
@@ -224,8 +226,8 @@ def _left_s(deadline: float) -> float:
     return left_s
 
 
-class _Until:
-    """A socket that reads nothing after a time, whatever has come."""
+class _DeadlineSocket:
+    """A socket that reads nothing after the deadline."""
 
     def __init__(self, opened: socket.socket, deadline: float) -> None:
         self._opened = opened

@@ -1,15 +1,15 @@
-"""Courtesy to systems that may ban us: few calls at a time to each, and none for a while when it has had enough.
+"""Concurrency limits and circuit breakers for systems that may ban us, one per upstream.
 
     upstreams = Upstreams(at_once=2)
-    with upstreams.turn("whois.nic.example", deadline=deadline):
-        ...  # one exchange; what it raises says how the upstream is
+    with upstreams.slot("whois.nic.example", deadline=deadline):
+        ...  # one exchange; its exception tells whether the upstream works
 
-A turn that ends with UpstreamFailed `rate_limited` opens the upstream's circuit (at once, unless `throttles` says otherwise),
-and so do three turns in a row that end with a reason of `failing`. While it is open, and until one probe has succeeded after
-that, turns are refused with UpstreamFailed `rate_limited` before anything is sent. Each probe that fails doubles the pause. Any
-other end of a turn says that the upstream works; an exception that is no UpstreamFailed says nothing of it.
+An exchange that ends with UpstreamFailed `rate_limited` opens the upstream's circuit (the first one, unless `throttles` is
+higher), and so do three in a row that end with a reason of `failing`. While the circuit is open, and then until one probe has
+succeeded, `slot` raises UpstreamFailed `rate_limited` before anything is sent. Each failed probe doubles the pause. Any other
+result shows that the upstream works; an exception that is no UpstreamFailed shows nothing.
 
-All of this is per process: n processes are n times as many calls.
+The limits are per process: n processes make n times as many calls.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ FAILING = frozenset({"connection_refused", "dns_failure", "timeout", "tls_failur
 
 @dataclass(slots=True)
 class _Upstream:
-    """Attributes:
-    failures: in a row.
-    resting_until: when the circuit is half open; None: it is closed.
-    pause_s: how long it was open the last time.
+    """The state of one upstream.
+
+    Attributes:
+        failures: failed exchanges in a row.
+        half_open_at: when the open circuit admits a probe, in monotonic seconds; None: the circuit is closed.
+        pause_s: how long the circuit was open the last time.
     """
 
     busy: int = 0
     waiting: int = 0
     failures: int = 0
-    resting_until: float | None = None
+    half_open_at: float | None = None
     pause_s: float = 0.0
     is_probed: bool = False
 
@@ -46,16 +48,16 @@ class Upstreams:
     """The upstreams of one kind. Thread-safe.
 
     Args:
-        at_once: turns of one upstream that run together; others wait for theirs.
-        failures: turns in a row that fail, until it is left alone.
-        throttles: turns in a row that are throttled, until it is left alone.
-        pause_s: how long it is left alone at first.
-        longest_pause_s: and at most.
+        at_once: exchanges with one upstream that run at the same time; others wait for a slot.
+        failures: failed exchanges in a row that open the circuit.
+        throttles: throttled exchanges in a row that open the circuit.
+        pause_s: seconds that the circuit stays open the first time.
+        longest_pause_s: seconds that it stays open at most.
         failing: reasons of UpstreamFailed that count as failures of the upstream.
-        fair_s: a `timeout` that comes sooner says more of the caller's deadline than of the upstream, and does not count.
-        names: upstreams that are remembered; names may be strangers', so there is a limit.
+        fair_s: an earlier `timeout` does not count: the caller's deadline was too close.
+        names: upstreams that are remembered. Callers choose names, so there is a limit.
         clock: monotonic seconds.
-        on_open: told for how many seconds, whenever a circuit opens. Raises nothing.
+        on_open: called with the seconds of the pause when a circuit opens. Raises nothing.
     """
 
     def __init__(
@@ -86,14 +88,14 @@ class Upstreams:
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
-    def turn(self, name: str, *, deadline: float) -> Iterator[None]:
-        """One exchange with an upstream, after those that came before.
+    def slot(self, name: str, *, deadline: float) -> Iterator[None]:
+        """Hold one of the upstream's slots during one exchange.
 
         Args:
-            deadline: monotonic seconds until which a turn is waited for.
+            deadline: monotonic seconds until which it waits for a slot.
 
         Raises:
-            UpstreamFailed: `rate_limited`: its circuit is open, or too many calls wait for it.
+            UpstreamFailed: `rate_limited`: the circuit is open, or too many calls wait for the upstream.
         """
         with self._changed:
             upstream, is_probe = self._take(name, deadline)
@@ -112,10 +114,10 @@ class Upstreams:
 
     def _take(self, name: str, deadline: float) -> tuple[_Upstream, bool]:
         upstream = self._upstreams.pop(name, None) or _Upstream()
-        self._upstreams[name] = upstream  # the one that was asked last comes last
+        self._upstreams[name] = upstream  # the most recently used one comes last
         while True:
-            if upstream.resting_until is not None:
-                left_s = upstream.resting_until - self._clock()
+            if upstream.half_open_at is not None:
+                left_s = upstream.half_open_at - self._clock()
                 if left_s > 0 or upstream.is_probed:
                     raise UpstreamFailed(
                         f"{name} has had too many calls or does not work, and is left alone"
@@ -151,28 +153,28 @@ class Upstreams:
             upstream.failures += 1
             limit = self._throttles if reason == "rate_limited" else self._failures
             is_enough = is_probe or upstream.failures >= limit
-            # Of turns that end together only the first opens it: the others would only double the pause.
-            if is_enough and (is_probe or upstream.resting_until is None):
+            # Of exchanges that fail together only the first opens the circuit: the others would double the pause.
+            if is_enough and (is_probe or upstream.half_open_at is None):
                 self._open(upstream)
-        elif is_probe or upstream.resting_until is None:
+        elif is_probe or upstream.half_open_at is None:
             upstream.failures = 0
             upstream.pause_s = 0.0
-            upstream.resting_until = None
+            upstream.half_open_at = None
         self._changed.notify_all()
 
     def _open(self, upstream: _Upstream) -> None:
         upstream.pause_s = min(max(self._pause_s, 2 * upstream.pause_s), self._longest_pause_s)
-        upstream.resting_until = self._clock() + upstream.pause_s
+        upstream.half_open_at = self._clock() + upstream.pause_s
         upstream.failures = 0
         if self._on_open is not None:
             self._on_open(upstream.pause_s)
 
     def _forget(self) -> None:
-        """Of too many names: the one that was not asked for longest, and rather one that works."""
+        """Of too many upstreams, forget the least recently used one, preferably one whose circuit is closed."""
         if len(self._upstreams) <= self._names:
             return
         idle = [name for name, upstream in self._upstreams.items() if not upstream.busy and not upstream.waiting]
-        well = (name for name in idle if self._upstreams[name].resting_until is None)
-        name = next(well, idle[0] if idle else None)
+        closed = (name for name in idle if self._upstreams[name].half_open_at is None)
+        name = next(closed, idle[0] if idle else None)
         if name is not None:
             del self._upstreams[name]

@@ -1,6 +1,7 @@
-"""How much work a DNS message is to read, before it is read.
+"""Estimates how much work it takes to parse a DNS message, before it is parsed.
 
-A name may be a pointer of two bytes to one of 127 labels. dnspython builds each anew: 64 KB of them took it 8.5 s (measured).
+A name may be a pointer of two bytes to a name of 127 labels. dnspython builds each name anew: 64 KB of pointers took it 8.5 s
+(measured).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import dns.rdatatype as of
 
 MAX_LABELS = 30_000
-"""In all names of a message: a quarter of a second. 4000 addresses of a name of four labels have 16,000."""
+"""Labels in all names of a message, a quarter of a second of work. 4000 addresses of a name of four labels have 16,000."""
 
 _LONGEST = 127
 _HEADER = 12
@@ -20,14 +21,14 @@ _NAMES = {
     of.SRV: (6, 1),
     of.RRSIG: (18, 1),
 }
-"""Where the names of a record begin, and how many there are."""
+"""By record type: at which byte its names begin, and how many there are."""
 
 
 def labels(wire: bytes) -> int:
-    """Labels of all names in a message: at least as many as there are.
+    """An upper bound of the labels of all names in a message.
 
     Raises:
-        ValueError: it is no message.
+        ValueError: it is no DNS message.
     """
     try:
         return _Reader(wire).labels()
@@ -65,7 +66,7 @@ class _Reader:
         return found
 
     def _name(self, at: int, hops: int = 0) -> tuple[int, int]:
-        """How many labels it has, and where it ends."""
+        """The number of labels of the name at this byte, and where the name ends."""
         found = 0
         while size := self._wire[at]:
             if size >= 0xC0:

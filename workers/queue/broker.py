@@ -2,17 +2,18 @@
 
 Dramatiq's own Redis broker polls an empty queue with a back-off of up to a second, which costs a blocking caller 260 to
 470 ms (median, measured on two cores). Here XADD enqueues, XREADGROUP BLOCK wakes one waiting consumer, and one write replies
-to the caller and removes the message. Everything else is stock: actors, middleware, message format, the `dramatiq` command.
+to the caller and removes the message. Actors, middleware, message format and the `dramatiq` command are Dramatiq's.
 
-There are no delay queues: a job of a waiting caller is never put off. At-least-once: what a consumer has not renewed for
-`LEASE_MS` is claimed by another, so a job may run twice; the first result wins (workers/answers.py).
+There are no delay queues: a job of a waiting caller is never delayed. Delivery is at least once: another consumer claims a
+message that its consumer has not renewed for `LEASE_MS`, so a job may run twice; the first result wins (workers/answers.py).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any
 
 import dramatiq
 from dramatiq.broker import Broker, Consumer
@@ -22,25 +23,16 @@ from dramatiq.worker import Worker
 
 from shared.redis_connection import connect
 from shared.streams import FIELD, stream_key
-from workers.queue.consumer import StreamConsumer
+from workers.queue.consumer import ReplySource, StreamConsumer
 
 INLINE = "inline"
-"""Actor option: run the message in the thread that reads the queue. Twice the throughput of worker threads, for jobs of less
-than a millisecond that wait for nothing; a job of 20 ms would hold up every other for 20 ms. All actors of a queue agree."""
-
-
-class Outbox(Protocol):
-    """Where the results of finished messages wait to be sent."""
-
-    def take(self, messages: Sequence[dramatiq.Message[Any]]) -> Sequence[tuple[str, bytes]]:
-        """What to push, as list keys and values, in the write that removes these messages from their queue.
-
-        A message may have no result: it was given up after `MAX_DELIVERIES`, or no actor knows it.
-        """
+"""Actor option: run the message in the thread that reads the queue. That has twice the throughput of worker threads, for jobs
+of less than a millisecond that wait for nothing; a job of 20 ms would delay every other job by 20 ms. All actors of a queue
+set it, or none does."""
 
 
 class StopFetching(Middleware):
-    """Dramatiq keeps the consumers of a worker that finishes its jobs: they would take jobs that it will not run."""
+    """Stops the consumers of a worker that shuts down: Dramatiq lets them fetch jobs that the worker will not run."""
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
@@ -53,9 +45,10 @@ class StreamBroker(Broker):
 
     Args:
         url: the queue Redis.
-        middleware: every middleware, in order: none is added behind the reader's back.
+        middleware: every middleware, in order. Dramatiq's default middleware is not added.
         outbox: where the replies come from; without one, finished messages are only removed.
-        unhurried: queues whose messages are read and ended up to LINGER_S later, for fewer and larger writes.
+        batched: queues whose messages are read and acknowledged up to LINGER_S later, for fewer and larger writes.
+        unavailable_reason: why no message of a queue can be run now, "" when one can (workers/port_lifecycle.py).
     """
 
     def __init__(
@@ -63,16 +56,18 @@ class StreamBroker(Broker):
         url: str,
         *,
         middleware: list[Middleware],
-        outbox: Outbox | None = None,
+        outbox: ReplySource | None = None,
         batched: Collection[str] = (),
+        unavailable_reason: Callable[[str], str] = lambda queue_name: "",
     ) -> None:
-        self._heard: set[str] = set()
+        self._signals: set[str] = set()
         super().__init__(middleware=middleware)
         self.actor_options.add(INLINE)
         self.client = connect(url)
         self.outbox = outbox
         self._url = url
         self._batched = batched
+        self._unavailable_reason = unavailable_reason
         self._consumers: list[StreamConsumer] = []
 
     def close(self) -> None:
@@ -82,29 +77,29 @@ class StreamBroker(Broker):
             consumer.disconnect()
 
     def stop_fetching(self) -> None:
-        """For a worker that shuts down: what it has fetched is run or given back, and nothing more is fetched."""
+        """Fetch nothing more, for a worker that shuts down. Fetched messages are run or given back."""
         for consumer in self._consumers:
             consumer.is_stopping = True
 
     def add_middleware(self, middleware: Middleware, **place: Any) -> None:
         """Add a middleware."""
         super().add_middleware(middleware, **place)
-        self._heard |= {
+        self._signals |= {
             name for name in dir(Middleware) if getattr(type(middleware), name) is not getattr(Middleware, name)
         }
 
     def emit_before(self, signal: str, *args: Any, **kwargs: Any) -> None:
-        """Tell every middleware, if there is one that listens: asking each of them costs 3 us a message."""
-        if f"before_{signal}" in self._heard:
+        """Tell every middleware, if one handles the signal: calling each of them costs 3 us a message."""
+        if f"before_{signal}" in self._signals:
             super().emit_before(signal, *args, **kwargs)
 
     def emit_after(self, signal: str, *args: Any, **kwargs: Any) -> None:
-        """As emit_before."""
-        if f"after_{signal}" in self._heard:
+        """See emit_before."""
+        if f"after_{signal}" in self._signals:
             super().emit_after(signal, *args, **kwargs)
 
     def declare_actor(self, actor: dramatiq.Actor[Any, Any]) -> None:
-        """Declare an actor. Raises ValueError when others of its queue are run in another way."""
+        """Declare an actor. Raises ValueError when it is inline and others of its queue are not, or the reverse."""
         for other in self.actors.values():
             if other.queue_name == actor.queue_name and _is_inline(other) is not _is_inline(actor):
                 raise ValueError(f"{actor.actor_name}: all actors of {actor.queue_name} are inline, or none is")
@@ -128,8 +123,9 @@ class StreamBroker(Broker):
             prefetch=prefetch,
             timeout_ms=timeout,
             is_inline=is_inline,
-            is_unhurried=queue_name in self._batched,
+            is_batched=queue_name in self._batched,
             outbox=self.outbox,
+            unavailable_reason=partial(self._unavailable_reason, queue_name),
         )
         self._consumers.append(consumer)
         return consumer

@@ -1,5 +1,5 @@
-"""The consumer of one queue: reads messages, keeps the lease on what runs, takes over what dead consumers left, and ends
-messages with their replies, many in one write."""
+"""The consumer of one queue. It reads messages, renews the leases on those that run, claims those of dead consumers, and sends
+the replies of finished messages with their acknowledgements, many in one write."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 import dramatiq
 import msgspec
@@ -19,32 +19,58 @@ from redis.exceptions import RedisError, ResponseError
 from shared.failpoints import reach
 from shared.redis_connection import RedisConnection
 from shared.replies import LIST_TTL_S
-from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
+from shared.streams import (
+    FIELD,
+    GROUP,
+    LEASE_MS,
+    MAX_DELIVERIES,
+    RENEW_MS,
+    SILENT_MS,
+    stream_key,
+    unavailable_key,
+)
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
-
-if TYPE_CHECKING:
-    from workers.queue.broker import Outbox
 
 log = logging.getLogger(__name__)
 
 LINGER_S = 0.01
-"""How long an unhurried queue waits for more jobs to end before it ends them, and before it reads as many new ones."""
+"""How long a batched queue waits for more jobs to end before it acknowledges them, and before it reads as many new ones."""
 STAGGER_S = 0.002
-"""So far apart are jobs of an unhurried queue started that were read at once."""
+"""Seconds between the starts of jobs of a batched queue that were read together."""
 FORGET_MS = 10 * 60 * 1000
-"""A consumer that was silent for that long is dead, and its name is removed from the group."""
+"""The name of a consumer that was silent for that long is removed from the group."""
 _RECONNECT_S = 0.1
-_END_TRIES = 30
+_ACK_TRIES = 30
 _FIELD = FIELD.encode()
+_LAST_ID = f"{2**64 - 1}-{2**64 - 2}"
+"""No entry has a higher id: a consumer that reads its pending entries from here gets none, and Redis sees that it lives."""
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 
 
-class StreamConsumer(Consumer):
-    """Iterates over the messages of one queue; None whenever there was none for a while, or when they were run inline.
+class ReplySource(Protocol):
+    """Where the replies of finished messages come from (workers/queue/outbox.py)."""
 
-    One thread iterates, while worker threads acknowledge: what they share is behind one condition. A lost connection is waited
-    out here: Dramatiq would stop the consumer for three seconds.
+    def take(self, messages: Sequence[dramatiq.Message[Any]]) -> Sequence[tuple[str, bytes]]:
+        """The replies to these messages, as list keys and values. They are pushed in the write that removes the messages.
+
+        A message may have no result: it was given up after `MAX_DELIVERIES`, or no actor knows it.
+        """
+
+
+class StreamConsumer(Consumer):
+    """Iterates over the messages of one queue. It gives None when none came for a while, or when they were run inline.
+
+    One thread iterates while worker threads acknowledge: one condition guards the state that they share. A lost connection is
+    repaired here, because Dramatiq would stop the consumer for three seconds.
+
+    Args:
+        prefetch: unfinished messages that it holds at most.
+        timeout_ms: milliseconds after which it gives None.
+        is_inline: messages are run in the thread that iterates.
+        is_batched: messages are read and acknowledged up to LINGER_S later, for fewer and larger writes.
+        unavailable_reason: why no message can be run now, "" when one can. Then nothing is fetched, and the reason is
+            reported under `unavailable_key`.
     """
 
     def __init__(
@@ -56,89 +82,96 @@ class StreamConsumer(Consumer):
         prefetch: int,
         timeout_ms: int,
         is_inline: bool,
-        is_unhurried: bool,
-        outbox: Outbox | None,
+        is_batched: bool,
+        outbox: ReplySource | None,
+        unavailable_reason: Callable[[], str],
     ) -> None:
         self.is_stopping = False
         self._broker = broker
         self._inline = Inline(broker, queue_name) if is_inline else None
         self._batches = Batches()
-        self._linger_s = LINGER_S if is_unhurried else 0
+        self._linger_s = LINGER_S if is_batched else 0
         self._outbox = outbox
+        self._unavailable_reason = unavailable_reason
         self._reading = RedisConnection(url, longest_block_s=RENEW_MS / 1000)
-        self._ending = RedisConnection(url)
+        self._acking = RedisConnection(url)
         self._stream = stream_key(queue_name)
         self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
         self._name = uuid.uuid4().hex
+        self._unavailable_key = unavailable_key(queue_name, self._name)
+        self._has_reported = False
         self._fetched: deque[StreamMessage] = deque()
-        # Not those that run inline: they take less than a lease.
+        # Without messages that run inline: they take less time than a lease.
         self._held: set[bytes] = set()
         self._room = threading.Condition()
         self._renewed_at = 0.0
-        self._ended: deque[StreamMessage] = deque()
-        self._is_ending = threading.Lock()
-        # Of an inline batch: sent in one write with the next question, which saves a round trip.
-        self._farewell: list[tuple[Any, ...]] = []
+        self._finished: deque[StreamMessage] = deque()
+        self._acking_lock = threading.Lock()
+        # Of an inline batch: they are sent in one write with the next read, which saves a round trip.
+        self._pending_acks: list[tuple[Any, ...]] = []
 
     def __next__(self) -> StreamMessage | None:
         """The next message, or None."""
-        if self._fetched and not self.is_stopping:
+        if self._fetched and self._may_work():
             if self._linger_s:
                 time.sleep(STAGGER_S)
             return self._fetched.popleft()
         try:
-            if time.monotonic() - self._renewed_at >= RENEW_MS / 1000:
+            is_due = time.monotonic() - self._renewed_at >= RENEW_MS / 1000
+            if is_due:
                 self._renew()
-                self._take_over()
-            if self.is_stopping:
-                self._say_farewell()
-                self._give_back()
-                time.sleep(self._block_ms / 1000)
-            elif not self._fetched:
-                self._read()
+            if not self._may_work():
+                self._wait_without_fetching()
+            else:
+                self._report_available()
+                if is_due:
+                    self._claim_abandoned()
+                if not self._fetched:
+                    self._read()
         except ResponseError as error:
             if "NOGROUP" not in str(error):
                 raise
             self._create_group()
         except RedisError:
             time.sleep(_RECONNECT_S)
-        return self._fetched.popleft() if self._fetched and not self.is_stopping else None
+        return self._fetched.popleft() if self._fetched and self._may_work() else None
 
     def ack(self, message: MessageProxy) -> None:
-        """The message is done: reply and remove it. When another thread is writing, that one writes for this one too."""
+        """Reply to a finished message and remove it. When another thread is writing, that thread writes this one too."""
         assert isinstance(message, StreamMessage)
-        self._ended.append(message)
-        while self._ended and self._is_ending.acquire(blocking=False):
+        self._finished.append(message)
+        while self._finished and self._acking_lock.acquire(blocking=False):
             try:
                 if self._linger_s:
                     time.sleep(self._linger_s)
-                self._end([self._ended.popleft() for _ in range(len(self._ended))])
+                self._reply_and_remove([self._finished.popleft() for _ in range(len(self._finished))])
             finally:
-                self._is_ending.release()
+                self._acking_lock.release()
 
     def nack(self, message: MessageProxy) -> None:
-        """Remove a message that failed. There is no dead-letter queue: the failure is the caller's answer already."""
+        """Remove a message that failed. There is no dead-letter queue: the caller has been told of the failure."""
         self.ack(message)
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Give messages that were fetched and not started to another consumer, at once."""
+        """Give fetched messages that were not started to another consumer at once."""
         for message in messages:
             assert isinstance(message, StreamMessage)
             add = ("XADD", self._stream, "*", FIELD, message.message.encode())
             try:
-                with self._is_ending:
-                    self._ending.send((("MULTI",), add, *self._commands([message.entry_id], ()), ("EXEC",)))
+                with self._acking_lock:
+                    self._acking.send((("MULTI",), add, *self._commands([message.entry_id], ()), ("EXEC",)))
             except RedisError:
-                pass  # it stays pending, and is claimed by another when its lease has run out
+                pass  # it stays pending, and another consumer claims it when its lease has run out
             finally:
                 self._release([message])
 
     def close(self) -> None:
-        """Give back what was fetched and leave the group. Messages still running are claimed by others after the lease."""
+        """Give back fetched messages and leave the group. Other consumers claim messages that still run after their lease."""
         try:
-            self._say_farewell()
+            self._send_pending_acks()
             self._give_back()
+            self._report_available()
             if not self._held:
                 self._reading.call("XGROUP", "DELCONSUMER", self._stream, GROUP, self._name)
         except RedisError:
@@ -146,10 +179,35 @@ class StreamConsumer(Consumer):
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Close the connections, and do nothing for what is held."""
+        """Close the connections. Held messages stay pending."""
         self._reading.close()
-        with self._is_ending:
-            self._ending.close()
+        with self._acking_lock:
+            self._acking.close()
+
+    def _may_work(self) -> bool:
+        return not self.is_stopping and not self._unavailable_reason()
+
+    def _wait_without_fetching(self) -> None:
+        self._send_pending_acks()
+        self._give_back()
+        if not self.is_stopping and (reason := self._unavailable_reason()):
+            self._report_unavailable(reason)
+        time.sleep(self._block_ms / 1000)
+
+    def _report_unavailable(self, reason: str) -> None:
+        """Tell the API the reason, and Redis that this consumer lives."""
+        self._has_reported = True
+        # The report of a consumer that dies outlives the time in which it passes for living: it never looks available.
+        report = ("SET", self._unavailable_key, reason, "PX", SILENT_MS + RENEW_MS)
+        presence = ("XREADGROUP", "GROUP", GROUP, self._name, "COUNT", 1, "STREAMS", self._stream, _LAST_ID)
+        _, answer = self._reading.send((report, presence))
+        if isinstance(answer, ResponseError):
+            raise answer
+
+    def _report_available(self) -> None:
+        if self._has_reported:
+            self._reading.call("DEL", self._unavailable_key)
+            self._has_reported = False
 
     def _give_back(self) -> None:
         while self._fetched:
@@ -160,19 +218,19 @@ class StreamConsumer(Consumer):
         if not room:
             return
         group = ("XREADGROUP", "GROUP", GROUP, self._name, "COUNT", room, "BLOCK", self._block_ms)
-        *_, streams = self._reading.send([*self._farewell, (*group, "STREAMS", self._stream, ">")])
-        if self._farewell:
+        *_, streams = self._reading.send([*self._pending_acks, (*group, "STREAMS", self._stream, ">")])
+        if self._pending_acks:
             reach("reply-sent")
-        self._farewell = []
+        self._pending_acks = []
         if isinstance(streams, ResponseError):
             raise streams
         for _, entries in streams or ():
             self._take(_pairs(entries))
 
-    def _say_farewell(self) -> None:
-        if self._farewell:
-            self._reading.send(self._farewell)
-            self._farewell = []
+    def _send_pending_acks(self) -> None:
+        if self._pending_acks:
+            self._reading.send(self._pending_acks)
+            self._pending_acks = []
 
     def _wait_for_room(self) -> int:
         with self._room:
@@ -181,7 +239,7 @@ class StreamConsumer(Consumer):
             return self._limit - len(self._held)
 
     def _renew(self) -> None:
-        """Keep the lease on what runs here."""
+        """Renew the leases on messages that run here."""
         if self._inline is not None:
             self._batches.adjust_scheduling()
         with self._room:
@@ -190,10 +248,10 @@ class StreamConsumer(Consumer):
             self._reading.call("XCLAIM", self._stream, GROUP, self._name, 0, *held, "IDLE", 0, "JUSTID")
         self._renewed_at = time.monotonic()
 
-    def _take_over(self) -> None:
-        """Claim what a dead consumer left, but not what has ended the consumers before."""
+    def _claim_abandoned(self) -> None:
+        """Claim the messages of dead consumers. Give up those that have ended too many consumers."""
         room = self._limit - len(self._held)
-        if room <= 0 or self.is_stopping:
+        if room <= 0:
             return
         _, claimed, *_ = self._reading.call(
             "XAUTOCLAIM", self._stream, GROUP, self._name, LEASE_MS, "0-0", "COUNT", room
@@ -203,19 +261,21 @@ class StreamConsumer(Consumer):
             return
         most = max(self._limit, 2 * LARGEST_BATCH)
         pending = self._reading.call("XPENDING", self._stream, GROUP, "-", "+", most, self._name)
-        worn = {entry_id for entry_id, _, _, deliveries in pending if deliveries > MAX_DELIVERIES}
-        self._take(entry for entry in entries if entry[0] not in worn)
-        given_up = [message for message in self._decoded(entry for entry in entries if entry[0] in worn) if message]
+        exhausted = {entry_id for entry_id, _, _, deliveries in pending if deliveries > MAX_DELIVERIES}
+        self._take(entry for entry in entries if entry[0] not in exhausted)
+        given_up = [
+            message for message in self._decoded(entry for entry in entries if entry[0] in exhausted) if message
+        ]
         for message in given_up:
             log.error("message %s of %s ended its workers: given up", message.message_id, message.actor_name)
             self.nack(message)
-        self._forget_the_dead()
+        self._forget_dead_consumers()
 
-    def _forget_the_dead(self) -> None:
+    def _forget_dead_consumers(self) -> None:
         for consumer in self._reading.call("XINFO", "CONSUMERS", self._stream, GROUP):
-            told = dict(zip(consumer[::2], consumer[1::2], strict=True))
-            if told[b"pending"] == 0 and told[b"idle"] > FORGET_MS:
-                self._reading.call("XGROUP", "DELCONSUMER", self._stream, GROUP, told[b"name"])
+            fields = dict(zip(consumer[::2], consumer[1::2], strict=True))
+            if fields[b"pending"] == 0 and fields[b"idle"] > FORGET_MS:
+                self._reading.call("XGROUP", "DELCONSUMER", self._stream, GROUP, fields[b"name"])
 
     def _take(self, entries: Iterable[Entry]) -> None:
         messages = self._decoded(entries)
@@ -228,8 +288,8 @@ class StreamConsumer(Consumer):
             for message in messages:
                 self._inline.process_message(message)
                 self._broker.emit_before("nack" if message.failed else "ack", message)
-            # Repeated with the next question if the connection is lost: a reader drops a reply that it has had.
-            self._farewell += self._end_of(messages)
+            # They are sent again after a lost connection: a reader drops a reply that it has had.
+            self._pending_acks += self._commands_of(messages)
             for message in messages:
                 self._broker.emit_after("nack" if message.failed else "ack", message)
 
@@ -240,7 +300,7 @@ class StreamConsumer(Consumer):
                 # As dramatiq.Message.decode, in a third of the time.
                 message: dramatiq.Message[Any] = dramatiq.Message(**msgspec.json.decode(fields[_FIELD]))
             except Exception:
-                # Not a message of ours: it would fail for every consumer, for ever.
+                # Not one of our messages: every consumer would fail to decode it, for ever.
                 self._reading.send(self._commands([entry_id], ()))
                 continue
             messages.append(StreamMessage(message, entry_id))
@@ -250,20 +310,20 @@ class StreamConsumer(Consumer):
                 self._held.update(message.entry_id for message in messages)
         return messages
 
-    def _end(self, messages: Sequence[StreamMessage]) -> None:
-        """Reply and remove, in one write. Only with `_is_ending` held."""
-        commands = self._end_of(messages)
-        for _ in range(_END_TRIES):
+    def _reply_and_remove(self, messages: Sequence[StreamMessage]) -> None:
+        """Reply to messages and remove them, in one write. The caller holds `_acking_lock`."""
+        commands = self._commands_of(messages)
+        for _ in range(_ACK_TRIES):
             try:
-                self._ending.send(commands)
+                self._acking.send(commands)
                 reach("reply-sent")
                 break
             except RedisError:
-                # A repeated reply is dropped by its reader. What stays pending is run again, and its first result wins.
+                # A reader drops a repeated reply. A message that stays pending is run again, and its first result wins.
                 time.sleep(_RECONNECT_S)
         self._release(messages)
 
-    def _end_of(self, messages: Sequence[StreamMessage]) -> list[tuple[Any, ...]]:
+    def _commands_of(self, messages: Sequence[StreamMessage]) -> list[tuple[Any, ...]]:
         replies: Sequence[tuple[str, bytes]] = ()
         try:
             if self._outbox is not None:
@@ -296,5 +356,5 @@ class StreamConsumer(Consumer):
 
 
 def _pairs(entries: Iterable[Any]) -> list[Entry]:
-    """Entries as Redis sends them: an id, and names and values in turn."""
+    """Entries as Redis sends them: an id, then names and values alternately."""
     return [(entry_id, dict(zip(flat[::2], flat[1::2], strict=True))) for entry_id, flat in entries]

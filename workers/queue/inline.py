@@ -1,4 +1,4 @@
-"""Running messages in the thread that read them, and how many are read at once."""
+"""Runs messages in the thread that read them, and decides how many are read together."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dramatiq.worker import WorkerThread
 from shared.scheduling import BatchScheduling
 
 BATCH = 16
-"""Messages that are read at once, and ended in one write. Of 64 in flight the API then answers some while the others are run:
-6 % more of them than with one batch of 64 (measured), which would be cheaper and leave each in turn idle."""
+"""Messages that are read together and acknowledged in one write. With 64 calls in flight the API answers some while others run,
+which gives 6 % more calls a second than one batch of 64 (measured): then the API and the worker would wait for each other."""
 LARGEST_BATCH = 32
-"""While as many as BATCH were there BACKLOG_AFTER times in a row: this thread is what the others wait for then, and larger
-batches are cheaper. A quarter more jobs a second for a caller that is never the slower one (measured, 64 in flight)."""
+"""Batch size after BACKLOG_AFTER full batches in a row. This thread is the bottleneck then, and larger batches are cheaper: a
+quarter more jobs a second (measured, 64 in flight, with a fast caller)."""
 BACKLOG_AFTER = 4
 
 
@@ -29,9 +29,9 @@ class StreamMessage(MessageProxy):
 
 
 class Inline(WorkerThread):
-    """Dramatiq's own way with a message, middleware and all, in the thread that read it. Never started.
+    """Processes a message as Dramatiq does, with all middleware, in the thread that read it. This thread is never started.
 
-    It stands in for the three things that a worker thread deals with: itself, the consumer thread and the work queue.
+    One object replaces the three that Dramatiq uses: the worker thread, the consumer thread and the work queue.
     """
 
     def __init__(self, broker: Broker, queue_name: str) -> None:
@@ -39,17 +39,17 @@ class Inline(WorkerThread):
         super().__init__(broker=broker, consumers={queue_name: stand_in}, work_queue=stand_in, worker_timeout=0)
 
     def post_process_message(self, message: MessageProxy) -> None:
-        """Nothing yet: a whole batch is ended in one write."""
+        """Do nothing yet: a whole batch is acknowledged in one write."""
 
     def task_done(self) -> None:
-        """Nothing waits for a queue."""
+        """Do nothing: there is no work queue."""
 
 
 class Batches:
-    """Of one queue.
+    """The batch size of one queue.
 
     Attributes:
-        size: how many messages to read at once.
+        size: how many messages to read together.
     """
 
     def __init__(self) -> None:
@@ -59,13 +59,13 @@ class Batches:
         self._batch_scheduling = BatchScheduling(many=BATCH // 2, few=BATCH // 4)
 
     def size_after(self, read: int) -> int:
-        """The size of the next, when so many were read."""
+        """The size of the next batch, after one with so many messages."""
         self._largest = max(self._largest, read)
         self._full = self._full + 1 if read >= BATCH else 0
         self.size = LARGEST_BATCH if self._full >= BACKLOG_AFTER else BATCH
         return self.size
 
     def adjust_scheduling(self) -> None:
-        """Judge by the largest since this was last done."""
-        self._batch_scheduling.look(self._largest)
+        """Adjust the scheduling to the largest batch since the last call."""
+        self._batch_scheduling.adjust(self._largest)
         self._largest = 0

@@ -1,4 +1,4 @@
-"""The hand-over from the thread that reads a queue to the threads that run its messages, in C instead of in Python."""
+"""Passes messages from the thread that reads a queue to the threads that run them, in C instead of Python."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dramatiq.broker import Broker
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 
-_NUDGE_S = 0.05
+_WAKE_S = 0.05
 
 
-class _Nudge:
-    """Put in to wake a thread. To it this looks as if nothing had come, so that it sees whether it is to stop."""
+class _WakeUp:
+    """An item that wakes a thread. The thread sees an empty queue, and checks whether it must stop."""
 
     @property
     def message(self) -> Any:
@@ -23,11 +23,11 @@ class _Nudge:
 
 
 class WorkQueue(queue.SimpleQueue[Any]):
-    """What Dramatiq asks of its PriorityQueue, first in, first out: our actors have no priorities.
+    """The methods of PriorityQueue that Dramatiq calls, first in, first out: our actors have no priorities.
 
-    A thread that takes with a timeout may wait for ever, when another takes what it was woken for just as its time runs out
-    (Python 3.11 counts on with what is left, which is less than nothing then). The next message wakes it, so this matters only
-    to a worker that stops.
+    A thread in `get` with a timeout may wait for ever, when another thread takes the item that woke it just as its timeout ends
+    (Python 3.11 waits on with the remaining time, which is negative then). The next message wakes it, so this matters only to a
+    worker that stops.
     """
 
     def __init__(self) -> None:
@@ -40,18 +40,18 @@ class WorkQueue(queue.SimpleQueue[Any]):
             self.unfinished_tasks += 1
         super().put(item)
 
-    def nudge(self) -> None:
-        """Wake a thread that waits."""
-        super().put(_Nudge())
+    def wake(self) -> None:
+        """Wake one waiting thread."""
+        super().put(_WakeUp())
 
     def get_nowait(self) -> Any:
-        """Take what is left. Raises queue.Empty."""
-        while isinstance(item := super().get_nowait(), _Nudge):
+        """Take a remaining item. Raises queue.Empty."""
+        while isinstance(item := super().get_nowait(), _WakeUp):
             pass
         return item
 
     def task_done(self) -> None:
-        """An item that was taken is finished."""
+        """Count a taken item as finished."""
         with self._counting:
             self.unfinished_tasks -= 1
 
@@ -62,8 +62,7 @@ class WorkQueue(queue.SimpleQueue[Any]):
 
 
 class FastWorkQueue(Middleware):
-    """Gives a worker our queue in the place of Dramatiq's, which is written in Python and where a fast job spends 28 % of its
-    time (measured)."""
+    """Replaces a worker's queue. Dramatiq's is written in Python, and a fast job spends 28 % of its time there (measured)."""
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
@@ -71,12 +70,12 @@ class FastWorkQueue(Middleware):
         worker.work_queue = work_queue
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        """Dramatiq's signal: its threads are told to stop right after."""
-        threading.Thread(target=_nudge_all, args=(worker,), name="nudges", daemon=True).start()
+        """Dramatiq's signal. Right after it, Dramatiq tells the threads to stop."""
+        threading.Thread(target=_wake_all, args=(worker,), name="wake-ups", daemon=True).start()
 
 
-def _nudge_all(worker: Worker) -> None:
+def _wake_all(worker: Worker) -> None:
     work_queue: Any = worker.work_queue
     while any(thread.is_alive() for thread in worker.workers):
-        work_queue.nudge()
-        time.sleep(_NUDGE_S)
+        work_queue.wake()
+        time.sleep(_WAKE_S)

@@ -1,6 +1,6 @@
-"""The upstreams of one sandbox in one process: `python -m compose.sandbox.upstreams 127.77.1.2 var/upstreams`.
+"""Runs the upstreams of one sandbox: `python -m compose.sandbox.upstreams 127.77.1.2 var/upstreams`.
 
-When everything listens, one line of JSON on stdout tells the settings that lead to it.
+When all servers listen, it writes one line of JSON to stdout: the settings that lead to them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from compose.sandbox.upstreams.captions import start_captions
 from compose.sandbox.upstreams.place import Place, start_sites
 from compose.sandbox.upstreams.tls import start_tls
 
-# Sites are added before they are served. Names are looked up when they are asked for.
+# Sites must be added before they are served. Names are looked up at each question.
 UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (
     names.start,
     start_captions,
@@ -29,7 +29,7 @@ UPSTREAMS: Sequence[Callable[[Place], Awaitable[None]]] = (
 
 
 async def serve(place: Place) -> None:
-    """Start everything, tell it, and serve for ever."""
+    """Start all servers, print the settings, and serve for ever."""
     for start in UPSTREAMS:
         await start(place)
     place.settings |= {

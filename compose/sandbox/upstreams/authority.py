@@ -27,7 +27,7 @@ _DAY = datetime.timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A certificate with what is sent beside it, and its key."""
+    """A certificate, the certificates that are sent with it, and its key."""
 
     chain: Sequence[x509.Certificate]
     key: Key
@@ -38,7 +38,7 @@ class Identity:
         return self.chain[0]
 
     def showing(self, *chain: x509.Certificate) -> Identity:
-        """The same, with something else sent beside the leaf."""
+        """The same leaf with other certificates beside it."""
         return replace(self, chain=[self.certificate, *chain])
 
     def chain_pem(self) -> bytes:
@@ -52,7 +52,7 @@ class Identity:
         )
 
     def server_context(self, *, ciphers: str = "DEFAULT") -> ssl.SSLContext:
-        """For a server that shows it. OpenSSL refuses weak keys unless the ciphers say ``@SECLEVEL=0``."""
+        """A server's TLS context with this certificate. OpenSSL refuses weak keys unless the ciphers have ``@SECLEVEL=0``."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_ciphers(ciphers)
         with tempfile.NamedTemporaryFile() as file:  # ssl reads files only
@@ -63,12 +63,12 @@ class Identity:
 
 
 class Authority:
-    """A root that nobody trusts but who is told to, or an intermediate.
+    """A private root, or an intermediate.
 
     Args:
-        issuer: of an intermediate.
+        issuer: of an intermediate; None for a root.
         path_length: how many intermediates may follow it.
-        constraints: names that it may issue for.
+        constraints: names that it may issue certificates for.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Authority:
         self.certificate: x509.Certificate = (issuer or self).sign(builder)
         self.root: x509.Certificate = issuer.root if issuer else self.certificate
         self.sent: Sequence[x509.Certificate] = [self.certificate, *issuer.sent] if issuer else []
-        """What a server shows beside a certificate that this one issued."""
+        """The certificates that a server sends with a leaf of this authority."""
 
     def write_root(self, path: Path) -> Path:
         """As PEM, for COINSLOT_CA_FILE."""
@@ -115,13 +115,13 @@ class Authority:
         key: Key | None = None,
         purpose: x509.ObjectIdentifier = ExtendedKeyUsageOID.SERVER_AUTH,
     ) -> Identity:
-        """A certificate for these names, DNS names if they are texts, the first of which is its common name."""
+        """A certificate for these names. Texts are DNS names, and the first name is the common name."""
         key = key or ec.generate_private_key(ec.SECP256R1())
         builder = _leaf(names, self.certificate.subject, key, not_before, not_after, purpose)
         return Identity([self.sign(builder), *self.sent], key)
 
     def sign(self, builder: x509.CertificateBuilder) -> x509.Certificate:
-        """Any certificate, as this authority's."""
+        """A certificate from any builder, signed by this authority."""
         identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         return _signed(builder.add_extension(identifier, critical=False), self._key)
 
@@ -132,7 +132,7 @@ def self_signed(
     not_after: datetime.datetime | None = None,
     key: Key | None = None,
 ) -> Identity:
-    """A certificate for these names that nobody but its own key has signed."""
+    """A self-signed certificate for these names."""
     key = key or ec.generate_private_key(ec.SECP256R1())
     builder = _leaf(names, _name(_text(names[0])), key, not_before, not_after, ExtendedKeyUsageOID.SERVER_AUTH)
     return Identity([_signed(builder, key)], key)
@@ -147,7 +147,7 @@ def _leaf(
     purpose: x509.ObjectIdentifier,
 ) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
-    # An hour more than whole days: what is left of them is the same number for an hour.
+    # An hour more than whole days, so that the number of days left does not change for an hour.
     not_after = not_after or now + 90 * _DAY + datetime.timedelta(hours=1)
     alternatives = [x509.DNSName(name) if isinstance(name, str) else name for name in names]
     return (

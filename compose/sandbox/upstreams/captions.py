@@ -1,4 +1,4 @@
-"""A small YouTube: a video's page, the player's data and caption documents, for a few videos that behave in every way.
+"""A small YouTube: video pages, player data and caption documents, with one video for each behaviour.
 
 coinslot-01  English and Brazilian Portuguese by people, English generated; English is spoken
 coinslot-02  generated only, in German
@@ -6,7 +6,7 @@ coinslot-03  captions are disabled
 coinslot-04  no captions
 coinslot-05  there is no such video (as for every other id)
 coinslot-06  for adults
-coinslot-07  a robot is suspected
+coinslot-07  YouTube suspects a robot
 coinslot-08  the page is a captcha
 coinslot-09  too many calls, 429
 coinslot-10  captions that only YouTube's own apps get
@@ -100,13 +100,13 @@ VIDEOS: Mapping[str, Video] = {
 
 
 async def start_captions(place: Place) -> None:
-    """Add the site, and say that it stands for YouTube."""
+    """Add the site, and the setting that makes it YouTube."""
     place.add_site(HOST, answer)
     place.settings["YOUTUBE_URL"] = f"https://{HOST}:{HTTPS_PORT}"
 
 
 async def answer(request: web.Request) -> web.StreamResponse:
-    """The three requests that there are."""
+    """Answers the three kinds of requests."""
     await asyncio.sleep(0)
     match request.method, request.path:
         case "GET", "/watch":
@@ -136,7 +136,7 @@ def _page(request: web.Request) -> web.Response:
 
 
 def _player(video_id: str, video: Video) -> dict[str, Any]:
-    """What the player is told."""
+    """The player's data."""
     told: dict[str, Any] = {"playabilityStatus": video.status or {"status": "OK"}}
     if video.status:
         return told
@@ -172,7 +172,7 @@ def _document(request: web.Request) -> web.Response:
 
 
 def _written(track: Track) -> str:
-    """The text is HTML, and that is escaped once more."""
+    """The caption document. Its text is HTML that is escaped once more."""
     if track.lines is None:
         return "<transcript><text start="
     lines = (f'<text start="{start:g}" dur="{dur:g}">{escape(text)}</text>' for start, dur, text in track.lines)

@@ -1,4 +1,4 @@
-"""DNS over UDP and TCP, as messages on the wire: what they say is for others to decide."""
+"""A server for DNS messages over UDP and TCP. A function from message to messages gives the answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 Transport = Literal["udp", "tcp"]
 Reply = Callable[[bytes, Transport], Awaitable[Sequence[bytes]]]
-"""What is sent back to a message: usually one, none for silence."""
+"""The answers to a message: usually one; an empty sequence sends nothing."""
 
 IDLE_S = 10.0
 _ATTEMPTS = 20
@@ -24,19 +24,19 @@ class DnsServer:
     streams: asyncio.Server
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Close both sockets."""
         self.datagrams.close()
         self.streams.close()
 
 
 async def serve_dns(address: str, port: int, reply: Reply) -> DnsServer:
-    """Serve until it is closed or the event loop ends.
+    """Start a server, which runs until it is closed or the event loop ends.
 
     Args:
-        port: 0 for any that is free, both for UDP and TCP.
+        port: 0 picks one that is free for UDP and TCP.
 
     Raises:
-        OSError: it is not free.
+        OSError: the port is not free.
     """
     loop = asyncio.get_running_loop()
     for attempt in range(_ATTEMPTS):

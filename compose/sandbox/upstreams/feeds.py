@@ -1,4 +1,4 @@
-"""https://feeds.example.com:8443: a feed of each kind, one that has moved, and a page that is none."""
+"""https://feeds.example.com:8443: a feed of each kind, a feed that has moved, and a page that is not a feed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The sandbox's name server: example.com, example.net and example.org are its own, for the rest it asks the system's servers.
+"""The sandbox's name server. It has the zones example.com, example.net and example.org, and forwards other questions.
 
-Without an internet those do not answer, and neither does it: SERVFAIL, as any server that cannot reach another.
+When the system's servers do not answer, it answers SERVFAIL.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from compose.sandbox.upstreams.place import Place
 DNS_PORT = 5353
 FORWARD_TIMEOUT_S = 1.5
 TTL_S = 300
-"""Of the addresses of the sandbox's hosts."""
+"""TTL of the addresses of the sandbox's hosts, in seconds."""
 MAX_CNAMES = 8
 
-# Addresses of RFC 5737 and 3849, which nobody has: what the records lead to is not there.
+# The addresses are those of RFC 5737 and 3849 for documentation: no host has them.
 ZONES = {
     "example.com": """
 @             3600 SOA   ns1 hostmaster 2026112101 7200 3600 1209600 300
@@ -80,14 +80,14 @@ Node = Mapping[dns.rdatatype.RdataType, dns.rdataset.Rdataset]
 
 
 async def start(place: Place) -> None:
-    """Answer for the zones and for all names of the place, those that are added later as well."""
+    """Serve the zones and all names of the place, with those that are added later."""
     names = Names(place, system_servers(place.address))
     await serve_dns(place.address, DNS_PORT, names.reply)
     place.settings["DNS_SERVER"] = f"{place.address}:{DNS_PORT}"
 
 
 def system_servers(own: str) -> list[str]:
-    """Those of /etc/resolv.conf, but for this one."""
+    """The servers of /etc/resolv.conf, without this one."""
     try:
         found = dns.resolver.Resolver().nameservers
     except dns.resolver.NoResolverConfiguration:
@@ -99,7 +99,7 @@ class Names:
     """Answers to DNS messages.
 
     Args:
-        servers: are asked for what is not here.
+        servers: are asked for other zones.
     """
 
     def __init__(self, place: Place, servers: Sequence[str]) -> None:
@@ -152,7 +152,7 @@ class Names:
         return next((zone for origin, zone in self._zones.items() if name.is_subdomain(origin)), None)
 
     def _node(self, zone: dns.zone.Zone, name: dns.name.Name) -> Node | None:
-        """None: there is no such name, and nothing below it."""
+        """The records of a name; None when neither the name nor a name below it exists."""
         found = zone.get_node(name)
         records = {rdataset.rdtype: rdataset for rdataset in found.rdatasets} if found else {}
         address = self._place.names.get(name.to_text(omit_final_dot=True).lower())
@@ -191,7 +191,7 @@ def _put(section: list[dns.rrset.RRset], name: dns.name.Name, records: dns.rdata
 
 
 def _deny(response: dns.message.Message, zone: dns.zone.Zone) -> None:
-    """Nothing here, says the SOA, and how long one may believe it (RFC 2308)."""
+    """Add the SOA record, which says how long a negative answer may be cached (RFC 2308)."""
     assert isinstance(zone.origin, dns.name.Name)
     _put(response.authority, zone.origin, zone.find_rdataset(zone.origin, dns.rdatatype.SOA))
 

@@ -1,4 +1,4 @@
-"""Where a sandbox's upstreams are: one loopback address of their own, names that lead to it, and settings that say so."""
+"""The place of a sandbox's upstreams: their loopback address, the names that lead to it, and the settings for both."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Place:
         address: a loopback address, 127.x.y.z, that nothing else uses: every server binds ports on it.
         folder: for files.
         names: hosts of the sandbox, all under example.com, example.net and example.org, and their addresses.
-        settings: what the processes are told, without COINSLOT_: ``DNS_SERVER``, ``WHOIS_IANA``, ...
-        sites: what answers HTTP and HTTPS for a host, on HTTP_PORT and HTTPS_PORT.
+        settings: of the processes, without COINSLOT_: ``DNS_SERVER``, ``WHOIS_IANA``, ...
+        sites: the applications that answer HTTP and HTTPS for a host, on HTTP_PORT and HTTPS_PORT.
     """
 
     address: str
@@ -37,7 +37,7 @@ class Place:
     sites: dict[str, Handler] = field(default_factory=dict)
 
     def add_site(self, host: str, handler: Handler) -> None:
-        """Answer HTTP and HTTPS for a host."""
+        """Add an application that answers HTTP and HTTPS for a host."""
         self.names[host] = self.address
         self.sites[host] = handler
 

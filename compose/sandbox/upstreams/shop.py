@@ -1,4 +1,4 @@
-"""Two sites that sell calls over x402: a small one, and one that says what it sells in every way there is."""
+"""Two sites that sell calls over x402: a small one, and one that publishes its offers in every known form."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ _OPENAPI = {
     },
 }
 
-# One link leads to another site and one into a private network: both are told, and neither is called.
+# One link leads to another site and one into a private network: both are reported, and neither is called.
 _PAGE = f"""<!doctype html>
 <html><head><title>Weather by the call</title>
 <meta name="x402" content="/.well-known/x402">

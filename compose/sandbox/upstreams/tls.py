@@ -1,4 +1,4 @@
-"""TLS servers that show certificates of every kind, good and bad. Which one, the name decides that is asked for (SNI)."""
+"""TLS servers with good and bad certificates of every kind. The requested name (SNI) selects the certificate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from compose.sandbox.upstreams.place import Place
 
 PORT = 9443
 OLD_PORT = 10443
-"""Of a server that speaks nothing newer than TLS 1.0. A version is agreed on before the name is looked at."""
+"""Port of a server for TLS 1.0 only. TLS agrees on a version before it reads the name, so it needs its own port."""
 
 _WEAK = "ALL:@SECLEVEL=0"
 _DAY = datetime.timedelta(days=1)
@@ -29,7 +29,7 @@ async def start_tls(place: Place) -> None:
     new = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that it is old is what it is for
+        warnings.simplefilter("ignore", DeprecationWarning)  # this server is for tests of old versions
         old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1
     for context, port in ((new, PORT), (old, OLD_PORT)):
         context.set_ciphers(_WEAK)
@@ -50,16 +50,16 @@ def _chooser(
 
 
 async def _close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A handshake is all that there is to have."""
+    """Close the connection: the server does nothing but the handshake."""
     writer.close()
 
 
 def _identities(authority: Authority) -> Mapping[str, Identity]:
-    """What is shown, by the name that is asked for."""
+    """The certificates by requested name."""
     now = datetime.datetime.now(datetime.UTC)
     intermediate = Authority("Coinslot Sandbox Intermediate", issuer=authority)
     untrusted = Authority("Root That Nobody Trusts")
-    weak = rsa.generate_private_key(65537, 1024)  # noqa: S505  # that it is weak is what it is for
+    weak = rsa.generate_private_key(65537, 1024)  # noqa: S505  # a test needs a weak key
     name = "{}.example.com".format
     return {
         name("valid"): intermediate.identity(name("valid")),

@@ -1,4 +1,4 @@
-"""WHOIS servers of a sandbox: IANA's, a registry's, a registrar's, and one that has had enough."""
+"""WHOIS servers of a sandbox: IANA's, a registry's, a registrar's, and one that refuses because of too many questions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BUSY = "whois.busy.example.net"
 
 IANA_PORT = 4343
 PORT = 4344
-"""Of the others, which differ by name only: one server stands for them, and knows them by the domain that is asked for."""
+"""Port of the other servers. One server acts as all of them and answers by the requested domain."""
 
 _TOP_LEVEL = {"com": REGISTRY, "net": REGISTRY, "org": REGISTRY, "uk": REGISTRY, "info": BUSY, "dev": ""}
-"""WHOIS server by top-level domain. Below .info everything is refused, and .dev has none, as more and more have not."""
+"""WHOIS server by top-level domain. The server of .info refuses every question. .dev has no server, like a growing number."""
 
 _NET = """\
 Domain Name: EXAMPLE.NET\r

@@ -1,4 +1,4 @@
-"""The settler account: the one place where its transactions are numbered."""
+"""The settler account: it numbers, signs and sends all transactions of an EVM rail."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from web3 import AsyncWeb3
 from web3.exceptions import RequestTimedOut, TransactionNotFound, Web3RPCError
 from web3.types import TxParams, Wei
 
-from facilitator.rails.evm.balance import BalanceMonitor
-from facilitator.rails.evm.prices import CannotSend, Prices
+from facilitator.balance import BalanceMonitor
+from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.transaction import Bid, Form, Quote, Sent
+from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)
 
 GAS_MARGIN = 1.25
-"""A balance that appears or empties between estimate and execution changes the gas by up to 20,000 of about 75,000."""
+"""Between estimate and execution a token balance may become zero or stop being zero. That changes the gas by up to 20,000 of
+about 75,000."""
 STUCK_AFTER_S = 4.0
-"""Two blocks on Base. Whoever is not in a block by then and offers less than the next one asks for is replaced."""
+"""Two blocks on Base. A transaction that is in no block by then, and offers less than the next block costs, is replaced."""
 INHERITED_AFTER_S = 30.0
-"""The same for what an earlier run sent: what it offers is not known, so it gets the time of a slow chain."""
+"""The same for a transaction of an earlier run. Its bid is not known, so it gets the time that a slow chain takes."""
 MOST_UNCONFIRMED = 2_000
 _MOST_REPLACED_AT_ONCE = 64
 _CANCEL_GAS = 21_000
 
 
 class MaybeSent(Exception):
-    """The node did not answer: it may have taken the transaction."""
+    """The node did not answer, so it may have taken the transaction."""
 
     def __init__(self, sent: Sent) -> None:
         super().__init__(sent.newest.hash.to_0x_hex())
@@ -41,11 +43,11 @@ class MaybeSent(Exception):
 
 
 class SettlerAccount:
-    """Numbers, signs and sends transactions; many may be unconfirmed at once.
+    """Numbers, signs and sends transactions. Many may be unconfirmed at once.
 
-    Numbering and sending happen under one lock, so a number is used exactly once and never skipped: a gap would hold back
-    every later transaction. Waiting for receipts happens outside of it. Nothing is kept on disk: what an earlier run sent
-    is seen in the node's counts, and nothing new is settled until it is in a block or gone.
+    Numbering and sending happen under one lock, so that a number is used exactly once and never skipped: a gap would hold
+    back every later transaction. Receipts are awaited outside of the lock. Nothing is kept on disk: the node's counts show
+    what an earlier run sent, and nothing new is settled until that is in a block or gone.
     """
 
     def __init__(
@@ -77,16 +79,16 @@ class SettlerAccount:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether something should be in a block by now."""
+        """Whether a transaction should be in a block by now."""
         unconfirmed = self._unconfirmed.values()
         return self._inherited_below > 0 or any(sent.newest.age_s > STUCK_AFTER_S for sent in unconfirmed)
 
     def holds(self, sent: Sent) -> bool:
-        """Whether the number is still open: a form of it, or what took its place, may yet get into a block."""
+        """Whether its number is still open: one of its forms, or its replacement, may yet get into a block."""
         return sent.number in self._unconfirmed
 
     async def start(self) -> None:
-        """See what an earlier run left. Raises Web3Exception and what the connection raises."""
+        """Find out what an earlier run left. Raises what is in NODE_ERRORS."""
         confirmed, pending = await self._count("latest"), await self._count("pending")
         self._next = pending
         if pending > confirmed:
@@ -94,9 +96,10 @@ class SettlerAccount:
             self._inherited_below, self._inherited_at = pending, time.monotonic()
 
     async def caught_up(self, *, give_up_at: float) -> bool:
-        """Whether what an earlier run sent is in a block or gone: any of it may be the payment that is asked for again.
+        """Wait until the transactions of an earlier run are in a block or gone; False when they are not by `give_up_at`.
 
-        Nothing is lost by waiting: a later number would not get into a block before them.
+        Each of them may be the payment that is presented again. The wait costs nothing: a later number would not get into a
+        block before them.
         """
         while self._inherited_below:
             if time.monotonic() >= give_up_at:
@@ -107,17 +110,17 @@ class SettlerAccount:
         return True
 
     async def send(self, to: str, data: bytes, gas: int, *, valid_before: int, give_up_at: float) -> Sent:
-        """Send one call without value. Returns once a node has taken it.
+        """Send one call without value. Returns when a node has taken it.
 
         Args:
-            valid_before: Unix seconds from which on it can only fail.
-            give_up_at: monotonic seconds until which to wait for others.
+            valid_before: Unix seconds from which the call can only fail.
+            give_up_at: monotonic seconds until which to wait for the lock.
 
         Raises:
-            CannotSend: gas is too dear, or there is not enough for it; nothing was sent.
-            Web3Exception: the node refused it; nothing was sent.
-            MaybeSent: nobody knows.
-            TimeoutError: it is not its turn yet; nothing was sent.
+            CannotSend: gas is too expensive, or the balance is too small; nothing was sent.
+            Web3Exception: the node refused the transaction; nothing was sent.
+            MaybeSent: the node did not answer.
+            TimeoutError: other transactions were still being sent at `give_up_at`; nothing was sent.
         """
         bid = (await self._prices.now()).bid()
         self._prices.allow(bid)
@@ -136,10 +139,10 @@ class SettlerAccount:
             try:
                 await self._web3.eth.send_raw_transaction(sent.newest.raw)
             except Exception as error:
-                # Ours may have been out of step, so the node is asked for the number the next time.
+                # Our count may be wrong, so the node is asked for the next number.
                 self._next = None
                 if isinstance(error, Web3RPCError) and not isinstance(error, RequestTimedOut):
-                    self._balance_monitor.has_changed()
+                    self._balance_monitor.read_soon()
                     log.warning("the node refused transaction %d: %s", sent.number, error)
                     raise
                 self._unconfirmed[sent.number] = sent
@@ -151,30 +154,29 @@ class SettlerAccount:
             self._lock.release()
 
     async def mend(self) -> None:
-        """A transaction that a node lost, or that offers too little, holds back all later ones.
+        """Send again what the node lost, and replace what offers too little: both hold back all later transactions.
 
-        What the node does not know is sent again, in order; what offers too little is replaced. Raises Web3Exception and
-        what the connection raises.
+        Raises what is in NODE_ERRORS.
         """
         asked_at = time.monotonic()
         async with self._lock:
-            # Whoever asked before another's began has had it.
+            # A run that began after this call serves it, too.
             if self._mended_at < asked_at:
                 began_at = time.monotonic()
                 await self._mend()
                 self._mended_at = began_at
 
     async def still_has(self, sent: Sent) -> bool:
-        """Whether a transaction that was sent before can still get into a block, or is in one."""
+        """Whether a transaction is in a block or can still get into one."""
         await self.mend()
         if self.holds(sent):
             return True
         return any([await self._knows(form) for form in sent.forms])
 
     def confirm(self, sent: Sent) -> None:
-        """A form of it is in a block."""
+        """Note that one of its forms is in a block."""
         self._unconfirmed.pop(sent.number, None)
-        self._balance_monitor.has_changed()
+        self._balance_monitor.read_soon()
 
     async def _mend(self) -> None:
         confirmed, pending = await self._count("latest"), await self._count("pending")
@@ -199,13 +201,13 @@ class SettlerAccount:
                     if not await self._replace(sent, quote):
                         break
                 elif replacements and sent.newest.age_s > STUCK_AFTER_S and not quote.meets(sent.offered):
-                    # Refused once, the others can wait: they do not get into a block before this one.
+                    # When one is refused, the others wait: they cannot get into a block before it.
                     replacements = replacements - 1 if await self._replace(sent, quote) else 0
                 number += 1
         self._next = max(number, pending)
 
     async def _replace(self, sent: Sent, quote: Quote) -> bool:
-        """Offer more for the same call; for one that can only fail, just use the number up. Says whether it was sent."""
+        """Offer more for the same call, or use up the number of an expired one. The result says whether that was sent."""
         call = sent
         if sent.is_expired:
             call = Sent(sent.number, self.address, b"", _CANCEL_GAS, valid_before=0, offered=sent.offered)
@@ -216,7 +218,7 @@ class SettlerAccount:
             log.error("transaction %d offers too little and stays: %s", sent.number, why)
             return False
         log.warning("transaction %d is %s", sent.number, "replaced" if call is sent else "expired and cancelled")
-        # From here on a node may have it, whatever is answered.
+        # From here on a node may have it, whatever it answers.
         form = self._sign(call, bid)
         call.forms.append(form)
         self._unconfirmed[sent.number] = call
@@ -228,7 +230,7 @@ class SettlerAccount:
         return False
 
     async def _cancel_inherited(self, number: int, quote: Quote) -> None:
-        """Nothing is known of it but its number: the payment that it was is asked for again, if anybody wants it."""
+        """Use up the number of a transaction of an earlier run. Its payment is settled anew when it is presented again."""
         bid = quote.bid(over=self._outbid)
         sent = Sent(number, self.address, b"", _CANCEL_GAS, valid_before=0, offered=bid)
         with contextlib.suppress(CannotSend):
@@ -239,11 +241,11 @@ class SettlerAccount:
             if await self._push(sent, form):
                 self._unconfirmed[number] = sent
             else:
-                # It offered more: twice that the next time.
+                # The old one offered more. The next attempt offers twice as much.
                 self._outbid = Bid(2 * bid.max_fee, 2 * bid.tip)
 
     async def _push(self, sent: Sent, form: Form) -> bool:
-        """Send one form. Says whether the node has it."""
+        """Send one form. The result says whether the node has it."""
         try:
             await self._web3.eth.send_raw_transaction(form.raw)
         except RequestTimedOut:

@@ -16,7 +16,7 @@ _IS_VALID_SIGNATURE = bytes.fromhex("1626ba7e")
 
 
 def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
-    """The (v, r, s) form for an account's signature, the (bytes) form for a contract wallet's."""
+    """The call that settles a payment: with (v, r, s) for an account's signature, with bytes for a contract wallet's."""
     head = (
         _address(authorization.payer)
         + _address(authorization.pay_to)
@@ -33,17 +33,17 @@ def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
 
 
 def authorization_state(payer: str, nonce: bytes) -> bytes:
-    """Whether a nonce is used."""
+    """Asks the token whether a nonce is used."""
     return _AUTHORIZATION_STATE + _address(payer) + nonce
 
 
 def balance_of(account: str) -> bytes:
-    """Atomic units that an account holds."""
+    """Asks the token how many atomic units an account holds."""
     return _BALANCE_OF + _address(account)
 
 
 def is_valid_signature(digest: bytes, signature: bytes) -> bytes:
-    """ERC-1271, asked of the wallet."""
+    """Asks a contract wallet whether a signature is its own (ERC-1271)."""
     return _IS_VALID_SIGNATURE + digest + _uint(2 * 32) + _dynamic(signature)
 
 

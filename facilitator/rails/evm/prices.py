@@ -1,4 +1,4 @@
-"""What gas costs, and whether we pay that."""
+"""The price of gas, and the highest price that we pay."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from web3 import AsyncWeb3
 from web3.exceptions import Web3Exception
 
 from facilitator.rails.evm.transaction import Bid, Quote
+from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)
 
@@ -20,15 +21,11 @@ GWEI = 10**9
 _TIP_CEILING = GWEI
 
 
-class CannotSend(Exception):
-    """We do not send this now: no number was used and the node heard nothing of it. The text says why."""
-
-
 class Prices:
     """The chain's price of gas, at most a block old.
 
     Args:
-        ceiling: wei that we offer for one unit of gas at most.
+        ceiling: the most wei that we offer for one unit of gas.
     """
 
     def __init__(self, web3: AsyncWeb3[Any], ceiling: int) -> None:
@@ -41,22 +38,22 @@ class Prices:
 
     @property
     def last(self) -> Quote:
-        """What was answered last, however old it is."""
+        """The last price that the node told, however old it is."""
         return self._quote
 
     @property
     def unavailable_reason(self) -> str:
-        """Why nothing is sent at this price; empty when it is."""
+        """Why nothing is sent at this price; empty when it is not too high."""
         price = self._quote.bid().max_fee
         if price <= self._ceiling:
             return ""
         return f"gas costs up to {price / GWEI:.6g} gwei, and COINSLOT_EVM_MAX_FEE_GWEI is {self._ceiling / GWEI:.6g}"
 
     async def now(self) -> Quote:
-        """Raises Web3Exception and what the connection raises."""
+        """The price, at most a block old. Raises what is in NODE_ERRORS."""
         if time.monotonic() - self._asked_at > PRICE_AGE_S:
             if self._asking is None:
-                # One question for all who wait: one after the other they would wait for a silent node all day.
+                # One request for all callers: one after the other they would each wait for a silent node.
                 self._asking = asyncio.create_task(self._ask())
                 self._asking.add_done_callback(self._asked)
             await asyncio.shield(self._asking)
@@ -75,15 +72,15 @@ class Prices:
         tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
         self._quote = Quote(int(block["baseFeePerGas"]), int(tip))
         self._asked_at = asked_at
-        self._tell()
+        self._log_crossing()
 
     def _asked(self, asking: asyncio.Task[None]) -> None:
         self._asking = None
         if not asking.cancelled():
-            asking.exception()  # whoever waits for it hears of it; when nobody does any more it is no news
+            asking.exception()  # those who wait get it; this keeps asyncio from logging it when nobody waits
 
-    def _tell(self) -> None:
-        """Once each time the price crosses the ceiling."""
+    def _log_crossing(self) -> None:
+        """Write one line each time the price crosses the ceiling."""
         unavailable_reason = self.unavailable_reason
         if unavailable_reason and not self._was_too_high:
             log.error("nothing is settled: %s", unavailable_reason)

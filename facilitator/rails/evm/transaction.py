@@ -1,4 +1,4 @@
-"""A transaction of ours on its way, and what it offers for a place in a block (EIP-1559)."""
+"""A transaction of ours that was sent, and what it offers for a place in a block (EIP-1559)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Bid:
     """What a transaction offers for one unit of gas, in wei.
 
     Attributes:
-        max_fee: at most, all in all.
-        tip: of that, for whoever builds the block.
+        max_fee: the most that it pays in all.
+        tip: the part of it that goes to the builder of the block.
     """
 
     max_fee: int
@@ -29,23 +29,23 @@ class Quote:
     tip: int
 
     def bid(self, *, over: Bid | None = None) -> Bid:
-        """An offer that outlasts six full blocks.
+        """A bid that is enough for the next six blocks, even if all of them are full.
 
         Args:
-            over: the offer that it is to replace. Nodes want a tenth more, some an eighth, in both parts.
+            over: the bid that it is to replace. Nodes want both parts raised by a tenth, some by an eighth.
         """
         tip = max(self.tip, _raised(over.tip)) if over else self.tip
         max_fee = 2 * self.base_fee + tip
         return Bid(max(max_fee, _raised(over.max_fee)) if over else max_fee, tip)
 
     def meets(self, bid: Bid) -> bool:
-        """Whether the offer is enough for the next block."""
+        """Whether the bid is enough for the next block."""
         return bid.max_fee >= self.base_fee + self.tip
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A transaction as it was signed once."""
+    """One signature of a transaction. A transaction that is replaced for a higher fee has several forms."""
 
     bid: Bid
     raw: HexBytes
@@ -54,18 +54,18 @@ class Form:
 
     @property
     def age_s(self) -> float:
-        """Since it was signed."""
+        """Seconds since it was signed."""
         return time.monotonic() - self.signed_at
 
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """One call under one number of the account. Replaced for a higher fee it is the same call in another form.
+    """One call under one number of the account.
 
     Attributes:
-        valid_before: Unix seconds from which on it can only fail; 0 when it never does.
-        offered: by the form that the node is known to have.
-        forms: every one that a node may have, oldest first: the receipt of any is its receipt.
+        valid_before: Unix seconds from which the call can only fail; 0 when it never expires.
+        offered: the bid of the form that the node is known to have.
+        forms: every form that a node may have, oldest first. Each of them may get into a block.
     """
 
     number: int
@@ -78,17 +78,17 @@ class Sent:
 
     @property
     def newest(self) -> Form:
-        """The one that was sent last."""
+        """The form that was sent last."""
         return self.forms[-1]
 
     @property
     def cost(self) -> int:
-        """Wei that it may take."""
+        """The most wei that it may cost."""
         return self.gas * self.newest.bid.max_fee
 
     @property
     def is_expired(self) -> bool:
-        """Whether it can only fail."""
+        """Whether the call can only fail."""
         return 0 < self.valid_before <= time.time()
 
 

@@ -1,4 +1,4 @@
-"""What the chain says of a payment that is known by its id alone: the payer's history, read until a message has that hash."""
+"""What the chain shows of a payment: the payer's history is read until a message has the hash in the payment id."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import hashlib
 import logging
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import Any
 
+from facilitator.payment_id import PaymentId, parse
 from facilitator.rails.solana.node import NODE_ERRORS, Shown, SolanaNode
 from shared.x402.networks import SolanaToken
-from shared.x402.solana_address import decode_base58, encode_base58, token_account
+from shared.x402.solana_address import decode_base58, encode_base58, is_address, token_account
 from shared.x402.solana_message import read_transaction
 from shared.x402.wire import Evidence
 
@@ -19,41 +20,23 @@ log = logging.getLogger(__name__)
 
 EVIDENCE_TIMEOUT_S = 6.0
 LONGEST_HISTORY = 1_000
-"""Transactions of the payer's token account: as many as a node names at once."""
+"""How many transactions of the payer's token account are looked at: a node lists no more at once."""
 MOST_READ = 200
-"""Of those, for one answer. What was read is remembered, so the next answer sees further back."""
+"""How many of them are read for one answer. They are remembered, so the next answer reaches further back."""
 MOST_REMEMBERED = 20_000
 _AT_ONCE = 10
 
-_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
-_ID = re.compile(rf"(solana:{_BASE58}{{32}}):({_BASE58}{{32,44}}):({_BASE58}{{32,44}}):([0-9a-f]{{64}})", re.ASCII)
+_FORM = re.compile(r"([1-9A-HJ-NP-Za-km-z]{32,44}):([0-9a-f]{64})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class SolanaPaymentId:
-    """``solana:<genesis>:<mint>:<payer>:<SHA-256 of the message, hex>``."""
-
-    network: str
-    mint: str
-    payer: str
-    digest: bytes
-
-
-def parse(text: str) -> SolanaPaymentId | None:
-    """The parts of a payment id, or None when it is not one."""
-    match = _ID.fullmatch(text)
-    if match is None:
-        return None
-    network, mint, payer, digest = match.groups()
-    try:
-        decode_base58(payer, 32)
-    except ValueError:
-        return None
-    return SolanaPaymentId(network, mint, payer, bytes.fromhex(digest))
+def parse_id(text: str, token: SolanaToken) -> PaymentId | None:
+    """The parts of ``solana:<genesis>:<mint>:<payer>:<SHA-256 of the message>``, or None when it is no id of this token."""
+    named = parse(text, token.network, token.mint, _FORM)
+    return named if named and is_address(named.payer) else None
 
 
 class History:
-    """Finds transactions by their message's hash."""
+    """Finds transactions by the hash of their message."""
 
     def __init__(self, node: SolanaNode, token: SolanaToken) -> None:
         self._node = node
@@ -63,34 +46,38 @@ class History:
         self._digests: OrderedDict[str, bytes] = OrderedDict()
 
     def learn(self, message: bytes, signature: str) -> None:
-        """What we sent need not be searched for."""
+        """Remember a transaction that we sent, so that it need not be searched for."""
         self._remember(hashlib.sha256(message).digest(), signature)
 
-    async def evidence(self, named: SolanaPaymentId) -> Evidence:
-        """What became of one payment. ``unused`` only when the payer's whole history was read."""
+    async def evidence(self, named: PaymentId) -> Evidence:
+        """What became of one payment. Never raises. It is ``unused`` only when the payer's whole history was read."""
         try:
             async with asyncio.timeout(EVIDENCE_TIMEOUT_S):
                 slot, as_of = await self._node.clock()
                 return await self._find(named, slot, as_of)
         except NODE_ERRORS as error:
             log.warning("no evidence: %s", type(error).__name__)
-        return self._unknown(named)
+        return self._found("unknown", named)
 
-    async def _find(self, named: SolanaPaymentId, slot: int, as_of: int) -> Evidence:
-        known = self._signatures.get(named.digest)
-        if known is not None and (shown := await self._node.transaction(known)) is not None:
-            return self._evidence(named, known, shown, as_of)
+    async def _find(self, named: PaymentId, slot: int, as_of: int) -> Evidence:
+        if found := await self._known(named, as_of):
+            return found
         account = encode_base58(token_account(decode_base58(named.payer, 32), self._mint))
         signatures = [one.signature for one in await self._node.history(account, limit=LONGEST_HISTORY, slot=slot)]
         unread = [one for one in signatures if one not in self._digests]
         for start in range(0, min(len(unread), MOST_READ), _AT_ONCE):
             await asyncio.gather(*(self._read(one) for one in unread[start : start + _AT_ONCE]))
-            found = self._signatures.get(named.digest)
-            if found is not None and (shown := await self._node.transaction(found)) is not None:
-                return self._evidence(named, found, shown, as_of)
+            if found := await self._known(named, as_of):
+                return found
         if len(signatures) == LONGEST_HISTORY or any(one not in self._digests for one in signatures):
-            return self._unknown(named)
-        return Evidence(status="unused", network=named.network, as_of=as_of, payer=named.payer)
+            return self._found("unknown", named)
+        return self._found("unused", named, as_of=as_of)
+
+    async def _known(self, named: PaymentId, as_of: int) -> Evidence | None:
+        """The evidence, when the transaction with that message is known and in a block."""
+        signature = self._signatures.get(bytes.fromhex(named.nonce))
+        shown = await self._node.transaction(signature) if signature else None
+        return self._evidence(named, signature, shown, as_of) if signature and shown else None
 
     async def _read(self, signature: str) -> None:
         shown = await self._node.transaction(signature)
@@ -99,7 +86,7 @@ class History:
         try:
             digest = hashlib.sha256(read_transaction(shown.raw).signed).digest()
         except ValueError:
-            digest = b""  # of a form that no payment has
+            digest = b""  # no payment has this form
         self._remember(digest, signature)
 
     def _remember(self, digest: bytes, signature: str) -> None:
@@ -109,26 +96,18 @@ class History:
             _, oldest = self._digests.popitem(last=False)
             self._signatures.pop(oldest, None)
 
-    def _evidence(self, named: SolanaPaymentId, signature: str, shown: Shown, as_of: int) -> Evidence:
-        """Of the transaction with that message."""
+    def _evidence(self, named: PaymentId, signature: str, shown: Shown, as_of: int) -> Evidence:
+        """What the transaction with that message shows."""
         if shown.meta.err is not None:
             # It was executed and failed, and no node takes a message twice.
-            return Evidence(status="void", network=named.network, as_of=as_of, transaction=signature, payer=named.payer)
+            return self._found("void", named, as_of=as_of, transaction=signature)
         moved = self._moved(shown)
         if moved is None:
-            return self._unknown(named)
-        return Evidence(
-            status="settled",
-            network=named.network,
-            as_of=as_of,
-            transaction=signature,
-            payer=named.payer,
-            pay_to=moved[0],
-            amount=str(moved[1]),
-        )
+            return self._found("unknown", named)
+        return self._found("settled", named, as_of=as_of, transaction=signature, pay_to=moved[0], amount=str(moved[1]))
 
     def _moved(self, shown: Shown) -> tuple[str, int] | None:
-        """(recipient, amount) of the one account that has more of the token than before."""
+        """(recipient, amount) of the only account that has more of the token than before; None when there is not one."""
         before = {one.account_index: int(one.ui_token_amount.amount) for one in shown.meta.pre_token_balances}
         gained = [
             (one.owner, int(one.ui_token_amount.amount) - before.get(one.account_index, 0))
@@ -137,5 +116,5 @@ class History:
         ]
         return gained[0] if len(gained) == 1 and gained[0][0] else None
 
-    def _unknown(self, named: SolanaPaymentId) -> Evidence:
-        return Evidence(status="unknown", network=named.network, payer=named.payer)
+    def _found(self, status: str, named: PaymentId, **shown: Any) -> Evidence:
+        return Evidence(status=status, network=self._token.network, payer=named.payer, **shown)

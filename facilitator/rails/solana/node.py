@@ -1,7 +1,7 @@
-"""A Solana node, asked through solana-py's client: the few questions of a settlement, each with a time limit.
+"""A Solana node, through solana-py's client: the few requests of a settlement, each with a time limit.
 
-The answers are read here and not by solders, whose readers let unknown JSON-RPC errors pass as answers and end in a panic,
-which is no Exception, over others.
+The answers are decoded here and not by solders: its readers take unknown JSON-RPC errors for answers, and panic over others,
+which is no Exception.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import msgspec
 from solana.exceptions import SolanaExceptionBase
 from solana.rpc.async_api import AsyncClient
 from solana.rpc.jsonrpc import JsonRpcRequest, SolanaJsonRpcError
+
+from facilitator.settling import CannotSend
 
 RPC_TIMEOUT_S = 4.0
 MAX_CONNECTIONS = 32
@@ -32,22 +34,18 @@ NODE_ERRORS = (
 
 _CONFIRMED = {"commitment": "confirmed"}
 _CLOCK = "SysvarC1ock11111111111111111111111111111111"
-# Preflight, signatures, node behind, precompiles, unknown method, parameters: after any other the node may have sent it.
+# Preflight, signatures, node behind, precompiles, unknown method, parameters. After other errors it may have been sent.
 _UNSENT = frozenset({-32002, -32003, -32005, -32006, -32013, -32601, -32602})
 
 Answer = TypeVar("Answer")
-
-
-class NotSent(Exception):
-    """The node refused to send a transaction."""
 
 
 class Status(msgspec.Struct, frozen=True, rename="camel"):
     """What became of a transaction.
 
     Args:
-        confirmations: blocks on top of it; None for a transaction that is final.
-        err: why it failed, in its block; None for one that succeeded.
+        confirmations: blocks on top of its own; None for a final transaction.
+        err: why it failed in its block; None when it succeeded.
     """
 
     confirmations: int | None
@@ -56,16 +54,16 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def is_confirmed(self) -> bool:
-        """Two thirds of the stake have voted for its block. None of these was ever taken back."""
+        """Whether two thirds of the stake have voted for its block. No such block was ever taken back."""
         return self.confirmations is None or self.confirmation_status in ("confirmed", "finalized")
 
 
 PROCESSED = Status(confirmations=0, err=None, confirmation_status="processed")
-"""In a block that may still be given up."""
+"""The transaction is in a block that the network may still abandon."""
 
 
 class Signed(msgspec.Struct, frozen=True):
-    """A transaction in an account's history."""
+    """An entry of an account's history."""
 
     signature: str
     err: Any
@@ -76,7 +74,7 @@ class _Amount(msgspec.Struct, frozen=True):
 
 
 class TokenBalance(msgspec.Struct, frozen=True, rename="camel"):
-    """What a token account had before or after a transaction."""
+    """The balance of a token account before or after a transaction."""
 
     account_index: int
     mint: str
@@ -98,12 +96,12 @@ class Shown(msgspec.Struct, frozen=True):
 
     @property
     def raw(self) -> bytes:
-        """On the wire. Raises ValueError."""
+        """The serialized transaction. Raises ValueError."""
         return base64.b64decode(self.transaction[0], validate=True)
 
 
 class Account(msgspec.Struct, frozen=True):
-    """An account."""
+    """The state of an account."""
 
     lamports: int
     owner: str
@@ -111,7 +109,7 @@ class Account(msgspec.Struct, frozen=True):
 
     @property
     def content(self) -> bytes:
-        """Its data. Raises ValueError."""
+        """The decoded data. Raises ValueError."""
         return base64.b64decode(self.data[0], validate=True)
 
 
@@ -141,10 +139,10 @@ class _Statuses(msgspec.Struct, frozen=True):
 
 
 class SolanaNode:
-    """One node, asked about confirmed blocks. Every method raises what is in NODE_ERRORS."""
+    """One node. It answers about confirmed blocks. Every method raises what is in NODE_ERRORS."""
 
     def __init__(self, rpc_url: str) -> None:
-        # solana-py's own repetition would hide how long a call takes; whoever asked repeats it.
+        # solana-py's own retries would hide how long a call takes. The caller repeats it.
         self._client = AsyncClient(
             rpc_url, timeout=RPC_TIMEOUT_S, http2=False, max_connections=MAX_CONNECTIONS, max_transport_retries=0
         )
@@ -152,27 +150,27 @@ class SolanaNode:
 
     @property
     def silent_s(self) -> float:
-        """Since its last answer."""
+        """Seconds since the last answer."""
         return time.monotonic() - self._heard_at
 
     async def close(self) -> None:
-        """End its connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def genesis_hash(self) -> str:
-        """Of the network that it serves."""
+        """The genesis hash of the network that the node serves."""
         return await self._ask(str, "getGenesisHash")
 
     async def balance(self, address: str) -> int:
-        """Lamports."""
+        """The lamports of an account."""
         return (await self._ask(_Balance, "getBalance", address, _CONFIRMED)).value
 
     async def accounts(self, addresses: Sequence[str]) -> list[Account | None]:
-        """Each of them, or None."""
+        """The state of each account; None for one that does not exist."""
         return (await self._accounts(addresses)).value
 
     async def clock(self) -> tuple[int, int]:
-        """Slot of the newest block, and its time in Unix seconds."""
+        """The slot of the newest block, and its time in Unix seconds."""
         answer = await self._accounts([_CLOCK])
         clock = answer.value[0]
         if clock is None or len(clock.content) != 40:
@@ -180,29 +178,29 @@ class SolanaNode:
         return answer.context.slot, int.from_bytes(clock.content[32:], "little", signed=True)
 
     async def simulate(self, raw: bytes) -> Any:
-        """Why the transaction would fail, signatures included; None when it would succeed."""
+        """Why the transaction would fail, its signatures included; None when it would succeed."""
         config = {**_CONFIRMED, "encoding": "base64", "sigVerify": True}
         return (await self._ask(_Simulated, "simulateTransaction", _text(raw), config)).value.err
 
     async def send(self, raw: bytes) -> None:
-        """Send the transaction, which was simulated, so that the node need not do it again.
+        """Send a transaction that was simulated before. The node does not simulate it again.
 
         Raises:
-            NotSent: the node said that it does not.
+            CannotSend: the node refused it.
         """
         config = {"encoding": "base64", "skipPreflight": True, "preflightCommitment": "confirmed"}
         try:
             await self._ask(str, "sendTransaction", _text(raw), config)
         except SolanaJsonRpcError as error:
             if error.code in _UNSENT:
-                raise NotSent(error.code) from None
+                raise CannotSend(error.code) from None
             raise
 
     async def statuses(self, signatures: Sequence[str], *, search: bool = False) -> list[Status | None]:
-        """Of up to 256 transactions.
+        """The statuses of up to 256 transactions; None for an unknown one.
 
         Args:
-            search: older ones than those of the last minutes, too, which takes a node longer.
+            search: also look for transactions that are older than some minutes. That takes a node longer.
         """
         config = {"searchTransactionHistory": search}
         found = (await self._ask(_Statuses, "getSignatureStatuses", list(signatures), config)).value
@@ -211,12 +209,12 @@ class SolanaNode:
         return found
 
     async def history(self, address: str, *, limit: int, slot: int) -> list[Signed]:
-        """The newest transactions with an account, as of `slot` or later."""
+        """The newest transactions of an account, as of `slot` or later."""
         config = {**_CONFIRMED, "limit": limit, "minContextSlot": slot}
         return await self._ask(list[Signed], "getSignaturesForAddress", address, config)
 
     async def transaction(self, signature: str) -> Shown | None:
-        """A transaction in a block."""
+        """A transaction in a block; None when it is in none."""
         config = {**_CONFIRMED, "encoding": "base64", "maxSupportedTransactionVersion": 0}
         return await self._ask(Shown | None, "getTransaction", signature, config)  # type: ignore[arg-type]  # a union
 
@@ -228,7 +226,7 @@ class SolanaNode:
         return answer
 
     async def _ask(self, kind: type[Answer], method: str, *params: Any) -> Answer:
-        # The client's own limit is for each byte: a node that trickles would never reach it.
+        # The client's own limit is for each read: a node that sends byte by byte would never reach it.
         async with asyncio.timeout(RPC_TIMEOUT_S):
             request = JsonRpcRequest(method=method, params=list(params))
             result = await self._client.send_rpc_request(request, object)

@@ -1,7 +1,7 @@
-"""The Solana rail on the chain: signs checked payments as the payer of their fee, sends them, and waits for their confirmation.
+"""The Solana rail: signs checked payments as the payer of their fee, sends them, and waits for their confirmation.
 
-Our signature of a message is always the same, so the transaction is known before it is sent, also by a process that never sent
-it; and the network executes a message once. Sending it again can do no harm.
+Our signature of a message is always the same, so every process knows the transaction before it is sent. The network executes a
+message once, so a transaction can be sent again without harm.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 
-import msgspec
 from solders.keypair import Keypair
 
-from facilitator.rails.solana.balance import SolanaPurse
+from facilitator import results
+from facilitator.node_failures import NodeFailures
+from facilitator.rails.solana.balance import balance_monitor
 from facilitator.rails.solana.confirmations import Confirmations
-from facilitator.rails.solana.evidence import History, parse
-from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, NotSent, SolanaNode, Status
-from facilitator.rails.solana.simulation import CannotSettle, Outlook, outlook_of, reason_of
-from facilitator.settling import Settling, require_ours
+from facilitator.rails.solana.evidence import History, parse_id
+from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, SolanaNode, Status
+from facilitator.rails.solana.simulation import Outlook, outlook_of, reason_of
+from facilitator.settling import CannotSend, Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import solana
+from shared.x402.exact import SCHEME
 from shared.x402.networks import SolanaToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.solana import SolanaAuthorization
@@ -31,17 +33,18 @@ from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 6.0
-"""Of a whole settlement. Below the API's settle timeout, so that it hears `settlement_pending` with the transaction."""
+"""How long a settlement may take. It is below the API's settle timeout, so that the API hears `settlement_pending`."""
 RESEND_EVERY_S = 1.0
-"""The network loses transactions: the official clients repeat them, too."""
+"""The network loses transactions. The official clients also repeat them."""
 BLOCKHASH_PATIENCE_S = 2.0
-"""A payer may have asked a node that is some blocks ahead of ours."""
+"""How long to wait for a blockhash that our node does not know: the payer's node may be some blocks ahead."""
 BLOCKHASH_PAUSE_S = 0.4
 WATCH_EVERY_S = 1.0
 DEAD_AFTER_S = 120.0
-"""After it was sent: by then a transaction is in a block or its blockhash is dead. A node that says so before may be behind."""
+"""Seconds after which a sent transaction is in a block or its blockhash is dead. A node that says so earlier may be behind."""
 SENT_LIVES_S = 300.0
-"""For so long it is known that a transaction was sent."""
+"""How long a sent transaction is remembered."""
+SILENT_AFTER_S = 30.0
 
 
 class SolanaRail:
@@ -58,7 +61,7 @@ class SolanaRail:
         self._settler = Keypair.from_seed(settler_key)
         self._fee_payer = str(self._settler.pubkey())
         self._node = SolanaNode(rpc_url)
-        self._balance_monitor = SolanaPurse(self._node, self._fee_payer, low_balance)
+        self._balance_monitor = balance_monitor(self._node, self._fee_payer, low_balance)
         self._history = History(self._node, token)
         self._confirmations = Confirmations(self._node)
         self._settling = Settling[str]()
@@ -72,11 +75,11 @@ class SolanaRail:
 
     @property
     def kinds(self) -> Sequence[SupportedKind]:
-        """What /supported says of it: nothing while no settlement can be paid for."""
+        """The entry of /supported; none while nothing can be settled."""
         if self.unavailable_reason:
             return ()
         extra = {"feePayer": self._fee_payer}
-        return (SupportedKind(x402_version=X402_VERSION, scheme=solana.SCHEME, network=self.network, extra=extra),)
+        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=extra),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
@@ -86,15 +89,17 @@ class SolanaRail:
     @property
     def unavailable_reason(self) -> str:
         """Why nothing can be settled now; empty when it can."""
-        return self._balance_monitor.unavailable_reason
+        if not (reason := self._balance_monitor.unavailable_reason) and self._node.silent_s > SILENT_AFTER_S:
+            return f"its node has not answered for {self._node.silent_s:.0f} s"
+        return reason
 
     @property
     def balance(self) -> str:
-        """What the fee payer has, as it was read last."""
-        return f"{self._balance_monitor.balance_sol} SOL"
+        """What the fee payer has."""
+        return self._balance_monitor.balance
 
     async def start(self) -> None:
-        """Raises InvalidSetting when the node serves another network: settling there would be settling nothing."""
+        """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         genesis = await self._node.genesis_hash()
         served = f"solana:{genesis[:32]}"
         if served != self.network:
@@ -103,7 +108,7 @@ class SolanaRail:
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Wait for what is being settled, then close the connections."""
+        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         await self._confirmations.stop()
         if self._watching is not None:
@@ -112,34 +117,30 @@ class SolanaRail:
         await self._node.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now. Changes nothing."""
+        """Whether the payment would settle now."""
         try:
             authorization = self._check(call)
             async with asyncio.timeout(SETTLE_TIMEOUT_S):
                 if await self._find(authorization, *self._sign(authorization)) is not None:
                     raise PaymentRefused("invalid_exact_svm_payload_already_processed")
         except PaymentRefused as refused:
-            return Verification(is_valid=False, invalid_reason=refused.reason)
-        except (CannotSettle, *NODE_ERRORS) as error:
-            return Verification(
-                is_valid=False, invalid_reason="unexpected_verify_error", invalid_message=type(error).__name__
-            )
-        return Verification(is_valid=True, payer=authorization.payer)
+            return results.invalid(refused.reason)
+        except (CannotSend, *NODE_ERRORS) as error:
+            return results.unverified(error)
+        return results.valid(authorization)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
+        """Settle the payment, or say how it was settled before."""
         try:
             authorization = self._check(call)
         except PaymentRefused as refused:
-            return self._failed(refused.reason, None)
+            return results.failed(self.network, refused.reason)
         return await self._settling.once(authorization.payment_id, lambda: self._settle(authorization))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
-        """What the chain says of one payment."""
-        named = parse(payment_id)
-        if named is None or (named.network, named.mint) != (self.network, self.token.mint):
-            return None
-        return await self._history.evidence(named)
+        """What the chain says of one payment; None when the id is not one of this token."""
+        named = parse_id(payment_id, self.token)
+        return await self._history.evidence(named) if named else None
 
     def _check(self, call: FacilitatorCall) -> SolanaAuthorization:
         require_ours(call, self.network)
@@ -155,12 +156,12 @@ class SolanaRail:
         return solana.check(offer, call.payment_payload.payload)
 
     def _sign(self, authorization: SolanaAuthorization) -> tuple[bytes, str]:
-        """The transaction on the wire, and its signature, by which it is known."""
+        """The serialized transaction, and its signature, by which the network knows it."""
         signature = self._settler.sign_message(authorization.message)
         return b"\2" + bytes(signature) + authorization.signature + authorization.message, str(signature)
 
     async def _settle(self, authorization: SolanaAuthorization) -> Settlement:
-        """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
+        """Run one settlement. Never raises."""
         raw, signature = self._sign(authorization)
         try:
             async with asyncio.timeout(SETTLE_TIMEOUT_S):
@@ -170,40 +171,40 @@ class SolanaRail:
                 while status is None or not status.is_confirmed:
                     status = await self._confirmations.wait(signature, RESEND_EVERY_S)
                     if status is None:
-                        with contextlib.suppress(NotSent, *NODE_ERRORS):
+                        with contextlib.suppress(CannotSend, *NODE_ERRORS):
                             await self._resend(authorization, raw, signature)
                 return self._ended(authorization, signature, status)
         except PaymentRefused as refused:
-            return self._failed(refused.reason, authorization.payer)
-        except (NotSent, CannotSettle) as why:
-            return msgspec.structs.replace(self._open(authorization, signature), error_message=str(why))
+            return results.failed(self.network, refused.reason, authorization.payer)
+        except CannotSend as why:
+            return self._unsettled(authorization, signature, message=str(why))
         except NODE_ERRORS as error:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
-            return self._open(authorization, signature)
+            return self._unsettled(authorization, signature)
 
     async def _send(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> Status | None:
-        """Send what the chain takes; or what became of it before. Raises Refused when neither."""
+        """Send the transaction, or return what became of it before. Raises PaymentRefused when the chain would not take it."""
         status = await self._find(authorization, raw, signature)
         self._remember(authorization)
         if status is not None:
             return status
         try:
             await self._node.send(raw)
-        except NotSent:
+        except CannotSend:
             del self._sent[authorization.payment_id]
             raise
         except NODE_ERRORS as error:
-            log.warning(
-                "sending %s: %s", authorization.payment_id, type(error).__name__
-            )  # it may have left all the same
+            # The node may have sent it all the same.
+            log.warning("sending %s: %s", authorization.payment_id, type(error).__name__)
         return None
 
     async def _find(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> Status | None:
-        """What became of it before; None when nothing did and the chain would take it.
+        """What became of the transaction before; None when it is in no block and the chain would take it.
 
         Raises:
-            Refused: nothing did, and the chain would not take it.
-            CannotSettle: it does not take it now, and that is not the payer's fault. And what is in NODE_ERRORS.
+            PaymentRefused: it is in no block, and the chain would not take it.
+            CannotSend: the chain does not take it now, and that is not the payer's fault.
+            What is in NODE_ERRORS.
         """
         impatient_at = time.monotonic() + BLOCKHASH_PATIENCE_S
         while True:
@@ -212,13 +213,13 @@ class SolanaRail:
             if outlook is Outlook.GOOD:
                 return None
             if outlook is Outlook.OURS:
-                self._balance_monitor.is_doubtful()
-                raise CannotSettle(f"the network would not take a transaction of the fee payer now: {err}")
+                self._balance_monitor.read_soon()
+                raise CannotSend(f"the network would not take a transaction of the fee payer now: {err}")
             (status,) = await self._node.statuses([signature], search=True)
             if status is not None:
                 return status
             if outlook is Outlook.PROCESSED:
-                return PROCESSED  # nobody else can have signed it
+                return PROCESSED  # only we can have signed it
             if outlook is Outlook.BAD:
                 raise PaymentRefused(await reason_of(self._node, authorization))
             if time.monotonic() >= impatient_at:
@@ -226,10 +227,10 @@ class SolanaRail:
             await asyncio.sleep(BLOCKHASH_PAUSE_S)
 
     async def _resend(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> None:
-        """Once more into the network, if it has still not seen it. Raises Refused when it never will."""
+        """Send the transaction again if it is in no block. Raises PaymentRefused when it never will be."""
         outlook = outlook_of(await self._node.simulate(raw))
         if outlook is Outlook.UNKNOWN_BLOCKHASH:
-            # Asked after its death: until then it could still have come into a block.
+            # The status is asked for after the blockhash died: before, the transaction could still have got into a block.
             (status,) = await self._node.statuses([signature], search=True)
             if status is None and time.monotonic() - self._sent[authorization.payment_id] > DEAD_AFTER_S:
                 del self._sent[authorization.payment_id]
@@ -238,40 +239,33 @@ class SolanaRail:
             await self._node.send(raw)
 
     def _remember(self, authorization: SolanaAuthorization) -> None:
-        """From now on it may be on its way."""
+        """Note that the transaction may have been sent."""
         now = time.monotonic()
         self._sent[authorization.payment_id] = now
         for payment_id, sent_at in tuple(self._sent.items()):
             if now - sent_at < SENT_LIVES_S:
-                break  # they are in the order of time
+                break  # the oldest come first
             del self._sent[payment_id]
 
     def _ended(self, authorization: SolanaAuthorization, signature: str, status: Status) -> Settlement:
-        """What a confirmed status means. The message is all that its execution can do: without an error it moved the amount."""
+        """The settlement that a confirmed status shows. The message does nothing but the transfer: without an error it paid."""
         self._sent.pop(authorization.payment_id, None)
         self._history.learn(authorization.message, signature)
         if status.err is not None:
-            return self._failed("invalid_transaction_state", authorization.payer)
-        return Settlement(
-            success=True,
-            transaction=signature,
-            network=self.network,
-            payer=authorization.payer,
-            amount=str(authorization.value),
-        )
+            return results.failed(self.network, "invalid_transaction_state", authorization.payer)
+        return results.succeeded(authorization, signature)
 
-    def _failed(self, reason: str, payer: str | None) -> Settlement:
-        return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
-
-    def _open(self, authorization: SolanaAuthorization, signature: str) -> Settlement:
+    def _unsettled(
+        self, authorization: SolanaAuthorization, signature: str, *, message: str | None = None
+    ) -> Settlement:
         is_sent = authorization.payment_id in self._sent
-        failed = self._failed("settlement_pending" if is_sent else "unexpected_settle_error", authorization.payer)
-        return msgspec.structs.replace(failed, transaction=signature if is_sent else "")
+        return results.unsettled(authorization, signature if is_sent else "", message=message)
 
     async def _watch(self) -> None:
-        """The fee payer's balance, which is also how a silent node is noticed."""
+        """Read the fee payer's balance. The readings also show whether the node answers."""
+        failures = NodeFailures(self.network, NODE_ERRORS)
         while True:
             await asyncio.sleep(WATCH_EVERY_S)
             if self._balance_monitor.is_due:
-                with contextlib.suppress(*NODE_ERRORS):
+                with failures.swallowed():
                     await self._balance_monitor.read()

@@ -1,4 +1,4 @@
-"""What the outcome of a simulation means for a payment."""
+"""What the result of a simulation means for a payment."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from shared.x402.solana import SolanaAuthorization
 from shared.x402.solana_address import TOKEN_PROGRAM, encode_base58
 
 
-class CannotSettle(Exception):
-    """Nothing is settled now, and nothing was sent. The text says why."""
-
-
 class Outlook(enum.Enum):
-    """Of a transaction."""
+    """What a transaction can still become."""
 
     GOOD = enum.auto()
+    """The network would execute it now."""
     PROCESSED = enum.auto()
     """It is in a block."""
     UNKNOWN_BLOCKHASH = enum.auto()
-    """Any more, or not yet."""
+    """The node does not know its blockhash yet, or no longer."""
     OURS = enum.auto()
-    """The fee payer, the node or a full network is at fault: it may be executed later."""
+    """The fee payer, the node or a full network is at fault. It may be executed later."""
     BAD = enum.auto()
+    """The payment is at fault."""
 
 
 _OUTLOOKS = {"AlreadyProcessed": Outlook.PROCESSED, "BlockhashNotFound": Outlook.UNKNOWN_BLOCKHASH} | dict.fromkeys(
     (
         "AccountInUse",
-        "AccountNotFound",  # the fee payer: of the others the program says what it misses
+        "AccountNotFound",  # means the fee payer: a missing token account is an error of the program
         "ClusterMaintenance",
         "CommitCancelled",
         "InsufficientFundsForFee",
@@ -49,7 +47,7 @@ _FEE_PAYER = {"InsufficientFundsForRent": {"account_index": 0}}
 
 
 def outlook_of(err: Any) -> Outlook:
-    """What a simulation's error means; None is a success."""
+    """What a simulation's error means. None is a success."""
     if err is None:
         return Outlook.GOOD
     if err == _FEE_PAYER:
@@ -58,7 +56,10 @@ def outlook_of(err: Any) -> Outlook:
 
 
 async def reason_of(node: SolanaNode, authorization: SolanaAuthorization) -> str:
-    """Why a transfer is not executed, by the state of its accounts: the program's own words differ. Raises NODE_ERRORS."""
+    """Why a transfer is not executed, by the state of its accounts: errors of the program differ between its versions.
+
+    Raises what is in NODE_ERRORS.
+    """
     addresses = [encode_base58(authorization.source), encode_base58(authorization.destination)]
     source, destination = await node.accounts(addresses)
     if _held(destination) is None:
@@ -68,7 +69,7 @@ async def reason_of(node: SolanaNode, authorization: SolanaAuthorization) -> str
 
 
 def _held(account: Account | None) -> int | None:
-    """Atomic units in a token account; None when it is none."""
+    """The atomic units in a token account; None when the account is missing or no token account."""
     if account is None or account.owner != encode_base58(TOKEN_PROGRAM) or len(account.content) != 165:
         return None
     return int.from_bytes(account.content[64:72], "little")

@@ -1,8 +1,9 @@
-"""The accounts that settlements are sent from. One account has one transaction on its way at most, so there are some of them.
+"""The channel accounts, from which settlements are sent.
 
-The network takes a second transaction of an account only after the first is in a ledger, five seconds later. Channel accounts
-give their sequence numbers and nothing else: the settler pays the fee of each transaction (a fee bump, CAP-15), and only it has
-to be filled up. Their keys follow from the settler's, and each holds one lumen, without which there is no account.
+The network takes a second transaction of an account only when the first is in a ledger, five seconds later. So there are
+several accounts, and each sends one transaction at a time. They give their sequence numbers and nothing else: the settler
+account pays the fee of each transaction (a fee bump, CAP-15). Their keys are derived from the settler's, and each holds one
+lumen, because an account must.
 """
 
 from __future__ import annotations
@@ -18,26 +19,25 @@ from stellar_sdk import Account, CreateAccount, InvokeHostFunction, Keypair, Tra
 from stellar_sdk import xdr as stellar_xdr
 from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus, SendTransactionStatus
 
+from facilitator.rails.stellar.balance import XLM
 from facilitator.rails.stellar.node import BASE_FEE, NODE_ERRORS, STROOPS, Held, StellarNode
+from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)
 
 VALID_S = 30
-"""How long a transaction can get into a ledger. Less than an authorization, so that another one can still take its place."""
+"""How long a transaction is valid. An authorization is valid for longer, so that a second transaction can still carry it."""
 AGAIN_AFTER_S = 4.0
-"""What is in no ledger by then is handed in again: the same transaction, which counts once."""
+"""A transaction that is in no ledger by then is sent again. The network executes it once."""
 OPENED_WITHIN_S = 25.0
+_CHANNEL_LUMENS = "1"
 _CHANNEL_STROOPS = STROOPS
 _BAD_SEQUENCE = stellar_xdr.TransactionResultCode.txBAD_SEQ
 
 
-class CannotSend(Exception):
-    """Nothing was sent. The text says why."""
-
-
 @dataclass(eq=False, slots=True)
 class Channel:
-    """One account. `sequence` is its last number; None when it has to be asked for."""
+    """One account. `sequence` is its last sequence number; None when the node must be asked."""
 
     key: Keypair = field(repr=False)
     sequence: int | None = None
@@ -45,7 +45,7 @@ class Channel:
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """A transaction on its way, and whatever becomes of it: None when it is in no ledger and never will be."""
+    """A transaction that was sent. The result of `fate` is None when it is in no ledger and never will be."""
 
     hash: str
     envelope: str
@@ -54,10 +54,10 @@ class Sent:
 
 
 class Channels:
-    """Numbers, signs and sends, each account one transaction at a time.
+    """Numbers, signs and sends transactions, one at a time from each account.
 
     Args:
-        count: how many payments may be on their way at once.
+        count: how many transactions may be unconfirmed at once.
     """
 
     def __init__(self, node: StellarNode, settler: Keypair, count: int) -> None:
@@ -71,16 +71,16 @@ class Channels:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The settler, and its channels."""
+        """The settler account and its channel accounts."""
         return (self._settler.public_key, *(each.key.public_key for each in self._channels))
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is on its way."""
+        """Whether a transaction is unconfirmed."""
         return bool(self._underway)
 
     async def open(self) -> None:
-        """See that all of them are there; make those that are not. `complaint` says why there are none.
+        """Create the missing accounts, then take all into use. `unavailable_reason` says why that failed.
 
         Raises what is in NODE_ERRORS.
         """
@@ -96,7 +96,7 @@ class Channels:
         self.is_open, self.unavailable_reason = True, ""
 
     async def close(self) -> None:
-        """Follow nothing any more."""
+        """Stop following the transactions."""
         for task in self._underway:
             task.cancel()
         await asyncio.gather(*self._underway, return_exceptions=True)
@@ -109,15 +109,15 @@ class Channels:
         *,
         give_up_at: float,
     ) -> Sent:
-        """Send one call. Returns once a node has taken it, or may have.
+        """Send one call. Returns when the node has taken it, or may have.
 
         Args:
-            inclusion_fee: stroops for each of the two that count: the call, and the fee bump.
-            give_up_at: monotonic seconds until which to wait for a free channel and for the node.
+            inclusion_fee: stroops for each of the two operations that count: the call, and the fee bump.
+            give_up_at: monotonic seconds until which to wait for a free account and for the node.
 
         Raises:
             CannotSend: nothing was sent.
-            What is in NODE_ERRORS, and nothing was sent.
+            What is in NODE_ERRORS; nothing was sent.
         """
         if not self.is_open:
             raise CannotSend(self.unavailable_reason)
@@ -131,7 +131,7 @@ class Channels:
             sent = None
             try:
                 signed = await self._sign(channel, operation, data, inclusion_fee)
-                sent, last = await self._hand_in(channel, *signed)
+                sent, last = await self._submit(channel, *signed)
             finally:
                 if sent is None:
                     self._free.put_nowait(channel)
@@ -146,7 +146,7 @@ class Channels:
         data: stellar_xdr.SorobanTransactionData,
         inclusion_fee: int,
     ) -> tuple[str, str, int]:
-        """(hash, envelope, until when it is valid)."""
+        """Sign the call. The result is (hash, envelope, the Unix second until which it is valid)."""
         if channel.sequence is None:
             channel.sequence = (await self._node.accounts([channel.key.public_key]))[channel.key.public_key].sequence
         valid_until = int(time.time()) + VALID_S
@@ -162,21 +162,19 @@ class Channels:
         bump.sign(self._settler)
         return bump.hash_hex(), bump.to_xdr(), valid_until
 
-    async def _hand_in(
-        self, channel: Channel, tx_hash: str, envelope: str, valid_until: int
-    ) -> tuple[Sent | None, str]:
-        """The transaction on its way; or None, and why there is none: another attempt may go better."""
+    async def _submit(self, channel: Channel, tx_hash: str, envelope: str, valid_until: int) -> tuple[Sent | None, str]:
+        """Send a signed transaction. The result is (None, why not) when nothing was sent and another attempt may succeed."""
         try:
             answer = await self._node.send(envelope)
         except NODE_ERRORS as error:
-            # It may have it: from here on only the ledgers say.
+            # The node may have it. From here on only the ledgers show what becomes of it.
             log.warning("sending %s: %s", tx_hash, type(error).__name__)
             return self._follow(channel, tx_hash, envelope, valid_until), ""
         if answer.status in (SendTransactionStatus.PENDING, SendTransactionStatus.DUPLICATE):
             return self._follow(channel, tx_hash, envelope, valid_until), ""
         channel.sequence = None
         if answer.status == SendTransactionStatus.TRY_AGAIN_LATER:
-            # Something of an earlier run is on its way from this account, or the node has too much to do.
+            # An earlier run sent a transaction of this account, or the node is busy.
             return None, "the network does not take a transaction now"
         code = _code(answer.error_result_xdr)
         if code != _BAD_SEQUENCE:
@@ -193,8 +191,8 @@ class Channels:
     async def _fate(
         self, channel: Channel, tx_hash: str, envelope: str, valid_until: int
     ) -> GetTransactionResponse | None:
-        """Until it is in a ledger, or the ledgers have passed its time: then its channel is free again."""
-        handed_in_at = time.monotonic()
+        """Wait until the transaction is in a ledger or the ledgers have passed its end. Then free its channel."""
+        sent_at = time.monotonic()
         while True:
             await self._node.next_ledger()
             try:
@@ -204,8 +202,8 @@ class Channels:
                 if found.latest_ledger_close_time > valid_until:
                     log.warning("transaction %s got into no ledger in time", tx_hash)
                     break
-                if time.monotonic() - handed_in_at > AGAIN_AFTER_S:
-                    handed_in_at = time.monotonic()
+                if time.monotonic() - sent_at > AGAIN_AFTER_S:
+                    sent_at = time.monotonic()
                     await self._node.send(envelope)
             except NODE_ERRORS as error:
                 log.debug("asking for %s: %s", tx_hash, type(error).__name__)
@@ -214,15 +212,15 @@ class Channels:
         return None if found.status == GetTransactionStatus.NOT_FOUND else found
 
     async def _create(self, missing: list[str], settler: Held | None) -> bool:
-        """One transaction of the settler's. False when it has not enough for that."""
+        """Create accounts in one transaction of the settler's. False when the settler's balance is too small."""
         needed = len(missing) * (_CHANNEL_STROOPS + 2 * BASE_FEE)
         if settler is None or settler.stroops < needed:
-            named, lumens = self._settler.public_key, _lumens(needed)
+            named = self._settler.public_key
             self.unavailable_reason = (
-                f"the settler account {named} needs {lumens} XLM for {len(missing)} channel accounts"
+                f"the settler account {named} needs {XLM.text(needed)} for {len(missing)} channel accounts"
             )
             return False
-        operations = [CreateAccount(name, _lumens(_CHANNEL_STROOPS)) for name in missing]
+        operations = [CreateAccount(name, _CHANNEL_LUMENS) for name in missing]
         source = Account(self._settler.public_key, settler.sequence)
         fee = 2 * BASE_FEE
         envelope = self._node.transaction(source, operations, fee, valid_until=int(time.time()) + VALID_S)
@@ -246,18 +244,14 @@ class Channels:
 
 
 def _derived(settler: Keypair, number: int) -> Keypair:
-    """A channel's key: the same in every run, and nobody's who has not the settler's."""
+    """The key of a channel account: the same in every run, and known only to those who know the settler's key."""
     seed = hmac.new(settler.raw_secret_key(), f"coinslot stellar channel {number}".encode(), hashlib.sha256)
     return Keypair.from_raw_ed25519_seed(seed.digest())
 
 
 def _code(result: str | None) -> stellar_xdr.TransactionResultCode | None:
-    """Why a transaction was refused, of a fee bump or of what is in it."""
+    """Why a transaction was refused: the code of the inner transaction, when there is one."""
     if not result:
         return None
     read = stellar_xdr.TransactionResult.from_xdr(result).result
     return read.inner_result_pair.result.result.code if read.inner_result_pair else read.code
-
-
-def _lumens(stroops: int) -> str:
-    return f"{stroops // STROOPS}.{stroops % STROOPS:07d}"

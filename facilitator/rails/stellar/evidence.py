@@ -1,8 +1,8 @@
-"""What moved, as Stellar shows it: the events of a call, and what became of one authorization.
+"""What the chain shows of an authorization: whether it was used, and by which transfer.
 
-The rule of evidence: a transaction that succeeded, whose one operation is this transfer and which carries one authorization
-entry alone, has used that entry; and its events must show the transfer. Where there are more entries, one of them may be
-there for show. A used nonce by itself proves nothing: its owner may have spent it on anything.
+The rule of evidence: a transaction proves a payment when it succeeded, its only operation is this transfer, it carries this
+authorization entry and no other, and its events show the transfer. Of several entries some may be unused. A used nonce alone
+proves nothing: its owner may have spent it on anything.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from stellar_sdk import Address, FeeBumpTransactionEnvelope, MuxedAccount, TransactionBuilder, scval
 from stellar_sdk import xdr as stellar_xdr
 from stellar_sdk.address import AddressType
 from stellar_sdk.soroban_rpc import EventFilter, EventFilterType, GetTransactionResponse, GetTransactionStatus
 
+from facilitator import payment_id
+from facilitator.payment_id import PaymentId
 from facilitator.rails.stellar.node import NODE_ERRORS, StellarNode
 from shared.x402 import stellar_envelope
+from shared.x402.networks import StellarToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar_address import parse
 from shared.x402.stellar_xdr import ADDRESS, I128, Malformed
@@ -33,57 +37,43 @@ LOOKBACK_LEDGERS = 17_000
 WINDOW_LEDGERS = 4_250
 EVENTS_AT_ONCE = 200
 MOST_LOOKED_INTO = 200
-"""Transactions of one payer: each is a question to the node."""
+"""How many transactions of one payer are looked at: each takes a request to the node."""
 AT_ONCE = 10
 EVIDENCE_TIMEOUT_S = 4.0
 
 _PREFIX = "invalid_exact_stellar_payload_"
-_PAYMENT_ID = re.compile(r"(stellar:[a-z]{1,16}):([A-Z2-7]{56}):([A-Z2-7]{56}):(-?[1-9][0-9]{0,18}|0)", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentId:
-    """``stellar:<network>:<contract>:<payer>:<nonce>``."""
-
-    network: str
-    contract: str
-    payer: str
-    nonce: int
+_FORM = re.compile(r"([A-Z2-7]{56}):(-?[1-9][0-9]{0,18}|0)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A transfer of a token. `payee` is an account or a contract, also where a multiplexed account was named."""
+    """A transfer of a token. `payee` is an account or a contract, never a multiplexed account."""
 
     payer: str
     payee: str
     amount: int
 
 
-def parse_id(text: str) -> PaymentId | None:
-    """The parts of a Stellar payment id, or None when it is not one."""
-    match = _PAYMENT_ID.fullmatch(text)
-    if match is None:
+def parse_id(text: str, token: StellarToken) -> PaymentId | None:
+    """The parts of ``stellar:<network>:<contract>:<payer>:<nonce>``, or None when it is no id of this token."""
+    named = payment_id.parse(text, token.network, token.contract, _FORM)
+    if named is None or parse(named.payer) is None or not -(1 << 63) <= int(named.nonce) < 1 << 63:
         return None
-    network, contract, payer, number = match.groups()
-    nonce = int(number)
-    if parse(contract) is None or parse(payer) is None or not -(1 << 63) <= nonce < 1 << 63:
-        return None
-    return PaymentId(network, contract, payer, nonce)
+    return named
 
 
 def simulated(events: Iterable[str]) -> list[stellar_xdr.ContractEvent]:
-    """The contract's own among what a simulation shows."""
+    """The events that the contracts emitted in a simulation."""
     shown = (stellar_xdr.DiagnosticEvent.from_xdr(each).event for each in events)
     return [each for each in shown if each.type == stellar_xdr.ContractEventType.CONTRACT]
 
 
 def emitted(transaction: GetTransactionResponse) -> list[stellar_xdr.ContractEvent]:
-    """What the operations of a transaction have told the world."""
+    """The events that the contracts emitted in a transaction."""
     if transaction.events is not None and transaction.events.contract_events_xdr is not None:
         texts = [text for texts in transaction.events.contract_events_xdr for text in texts]
         return [stellar_xdr.ContractEvent.from_xdr(text) for text in texts]
-    # A node from before RPC 23 has them in the meta alone.
+    # Nodes before RPC 23 have the events only in the meta.
     meta = stellar_xdr.TransactionMeta.from_xdr(transaction.result_meta_xdr or "")
     if meta.v4 is not None:
         return [event for operation in meta.v4.operations for event in operation.events]
@@ -92,7 +82,7 @@ def emitted(transaction: GetTransactionResponse) -> list[stellar_xdr.ContractEve
 
 
 def events_refusal(events: Sequence[stellar_xdr.ContractEvent], contract: str, expected: Transfer) -> str | None:
-    """Why these events are not exactly one transfer, the expected one; None when they are."""
+    """Why these events are not exactly the expected transfer; None when they are."""
     found = []
     for event in events:
         read = _transfer(event)
@@ -121,20 +111,19 @@ class Transfers:
         self._token = node.token
 
     async def evidence(self, payer: str, nonce: int, *, hint: str = "") -> Evidence:
-        """What became of one authorization. Never raises; `unknown` where the node cannot be asked, or does not show it.
+        """What became of one authorization. Never raises. It is ``unknown`` when the node does not answer or does not show it.
 
         Args:
-            hint: the transaction that it is thought to be in.
+            hint: a transaction that probably contains it.
         """
         try:
             async with asyncio.timeout(EVIDENCE_TIMEOUT_S):
                 return await self._evidence(payer, nonce, hint)
         except NODE_ERRORS as error:
             log.warning("no evidence: %s", type(error).__name__)
-        return Evidence(status="unknown", network=self._token.network, payer=payer)
+        return self._found("unknown", payer)
 
     async def _evidence(self, payer: str, nonce: int, hint: str) -> Evidence:
-        network = self._token.network
         height = await self._node.look()
         if hint and (found := await self._settled_in(hint, payer, nonce, height.close_time)):
             return found
@@ -155,19 +144,19 @@ class Transfers:
             left -= len(hashes)
             end = start if is_whole and left > 0 else first
             if not is_whole or left <= 0:
-                return Evidence(status="unknown", network=network, payer=payer)
+                return self._found("unknown", payer)
         knows_all = height.oldest <= 1 or height.ledger - height.oldest >= LOOKBACK_LEDGERS
         if used_in or not knows_all:
-            return Evidence(status="unknown", network=network, payer=payer)
-        return Evidence(status="unused", network=network, as_of=height.close_time, payer=payer)
+            return self._found("unknown", payer)
+        return self._found("unused", payer, as_of=height.close_time)
 
     async def _transactions(self, payer: str, start: int, end: int, most: int) -> tuple[list[str], bool]:
-        """Those with transfers of a payer in some ledgers, the newest first, and whether that is all of them."""
+        """The transactions with transfers of a payer in some ledgers, newest first, and whether these are all."""
         topics = [scval.to_symbol("transfer").to_xdr(), scval.to_address(payer).to_xdr(), "*"]
         wanted = EventFilter(
             type=EventFilterType.CONTRACT,
             contractIds=[self._token.contract],
-            topics=[topics, [*topics, "*"]],  # contracts of classic assets name the asset, too
+            topics=[topics, [*topics, "*"]],  # contracts of classic assets add the asset
         )
         hashes: list[str] = []
         page = await self._node.server.get_events(start, end, [wanted], limit=EVENTS_AT_ONCE)
@@ -180,7 +169,7 @@ class Transfers:
             page = await self._node.server.get_events(filters=[wanted], cursor=page.cursor, limit=EVENTS_AT_ONCE)
 
     async def _settled_in(self, transaction_hash: str, payer: str, nonce: int, as_of: int) -> Evidence | None:
-        """The evidence, if this transaction is the use of that authorization."""
+        """The evidence, when this transaction used that authorization; else None."""
         transaction = await self._node.find(transaction_hash)
         if transaction.status != GetTransactionStatus.SUCCESS:
             return None
@@ -191,18 +180,15 @@ class Transfers:
         assert payee is not None
         if events_refusal(emitted(transaction), self._token.contract, Transfer(payer, payee.account.text, paid[1])):
             return None
-        return Evidence(
-            status="settled",
-            network=self._token.network,
-            as_of=as_of,
-            transaction=transaction_hash,
-            payer=payer,
-            pay_to=paid[0],
-            amount=str(paid[1]),
+        return self._found(
+            "settled", payer, as_of=as_of, transaction=transaction_hash, pay_to=paid[0], amount=str(paid[1])
         )
 
+    def _found(self, status: str, payer: str, **shown: Any) -> Evidence:
+        return Evidence(status=status, network=self._token.network, payer=payer, **shown)
+
     def _payment(self, text: str, payer: str, nonce: int) -> tuple[str, int] | None:
-        """(recipient, amount) when that is all that this transaction does, by that authorization alone."""
+        """(recipient, amount) when this transaction does nothing but one transfer by that authorization; else None."""
         envelope = TransactionBuilder.from_xdr(text, self._token.passphrase)
         if isinstance(envelope, FeeBumpTransactionEnvelope):
             envelope = envelope.transaction.inner_transaction_envelope
@@ -226,7 +212,7 @@ class Transfers:
 
 
 def _transfer(event: stellar_xdr.ContractEvent) -> Transfer | None:
-    """``["transfer", from, to, …]`` with the amount, or with the amount and the customer of a multiplexed account."""
+    """The transfer of a ``["transfer", from, to, …]`` event; None for another event. A multiplexed payee has a map as data."""
     content = event.body.v0
     if content is None or len(content.topics) < 3 or any(each.address is None for each in content.topics[1:3]):
         return None

@@ -1,4 +1,4 @@
-"""A Stellar RPC node as the rail asks it: which ledger there is, what a call would do, what became of a transaction."""
+"""A Stellar RPC node: the newest ledger, what a call would do, and what became of a transaction."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ from stellar_sdk.soroban_rpc import GetTransactionResponse, SendTransactionRespo
 from stellar_sdk.soroban_server_async import SorobanServerAsync
 
 from shared.x402.networks import StellarToken
-from shared.x402.stellar import LEDGER_SECONDS
+from shared.x402.stellar import ledger_seconds
 
 RPC_TIMEOUT_S = 4.0
 POLL_S = 0.25
-"""Between two looks at the newest ledger, while something waits for it."""
+"""How often the newest ledger is read while something waits for it."""
 IDLE_POLL_S = 1.0
 BASE_FEE = 100
 STROOPS = 10_000_000
-FASTEST_LEDGER_S = 2.0
-"""However fast a network is, no authorization need be valid for more ledgers than that."""
 NODE_ERRORS = (
     SdkError,
     aiohttp.ClientError,
@@ -48,21 +46,20 @@ NODE_ERRORS = (
     AttributeError,
     AssertionError,
 )
-"""What a call to the node raises when it does not answer, or not as it should: the SDK lets all of these through."""
+"""What a call to the node raises when it does not answer, or not as it should. The SDK lets all of these through."""
 
 _NO_TRANSACTION = "0" * 64
-_ENOUGH_LEDGERS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Height:
-    """Where the network is.
+    """How far the network is.
 
     Attributes:
-        ledger: the newest one.
-        close_time: when that was closed, in Unix seconds.
-        oldest: the first ledger of which the node knows the transactions.
-        ledger_s: how long a ledger takes, within what clients may reckon with.
+        ledger: the newest ledger.
+        close_time: of the newest ledger, in Unix seconds.
+        oldest: the first ledger whose transactions the node knows.
+        ledger_s: how long a ledger takes, within the bounds of the scheme.
     """
 
     ledger: int
@@ -73,14 +70,14 @@ class Height:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What an account has, in stroops that may be spent, and its last sequence number."""
+    """The stroops that an account may spend, and its last sequence number."""
 
     stroops: int
     sequence: int
 
 
 class StellarNode:
-    """Asks one node. Every method raises what is in NODE_ERRORS."""
+    """One node. Every method raises what is in NODE_ERRORS."""
 
     def __init__(self, token: StellarToken, rpc_url: str) -> None:
         self.token = token
@@ -96,18 +93,15 @@ class StellarNode:
         await self.server.close()
 
     async def passphrase(self) -> str:
-        """Which network it serves."""
+        """The passphrase of the network that the node serves."""
         return (await self.server.get_network()).passphrase
 
     async def look(self) -> Height:
-        """Ask for the newest ledger, and wake up who waits for one."""
-        # The one small question whose answer has the times of the newest and of the oldest ledger.
+        """Read the newest ledger, and wake up those who wait for one."""
+        # This small request is the only one whose answer has the times of the newest and of the oldest ledger.
         known = await self.server.get_transaction(_NO_TRANSACTION)
-        ledgers = known.latest_ledger - known.oldest_ledger
-        ledger_s = float(LEDGER_SECONDS)
-        if ledgers >= _ENOUGH_LEDGERS:
-            measured = (known.latest_ledger_close_time - known.oldest_ledger_close_time) / ledgers
-            ledger_s = min(max(measured, FASTEST_LEDGER_S), ledger_s)
+        elapsed_s = known.latest_ledger_close_time - known.oldest_ledger_close_time
+        ledger_s = ledger_seconds(known.latest_ledger - known.oldest_ledger, elapsed_s)
         height = Height(known.latest_ledger, known.latest_ledger_close_time, known.oldest_ledger, ledger_s)
         self.heard_at = time.monotonic()
         if self.height is None or height.ledger > self.height.ledger:
@@ -117,7 +111,7 @@ class StellarNode:
         return height
 
     async def next_ledger(self) -> None:
-        """Wait until a newer ledger has been heard of, or for a second or two."""
+        """Wait until a newer ledger was read, for two seconds at most."""
         try:
             async with asyncio.timeout(2.0):
                 await self._next.wait()
@@ -125,7 +119,7 @@ class StellarNode:
             return
 
     async def accounts(self, names: Iterable[str]) -> dict[str, Held]:
-        """Those of them that there are."""
+        """The accounts that exist, by name."""
         keys = [
             stellar_xdr.LedgerKey(
                 stellar_xdr.LedgerEntryType.ACCOUNT,
@@ -145,7 +139,7 @@ class StellarNode:
         return found
 
     async def nonce_used_in(self, payer: str, nonce: int) -> int | None:
-        """The ledger in which it was used; None when it was not, or when it has expired since."""
+        """The ledger in which the nonce was used; None when it was not used, or when its use has expired."""
         key = stellar_xdr.LedgerKey(
             stellar_xdr.LedgerEntryType.CONTRACT_DATA,
             contract_data=stellar_xdr.LedgerKeyContractData(
@@ -164,12 +158,12 @@ class StellarNode:
         return None
 
     async def simulate(self, operation: InvokeHostFunction, source: str) -> SimulateTransactionResponse:
-        """What the call would do in the next ledger, with the authorization that it carries."""
+        """What the call would do in the next ledger, with its authorization."""
         transaction = self.transaction(Account(source, 0), [operation], BASE_FEE, valid_until=0)
         return await self.server.simulate_transaction(transaction)
 
     async def balance(self, account: str) -> int:
-        """Of the token, in atomic units. 0 also where the contract has nothing to say."""
+        """How much of the token an account has, in atomic units; 0 also where the contract does not say."""
         call = stellar_xdr.InvokeContractArgs(
             Address(self.token.contract).to_xdr_sc_address(),
             stellar_xdr.SCSymbol(b"balance"),
@@ -187,11 +181,11 @@ class StellarNode:
     def transaction(
         self, source: Account, operations: Sequence[Operation], fee: int, *, valid_until: int
     ) -> TransactionEnvelope:
-        """One of `source`, with its next sequence number, unsigned.
+        """An unsigned transaction of `source`, with its next sequence number.
 
         Args:
-            fee: stroops, for each operation.
-            valid_until: Unix seconds; 0 for ever.
+            fee: stroops for each operation.
+            valid_until: Unix seconds; 0 for no end.
         """
         builder = TransactionBuilder(source, self.token.passphrase, fee).add_time_bounds(0, valid_until)
         for operation in operations:
@@ -199,13 +193,13 @@ class StellarNode:
         return builder.build()
 
     async def send(self, envelope: str) -> SendTransactionResponse:
-        """Hand in a signed transaction."""
+        """Send a signed transaction."""
         return await self.server.send_transaction(envelope)
 
     async def find(self, transaction_hash: str) -> GetTransactionResponse:
-        """What became of it."""
+        """What became of a transaction."""
         return await self.server.get_transaction(transaction_hash)
 
     async def inclusion_fee(self) -> int:
-        """What one operation pays to get into a ledger, in stroops: enough for nine of ten."""
+        """Stroops for one operation, with which nine of ten get into a ledger."""
         return max(BASE_FEE, (await self.server.get_fee_stats()).soroban_inclusion_fee.p90)

@@ -1,4 +1,4 @@
-"""The Stellar rail on the chain: puts a payer's signed transfer into a transaction of our own, and pays its fee."""
+"""The Stellar rail: puts a payer's signed transfer into a transaction of our own, and pays its fee."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 
-import msgspec
 from stellar_sdk import Keypair
 from stellar_sdk.exceptions import SdkError
 from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus
 
-from facilitator.rails.stellar.balance import StellarPurse
-from facilitator.rails.stellar.channels import CannotSend, Channels, Sent
+from facilitator import results
+from facilitator.node_failures import NodeFailures
+from facilitator.rails.stellar.balance import balance_monitor
+from facilitator.rails.stellar.channels import Channels, Sent
 from facilitator.rails.stellar.evidence import Transfers, emitted, events_refusal, parse_id
 from facilitator.rails.stellar.node import IDLE_POLL_S, NODE_ERRORS, POLL_S, STROOPS, StellarNode
+from facilitator.rails.stellar.prices import Prices
 from facilitator.rails.stellar.simulation import Simulator, expected_of
-from facilitator.settling import Settling, require_ours
+from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import stellar
+from shared.x402.exact import SCHEME
 from shared.x402.networks import StellarToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.stellar import StellarAuthorization
@@ -28,19 +31,16 @@ from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 12.0
-"""From the start of a settlement to giving up on its ledger. Below the API's settle timeout, so that with a node that answers
-it hears `settlement_pending` with the transaction instead of nothing."""
+"""From the start of a settlement until the wait for its ledger ends. It is below the API's settle timeout: while the node
+answers, the API hears `settlement_pending` with the transaction."""
 MOST_FOR_FEE = 50_000
-"""Stroops that a payment may cost us: the official facilitator's figure."""
+"""Stroops that one settlement may cost: the official facilitator's figure."""
 CHANNELS = 16
 SILENT_S = 30.0
 MOST_REMEMBERED = 4_000
-"""Payments whose transaction is remembered, so that evidence of them is one question. Others are looked for."""
+"""Payments whose transaction is remembered, so that evidence of them takes one request. Others are searched for."""
 
 _PREFIX = "invalid_exact_stellar_payload_"
-
-_Key = tuple[str, str, int, bytes]
-"""Payment id, recipient, value, signature: a payer can sign two transfers with one nonce. Neither is the other's settlement."""
 
 
 class StellarRail:
@@ -51,7 +51,7 @@ class StellarRail:
         settler_key: ``S…`` of the account that pays the fees.
         most_for_fee: stroops that one settlement may cost, and that a payment may declare.
         low_balance: stroops of that account below which the log warns.
-        channels: how many payments may be on their way at once; each takes an account that holds one XLM.
+        channels: how many payments may be settled at once. Each takes an account that holds one XLM.
     """
 
     def __init__(
@@ -70,12 +70,15 @@ class StellarRail:
         except (SdkError, ValueError):
             raise InvalidSetting("the settler's key is no secret key of Stellar's (S…)") from None
         self._node = StellarNode(token, rpc_url)
-        self._balance_monitor = StellarPurse(self._node, settler.public_key, low=low_balance, most_for_fee=most_for_fee)
+        self._prices = Prices(self._node, most_for_fee)
+        self._balance_monitor = balance_monitor(
+            self._node, settler.public_key, low=low_balance, most_for_fee=most_for_fee
+        )
         self._simulator = Simulator(self._node, settler.public_key, most_for_fee)
         self._channels = Channels(self._node, settler, channels)
         self._transfers = Transfers(self._node)
-        self._settling = Settling[_Key]()
-        self._sent: dict[_Key, Sent] = {}
+        self._settling = Settling[PaymentKey]()
+        self._sent: dict[PaymentKey, Sent] = {}
         self._seen: dict[str, str] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -86,16 +89,16 @@ class StellarRail:
 
     @property
     def kinds(self) -> Sequence[SupportedKind]:
-        """What /supported says of it, with the newest ledger: nothing while nothing can be settled."""
+        """The entry of /supported, with the newest ledger; none while nothing can be settled."""
         height = self._node.height
         if self.unavailable_reason or height is None:
             return ()
         extra = {"areFeesSponsored": True, "ledger": height.ledger}
-        return (SupportedKind(x402_version=X402_VERSION, scheme=stellar.SCHEME, network=self.network, extra=extra),)
+        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=extra),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
-        """The account that pays for settlements, and those that they are sent from."""
+        """The account that pays for settlements, and the accounts that send them."""
         return {"stellar:*": self._channels.addresses}
 
     @property
@@ -107,11 +110,11 @@ class StellarRail:
 
     @property
     def balance(self) -> str:
-        """What the settler account has for fees beyond what an account must hold, as it was read last."""
+        """What the settler account may spend on fees."""
         return self._balance_monitor.balance
 
     async def start(self) -> None:
-        """Raises InvalidSetting when the node serves another network: settling there would be settling nothing."""
+        """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         passphrase = await self._node.passphrase()
         if passphrase != self.token.passphrase:
             raise InvalidSetting(f"the node serves {passphrase!r}, not {self.token.passphrase!r}")
@@ -121,7 +124,7 @@ class StellarRail:
             self._watching = asyncio.create_task(self._watch(), name="stellar-watch")
 
     async def stop(self) -> None:
-        """Wait for what is being settled, then close the connections."""
+        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         await self._channels.close()
         if self._watching is not None:
@@ -130,35 +133,32 @@ class StellarRail:
         await self._node.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now. Changes nothing."""
+        """Whether the payment would settle now."""
         payer = None
         try:
             authorization = self._check(call)
             payer = authorization.payer
             await self._simulator.check(call, authorization)
         except PaymentRefused as refused:
-            return Verification(is_valid=False, invalid_reason=refused.reason, payer=payer)
+            return results.invalid(refused.reason, payer)
         except NODE_ERRORS as error:
-            return Verification(
-                is_valid=False, invalid_reason="unexpected_verify_error", invalid_message=type(error).__name__
-            )
-        return Verification(is_valid=True, payer=payer)
+            return results.unverified(error)
+        return results.valid(authorization)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
+        """Settle the payment, or say how it was settled before."""
         try:
             authorization = self._check(call)
         except PaymentRefused as refused:
-            return self._failed(refused.reason, None)
-        key = _key(authorization)
-        return await self._settling.once(key, lambda: self._settle(call, authorization))
+            return results.failed(self.network, refused.reason)
+        return await self._settling.once(payment_key(authorization), lambda: self._settle(call, authorization))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
-        """What the chain says of one authorization."""
-        named = parse_id(payment_id)
-        if named is None or (named.network, named.contract) != (self.network, self.token.contract):
+        """What the chain says of one authorization; None when the id is not one of this token."""
+        named = parse_id(payment_id, self.token)
+        if named is None:
             return None
-        return await self._transfers.evidence(named.payer, named.nonce, hint=self._seen.get(payment_id, ""))
+        return await self._transfers.evidence(named.payer, int(named.nonce), hint=self._seen.get(payment_id, ""))
 
     def _check(self, call: FacilitatorCall) -> StellarAuthorization:
         require_ours(call, self.network)
@@ -170,15 +170,15 @@ class StellarRail:
         if authorization.source in ours:
             raise PaymentRefused(_PREFIX + "unsafe_tx_or_op_source")
         if authorization.payer in ours:
-            # The payer's own entry is the only one there is, so none of ours is in one either.
+            # There is no entry but the payer's, so no other account of ours is in one either.
             raise PaymentRefused(_PREFIX + "facilitator_is_payer")
         return authorization
 
     async def _settle(self, call: FacilitatorCall, authorization: StellarAuthorization) -> Settlement:
-        """Never raises. `settlement_pending`: a transaction may be on its way. `unexpected_settle_error`: none of ours is."""
+        """Run one settlement. Never raises."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         try:
-            sent = self._sent.get(_key(authorization))
+            sent = self._sent.get(payment_key(authorization))
             if sent is None:
                 ended = await self._send(call, authorization, give_up_at)
                 if isinstance(ended, Settlement):
@@ -186,26 +186,26 @@ class StellarRail:
                 sent = ended
             await asyncio.wait({sent.fate}, timeout=max(0.0, give_up_at - time.monotonic()))
             if not sent.fate.done() or sent.fate.cancelled():
-                return self._open(authorization, sent)
+                return results.unsettled(authorization, sent.hash)
             return await self._ended(authorization, sent.fate.result())
         except CannotSend as why:
-            return msgspec.structs.replace(self._open(authorization), error_message=str(why))
+            return results.unsettled(authorization, message=str(why))
         except NODE_ERRORS as error:
             log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
-            return self._open(authorization)
+            return results.unsettled(authorization)
 
     async def _send(
         self, call: FacilitatorCall, authorization: StellarAuthorization, give_up_at: float
     ) -> Sent | Settlement:
-        """Send the transfer; or how it ended without that: settled before, or refused."""
+        """Send the transfer. The result is a Settlement when nothing was sent: settled before, or refused."""
         try:
             made = await self._simulator.check(call, authorization)
         except PaymentRefused as refused:
             before = await self._settled_before(authorization)
-            return before or self._failed(refused.reason, authorization.payer)
-        inclusion_fee = self._balance_monitor.inclusion_fee(made.data.resource_fee.int64)
+            return before or results.failed(self.network, refused.reason, authorization.payer)
+        inclusion_fee = self._prices.inclusion_fee(made.data.resource_fee.int64)
         sent = await self._channels.send(made.operation, made.data, inclusion_fee, give_up_at=give_up_at)
-        key = _key(authorization)
+        key = payment_key(authorization)
         self._sent[key] = sent
         self._seen[authorization.payment_id] = sent.hash
         if len(self._seen) > MOST_REMEMBERED:
@@ -215,14 +215,14 @@ class StellarRail:
 
     async def _ended(self, authorization: StellarAuthorization, found: GetTransactionResponse | None) -> Settlement:
         if found is None:
-            return self._open(authorization)
+            return results.unsettled(authorization)
         if found.status == GetTransactionStatus.SUCCESS:
             refusal = events_refusal(emitted(found), self.token.contract, expected_of(authorization))
             if refusal is None:
-                return self._succeeded(authorization, found.transaction_hash)
-        # Somebody else may have sent the same authorization first: the payer has paid all the same.
-        return await self._settled_before(authorization) or self._failed(
-            "settle_exact_stellar_transaction_failed", authorization.payer
+                return results.succeeded(authorization, found.transaction_hash)
+        # Somebody else may have sent the same authorization first. Then the payer has paid all the same.
+        return await self._settled_before(authorization) or results.failed(
+            self.network, "settle_exact_stellar_transaction_failed", authorization.payer
         )
 
     async def _settled_before(self, authorization: StellarAuthorization) -> Settlement | None:
@@ -235,57 +235,24 @@ class StellarRail:
         if authorization.expiration_ledger > height.ledger and not await self._node.nonce_used_in(
             authorization.payer, authorization.nonce
         ):
-            return None  # a used nonce is there for as long as its authorization is valid
+            return None  # a used nonce is on the chain for as long as its authorization is valid
         hint = self._seen.get(authorization.payment_id, "")
         evidence = await self._transfers.evidence(authorization.payer, authorization.nonce, hint=hint)
-        if evidence.status == "unknown":
-            raise TimeoutError("the chain does not say what became of it")
-        shown = (evidence.status, evidence.pay_to, evidence.amount)
-        is_ours = shown == ("settled", authorization.pay_to, str(authorization.value))
-        return self._succeeded(authorization, evidence.transaction) if is_ours else None
+        return results.settled_before(authorization, evidence)
 
     async def _watch(self) -> None:
-        """The newest ledger, for everybody who waits for one; the balance, and the channel accounts where they are missing."""
-        was_silent = False
+        """Read the newest ledger for all who wait for one, and the balance. Open the channel accounts when they are not."""
+        failures = NodeFailures(self.network, NODE_ERRORS)
         while True:
             await asyncio.sleep(POLL_S if self._channels.is_busy or self._settling else IDLE_POLL_S)
-            try:
+            with failures.swallowed():
                 await self._node.look()
                 if self._balance_monitor.is_due or not self._channels.is_open:
                     await self._read()
-                was_silent = False
-            except NODE_ERRORS as error:
-                if not was_silent:
-                    log.warning("the node cannot be asked: %s", type(error).__name__)
-                was_silent = True
 
     async def _read(self) -> None:
-        """Raises what is in NODE_ERRORS."""
+        """Read the balance and the price. Raises what is in NODE_ERRORS."""
         if not self._channels.is_open:
             await self._channels.open()
         await self._balance_monitor.read()
-
-    def _succeeded(self, authorization: StellarAuthorization, transaction: str) -> Settlement:
-        return Settlement(
-            success=True,
-            transaction=transaction,
-            network=self.network,
-            payer=authorization.payer,
-            amount=str(authorization.value),
-        )
-
-    def _failed(self, reason: str, payer: str | None) -> Settlement:
-        return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
-
-    def _open(self, authorization: StellarAuthorization, sent: Sent | None = None) -> Settlement:
-        return Settlement(
-            success=False,
-            transaction=sent.hash if sent else "",
-            network=self.network,
-            payer=authorization.payer,
-            error_reason="settlement_pending" if sent else "unexpected_settle_error",
-        )
-
-
-def _key(authorization: StellarAuthorization) -> _Key:
-    return authorization.payment_id, authorization.pay_to, authorization.value, authorization.signature
+        await self._prices.read()

@@ -1,4 +1,4 @@
-"""Would a payment's call do exactly what it should, now? Asked of the network before anything is sent."""
+"""Asks the node whether a payment's call would do exactly what it should, before anything is sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREFIX = "invalid_exact_stellar_payload_"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A call that would settle: the client's own, and what it takes by the node's measure."""
+    """A call that would settle: the client's operation, and the resources that the node measured."""
 
     operation: InvokeHostFunction
     data: xdr.SorobanTransactionData
@@ -29,7 +29,7 @@ class Simulator:
     """Simulates payments.
 
     Args:
-        source: the account that a simulated transaction names.
+        source: the account that the simulated transactions name.
         most_for_fee: stroops that one settlement may cost, and that a payment may declare.
     """
 
@@ -39,7 +39,7 @@ class Simulator:
         self._most_for_fee = most_for_fee
 
     async def check(self, call: FacilitatorCall, authorization: StellarAuthorization) -> Ready:
-        """What to send, after every check. Raises Refused, and what is in NODE_ERRORS."""
+        """What to send, after every check. Raises PaymentRefused, and what is in NODE_ERRORS."""
         height = self._node.height or await self._node.look()
         if authorization.expiration_ledger <= height.ledger:
             raise PaymentRefused(EXPIRED)
@@ -51,8 +51,8 @@ class Simulator:
         result = await self._node.simulate(operation, self._source)
         fee = result.min_resource_fee or 0
         if result.error or result.restore_preamble or not result.transaction_data:
-            raise PaymentRefused(await self._diagnosis(authorization, result))
-        # The ledger that was heard of last may be some ledgers old; this one is as new as the simulation.
+            raise PaymentRefused(await self._reason(authorization, result))
+        # The height may be some ledgers old. This ledger is as new as the simulation.
         if reason := authorization.ledger_refusal(result.latest_ledger, height.ledger_s):
             raise PaymentRefused(reason)
         events = simulated(result.events or ())
@@ -62,13 +62,13 @@ class Simulator:
             raise PaymentRefused(_PREFIX + "fee_below_minimum")
         if max(authorization.fee, fee) > self._most_for_fee:
             raise PaymentRefused(_PREFIX + "fee_exceeds_maximum")
-        # What this node has just measured, and not what the client says that it takes: too little fails at our expense.
+        # The resources that the node has measured, not those that the client declares: too few fail at our cost.
         data = xdr.SorobanTransactionData.from_xdr(result.transaction_data)
         data.resource_fee = xdr.Int64(fee)
         return Ready(operation, data)
 
-    async def _diagnosis(self, authorization: StellarAuthorization, result: SimulateTransactionResponse) -> str:
-        """The simulation's text differs between versions: the state says why."""
+    async def _reason(self, authorization: StellarAuthorization, result: SimulateTransactionResponse) -> str:
+        """Why the call fails, by the chain's state: the text of a simulation differs between versions."""
         if authorization.expiration_ledger <= result.latest_ledger:
             return EXPIRED
         if await self._node.nonce_used_in(authorization.payer, authorization.nonce) is not None:
@@ -79,7 +79,7 @@ class Simulator:
 
 
 def expected_of(authorization: StellarAuthorization) -> Transfer:
-    """The one transfer that a payment is."""
+    """The only transfer that a payment may make."""
     payee = parse(authorization.pay_to)
     assert payee is not None
     return Transfer(authorization.payer, payee.account.text, authorization.value)

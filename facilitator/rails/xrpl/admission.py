@@ -1,4 +1,4 @@
-"""What would keep a payment from being validated, as far as only the XRP Ledger knows. Asked before it is sent."""
+"""Asks the node what would keep a payment from being validated, before it is sent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from shared.x402.xrpl import XrplAuthorization
 from shared.x402.xrpl_payment import refused
 
 NODES_APART = 2
-"""Ledgers that the node of an honest client may be ahead of ours."""
+"""By how many ledgers an honest client's node may be ahead of ours."""
 RECIPIENT_KNOWN_S = 10.0
-"""How long it is remembered that a recipient can receive a token: it changes by the recipient's own hand."""
+"""How long it is remembered that a recipient can receive a token. Only the recipient or the issuer can change that."""
 FEE_KNOWN_S = 60.0
 MOST_RECIPIENTS = 1_000
 
@@ -27,11 +27,11 @@ _DEPOSIT_AUTH = 0x01000000
 
 
 class InTheOpen(Exception):
-    """The payment's sequence is used in a ledger that is not validated yet: by this payment, or by another transaction."""
+    """A ledger that is not validated yet has used the payment's sequence, for this payment or for another transaction."""
 
 
 class Admission:
-    """Judges payments by the open ledger: what others have sent before counts. Reading it is all it does."""
+    """Judges payments by the open ledger, so that transactions sent before count. It only reads."""
 
     def __init__(self, ledger: XrplLedger, clock: LedgerClock) -> None:
         self._ledger = ledger
@@ -41,12 +41,12 @@ class Admission:
         self._base_fee_at = 0.0
 
     async def check(self, payment: XrplAuthorization) -> None:
-        """Whether the ledger would take it now.
+        """Make sure that the ledger would take the payment now.
 
         Raises:
-            Refused: it would not, and nothing of it is on its way.
-            InTheOpen: something of it may be.
-            NODE_ERRORS: the node cannot be asked.
+            PaymentRefused: it would not, and the payment was not sent.
+            InTheOpen: the payment may have been sent before.
+            What is in NODE_ERRORS.
         """
         if payment.ledger_refusal(self._clock.index, slack=NODES_APART):
             await self._clock.look()
@@ -80,7 +80,7 @@ class Admission:
             raise refused("sequence_not_current")
 
     async def _check_passed(self, payment: XrplAuthorization, reason: str) -> None:
-        """Its turn is over in the open ledger: final only when it is in a validated one, and not by this payment."""
+        """The open ledger has used the sequence. That is final when a validated ledger has, and not for this payment."""
         is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
         if not is_over:
             raise InTheOpen
@@ -90,7 +90,7 @@ class Admission:
         raise refused(reason)
 
     async def _check_recipient(self, payment: XrplAuthorization) -> Decimal:
-        """What the payer spends for one token that arrives there."""
+        """Make sure that the recipient can receive. The result is what the payer spends for one token that arrives."""
         key = payment.pay_to, payment.asset, payment.issuer
         known = self._receivers.get(key)
         if known is not None and known[0] > time.monotonic():

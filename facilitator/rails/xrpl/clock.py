@@ -1,34 +1,33 @@
-"""Which ledger the network is at. Here it is the only clock: payments expire by ledgers, not by seconds."""
+"""The newest validated ledger. It is the only clock here: payments expire by ledgers, not by seconds."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 
+from facilitator.node_failures import NodeFailures
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 
-log = logging.getLogger(__name__)
-
 RIPPLE_EPOCH = 946_684_800
-"""Unix seconds at which the ledger's own time starts."""
+"""The Unix second at which the ledger's own time starts."""
 LOOK_EVERY_S = 1.0
 LOOK_OFTEN_S = 0.25
-"""While somebody waits for a ledger. They close every three or four seconds."""
+"""The interval while somebody waits for a ledger. Ledgers close every three or four seconds."""
 STALE_AFTER_S = 30.0
-"""Without a new ledger: the node has lost the network, or the network has stopped."""
+"""Seconds without a new ledger after which the node has lost the network, or the network has stopped."""
 
 
 class LedgerClock:
-    """The newest validated ledger, kept up to date by a task of its own.
+    """Reads the newest validated ledger again and again.
 
     Attributes:
         index: of that ledger; 0 before the first was read.
         close_time: Unix seconds.
     """
 
-    def __init__(self, node: XrplNode) -> None:
+    def __init__(self, node: XrplNode, network: str) -> None:
+        self._failures = NodeFailures(network, NODE_ERRORS)
         self.index = 0
         self.close_time = 0
         self._node = node
@@ -40,11 +39,11 @@ class LedgerClock:
 
     @property
     def silent_for_s(self) -> float:
-        """Since a new ledger was seen."""
+        """Seconds since a new ledger was seen."""
         return time.monotonic() - self._moved_at
 
     async def start(self) -> None:
-        """Read it once, then keep reading. Raises what is in NODE_ERRORS."""
+        """Read the ledger once, then keep reading. Raises what is in NODE_ERRORS."""
         await self.look()
         if self._running is None:
             self._running = asyncio.create_task(self._keep_looking(), name="xrpl-clock")
@@ -57,7 +56,10 @@ class LedgerClock:
             await asyncio.gather(running, return_exceptions=True)
 
     async def look(self) -> None:
-        """Read it now. Nodes behind one address are not equally far: it never goes back. Raises what is in NODE_ERRORS."""
+        """Read the ledger now. `index` never goes back, though one address may stand for nodes that are behind.
+
+        Raises what is in NODE_ERRORS.
+        """
         found = await self._node.ask("ledger", ledger_index="validated")
         index, close_time = int(found["ledger_index"]), int(found["ledger"]["close_time"]) + RIPPLE_EPOCH
         if found.get("validated") is not True:
@@ -68,7 +70,7 @@ class LedgerClock:
             moved.set()
 
     async def wait(self, *, after: int, at_most_s: float) -> None:
-        """Until there is a ledger after that one, or for that long."""
+        """Wait for a ledger after that one, for `at_most_s` seconds."""
         if self.index > after:
             return
         self._waiting += 1
@@ -80,7 +82,6 @@ class LedgerClock:
             self._waiting -= 1
 
     async def _keep_looking(self) -> None:
-        was_silent = False
         while True:
             if self._waiting:
                 await asyncio.sleep(LOOK_OFTEN_S)
@@ -88,11 +89,7 @@ class LedgerClock:
                 self._wanted.clear()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._wanted.wait(), LOOK_EVERY_S)
-            try:
+            with self._failures.swallowed():
                 await self.look()
-                was_silent = False
-            except NODE_ERRORS as error:
-                if not was_silent:
-                    log.warning("the XRPL node cannot be asked: %s", type(error).__name__)
-                was_silent = True
+            if self._failures.is_failing:
                 await asyncio.sleep(LOOK_OFTEN_S)

@@ -1,7 +1,7 @@
-"""The XRP Ledger as a node shows it: what became of a transaction, accounts, trust lines and tickets.
+"""What the XRP Ledger shows: what became of a transaction, accounts, trust lines and tickets.
 
-The rule of finality (xrpl.org, "Finality of Results"): a result counts only from a validated ledger; that there is none counts
-only from the node's own word that it has searched every ledger in which there could be one.
+The rule of finality (xrpl.org, "Finality of Results"): a result counts only from a validated ledger. That there is no result
+counts only when the node says that it has searched every ledger in which there could be one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from facilitator.rails.xrpl.clock import RIPPLE_EPOCH
 from facilitator.rails.xrpl.node import NodeSaysNo, XrplNode
 
 SEARCHED_LEDGERS = 250
-"""How far before the last ledger that could have a payment it is looked for: a quarter of an hour, and less than the history
-that a node must keep."""
+"""How many ledgers before a payment's last one are searched: a quarter of an hour, less than the history that nodes keep."""
 _MOST_PAGES = 3
 _MOST_DIGITS = 100
 
@@ -27,15 +26,15 @@ class Fate(enum.Enum):
     """What became of a transaction."""
 
     SETTLED = "settled"
-    """Validated, and it did what it says."""
+    """It is validated and was executed."""
     FAILED = "failed"
-    """Validated, and it did nothing but cost its fee. It never does anything else."""
+    """It is validated and only cost its fee. That is final."""
     OPEN = "open"
-    """The node has it, in no validated ledger yet."""
+    """The node has it, but no validated ledger has it yet."""
     ABSENT = "absent"
-    """In none of the ledgers that were searched, and all of them were."""
+    """All ledgers were searched, and none has it."""
     UNKNOWN = "unknown"
-    """Not found, by a node that does not have all of them."""
+    """The node did not find it, but does not have all ledgers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,8 @@ class Outcome:
 
     Attributes:
         at: close time of its ledger, Unix seconds.
-        value: what arrived of the token; 0 where none did.
-        token: its currency and issuer.
+        value: how much of the token arrived; 0 when none did.
+        token: currency and issuer.
     """
 
     fate: Fate
@@ -62,7 +61,7 @@ class AccountRoot:
 
     Attributes:
         balance: drops.
-        transfer_rate: what holders of its tokens spend for each one that arrives.
+        transfer_rate: how many of its tokens a holder spends for each one that arrives.
     """
 
     sequence: int
@@ -74,7 +73,7 @@ class AccountRoot:
 
 @dataclass(frozen=True, slots=True)
 class TrustLine:
-    """Seen from its holder. Frozen and authorised: by the issuer."""
+    """A trust line, seen from its holder. It is the issuer who freezes and authorizes it."""
 
     balance: Decimal
     limit: Decimal
@@ -83,13 +82,13 @@ class TrustLine:
 
 
 class XrplLedger:
-    """Reads through one node. Raises what is in NODE_ERRORS."""
+    """Reads the ledger through one node. Every method raises what is in NODE_ERRORS."""
 
     def __init__(self, node: XrplNode) -> None:
         self._node = node
 
     async def outcome(self, transaction: str, *, through: int) -> Outcome:
-        """What became of a transaction that could have come into the ledgers up to `through`."""
+        """What became of a transaction in the ledgers up to `through`."""
         try:
             found = await self._node.ask(
                 "tx", transaction=transaction, min_ledger=max(1, through - SEARCHED_LEDGERS), max_ledger=through
@@ -119,7 +118,7 @@ class XrplLedger:
         )
 
     async def account(self, address: str, *, ledger: str = "current") -> tuple[AccountRoot | None, int]:
-        """An account, and the number of the ledger that was read. None when there is no such account."""
+        """An account, or None when it does not exist, and the index of the ledger that was read."""
         try:
             found = await self._node.ask("account_info", account=address, ledger_index=ledger)
         except NodeSaysNo as no:
@@ -137,7 +136,7 @@ class XrplLedger:
         return root, int(found.get("ledger_index", 0))
 
     async def trust_line(self, holder: str, currency: str, issuer: str) -> TrustLine | None:
-        """A holder's line to an issuer, in the open ledger; None when there is none."""
+        """A holder's trust line to an issuer in the open ledger; None when there is none."""
         try:
             async for line in self._pages("account_lines", "lines", account=holder, peer=issuer):
                 if line["currency"] == currency and line["account"] == issuer:
@@ -153,14 +152,14 @@ class XrplLedger:
         return None
 
     async def has_ticket(self, account: str, ticket: int, *, ledger: str = "current") -> bool:
-        """Whether an account's ticket is still there."""
+        """Whether an account still has a ticket."""
         async for found in self._pages("account_objects", "account_objects", ledger, account=account, type="ticket"):
             if found.get("TicketSequence") == ticket:
                 return True
         return False
 
     async def is_out_of_turn(self, account: str, sequence: int, ticket: int) -> tuple[bool, int]:
-        """Whether its sequence or ticket was used up in a validated ledger, and by which at the latest."""
+        """Whether a validated ledger has used the sequence or the ticket, and the index of the ledger that was read."""
         root, index = await self.account(account, ledger="validated")
         if root is None:
             return False, index
@@ -170,7 +169,7 @@ class XrplLedger:
         return root.sequence > sequence, index
 
     async def base_fee(self) -> int:
-        """Drops that a transaction costs at least."""
+        """The least fee of a transaction, in drops."""
         return int((await self._node.ask("fee"))["drops"]["base_fee"])
 
     async def _pages(self, method: str, name: str, ledger: str = "current", **parameters: Any) -> Any:
@@ -185,7 +184,7 @@ class XrplLedger:
 
 
 def _decimal(text: object) -> Decimal:
-    """A value as nodes write it, now and then with an exponent."""
+    """The value of a number as nodes write it. Some have an exponent."""
     value = Decimal(str(text))
     if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS:
         raise ValueError("not a number that the ledger has")

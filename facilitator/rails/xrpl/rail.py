@@ -1,4 +1,4 @@
-"""The XRPL rail on the ledger: submits what payers have signed in full. They pay the network's fee, so no key is here."""
+"""The XRPL rail: submits payments that their payers signed in full. Payers also pay the fee, so this rail holds no key."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from facilitator import results
 from facilitator.rails.xrpl.admission import Admission, InTheOpen
 from facilitator.rails.xrpl.clock import STALE_AFTER_S, LedgerClock
 from facilitator.rails.xrpl.evidence import Fate, Outcome, XrplLedger
@@ -15,6 +16,7 @@ from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import xrpl
+from shared.x402.exact import SCHEME
 from shared.x402.networks import XrplToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, Evidence, FacilitatorCall, Settlement, SupportedKind, Verification
@@ -24,14 +26,14 @@ from shared.x402.xrpl_payment import refused
 log = logging.getLogger(__name__)
 
 SETTLE_TIMEOUT_S = 12.0
-"""From the start of a settlement to giving up on its ledger. Below the API's settle timeout, so that with a node that answers
-it hears `settlement_pending` with the transaction instead of nothing."""
+"""From the start of a settlement until the wait for its ledger ends. It is below the API's settle timeout: while the node
+answers, the API hears `settlement_pending` with the transaction."""
 ASK_AGAIN_S = 1.0
-"""About a payment whose ledger may have been validated without our hearing of it."""
+"""How often the node is asked for a payment: its ledger may be validated before we see that ledger."""
 RETRY_S = 0.2
-"""After a node's failure."""
+"""The pause after a failure of the node."""
 MOST_REMEMBERED = 4_000
-"""Payments that were sent and whose end nobody has heard of yet."""
+"""Payments that were sent and have no known end."""
 _GOES_WELL = ("tesSUCCESS", "terQUEUED", "tefALREADY")
 
 
@@ -39,7 +41,7 @@ class XrplRail:
     """The tokens of one XRPL network.
 
     Args:
-        tokens: all of one network.
+        tokens: of one network.
         rpc_url: JSON-RPC node.
     """
 
@@ -47,7 +49,7 @@ class XrplRail:
         (self._network,) = {token.network for token in tokens}
         self._tokens = {token.currency: token for token in tokens}
         self._node = XrplNode(rpc_url)
-        self._clock = LedgerClock(self._node)
+        self._clock = LedgerClock(self._node, self._network)
         self._ledger = XrplLedger(self._node)
         self._admission = Admission(self._ledger, self._clock)
         self._settling = Settling[str]()
@@ -60,15 +62,15 @@ class XrplRail:
 
     @property
     def kinds(self) -> Sequence[SupportedKind]:
-        """What /supported says of it, the ledger included: nothing while the node shows no new ones."""
+        """The entry of /supported, with the newest ledger; none while nothing can be settled."""
         if self.unavailable_reason:
             return ()
         extra = {"areFeesSponsored": False, "ledger": self._clock.index}
-        return (SupportedKind(x402_version=X402_VERSION, scheme=xrpl.SCHEME, network=self.network, extra=extra),)
+        return (SupportedKind(x402_version=X402_VERSION, scheme=SCHEME, network=self.network, extra=extra),)
 
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
-        """Nobody: payers sign and pay for everything."""
+        """No account: payers sign and pay for everything."""
         return {}
 
     @property
@@ -79,11 +81,11 @@ class XrplRail:
 
     @property
     def balance(self) -> str:
-        """Payers pay."""
+        """Empty: payers pay the fees."""
         return ""
 
     async def start(self) -> None:
-        """Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS when it does not answer."""
+        """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         info = (await self._node.ask("server_info"))["info"]
         served, ours = info["network_id"], int(self.network.partition(":")[2])
         if served != ours:
@@ -91,38 +93,39 @@ class XrplRail:
         await self._clock.start()
 
     async def stop(self) -> None:
-        """Wait for what is being settled, then close the connections."""
+        """Wait for the settlements under way, then disconnect."""
         await self._settling.finish()
         await self._clock.stop()
         await self._node.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
-        """Whether the payment would settle now. Changes nothing."""
+        """Whether the payment would settle now."""
         payer = None
         try:
             payment = self._check(call)
             payer = payment.payer
             await self._admission.check(payment)
         except PaymentRefused as refusal:
-            return Verification(is_valid=False, invalid_reason=refusal.reason, payer=payer)
+            return results.invalid(refusal.reason, payer)
         except InTheOpen:
-            reason = refused("ticket_not_available" if payment.ticket else "sequence_not_current").reason
-            return Verification(is_valid=False, invalid_reason=reason, payer=payer)
+            return results.invalid(_turn_is_over(payment).reason, payer)
         except NODE_ERRORS as error:
-            name = type(error).__name__
-            return Verification(is_valid=False, invalid_reason="unexpected_verify_error", invalid_message=name)
-        return Verification(is_valid=True, payer=payer)
+            return results.unverified(error)
+        return results.valid(payment)
 
     async def settle(self, call: FacilitatorCall) -> Settlement:
-        """Settle the payment, or say how it was settled before. The same payment twice is one transaction."""
+        """Settle the payment, or say how it was settled before."""
         try:
             payment = self._check(call)
         except PaymentRefused as refusal:
-            return self._failed(refusal.reason, None)
+            return results.failed(self.network, refusal.reason)
         return await self._settling.once(payment.transaction, lambda: self._settle(payment))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
-        """What the ledger says of one transaction. An `unused` one has no time: here it is counted in ledgers, not seconds."""
+        """What the ledger says of one transaction; None when the id is not one of this network.
+
+        An `unused` one has no `as_of`, because payments expire by ledgers here.
+        """
         named = xrpl.PaymentId.parse(payment_id)
         if named is None or named.network != self.network:
             return None
@@ -165,7 +168,7 @@ class XrplRail:
         return payment
 
     async def _settle(self, payment: XrplAuthorization) -> Settlement:
-        """Never raises. `settlement_pending`: it may be on its way. `unexpected_settle_error`: nothing of ours is."""
+        """Run one settlement. Never raises."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
         is_seen = False
         while True:
@@ -180,7 +183,7 @@ class XrplRail:
                     await self._push(payment, outcome.fate, searched=ledger, is_seen=is_seen)
             except PaymentRefused as refusal:
                 self._sent.pop(payment.transaction, None)
-                return self._failed(refusal.reason, payment.payer)
+                return results.failed(self.network, refusal.reason, payment.payer)
             except InTheOpen:
                 is_seen = True
             except NODE_ERRORS as error:
@@ -188,18 +191,19 @@ class XrplRail:
                 pause = RETRY_S
             left = give_up_at - time.monotonic()
             if left <= 0:
-                return self._open(payment, is_seen=is_seen)
+                is_sent = is_seen or payment.transaction in self._sent
+                return results.unsettled(payment, payment.transaction if is_sent else "")
             await self._clock.wait(after=ledger, at_most_s=min(left, pause))
 
     async def _push(self, payment: XrplAuthorization, fate: Fate, *, searched: int, is_seen: bool) -> None:
-        """Send it, or send it again, unless it can never be validated.
+        """Send the payment, again if need be, unless it can never be validated.
 
         Args:
             searched: the ledger up to which `fate` holds. Others may have been validated since.
 
         Raises:
-            Refused: it can not, by the ledger; or it was never sent, and would not be taken.
-            InTheOpen: something with its sequence may be in a ledger that this node does not have, or not yet.
+            PaymentRefused: it can never be validated; or it was never sent, and the ledger would not take it.
+            InTheOpen: a ledger that this node does not have may have used its sequence.
         """
         if payment.last_ledger <= searched:
             if fate is not Fate.ABSENT:
@@ -213,14 +217,14 @@ class XrplRail:
             log.info("%s was answered %s", payment.payment_id, submitted["engine_result"])
             is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
             if is_over and (await self._ledger.outcome(payment.transaction, through=index)).fate is Fate.ABSENT:
-                raise refused("ticket_not_available" if payment.ticket else "sequence_not_current")
+                raise _turn_is_over(payment)
 
     async def _admit(self, payment: XrplAuthorization) -> None:
         try:
             await self._admission.check(payment)
         except PaymentRefused:
             if payment.last_ledger <= self._clock.index:
-                raise InTheOpen from None  # it has just expired: whether unused, the next search says
+                raise InTheOpen from None  # it has just expired, and the next search says whether it was unused
             raise
 
     def _remember(self, payment: XrplAuthorization) -> None:
@@ -238,27 +242,12 @@ class XrplRail:
     def _ended(self, payment: XrplAuthorization, outcome: Outcome) -> Settlement:
         self._sent.pop(payment.transaction, None)
         if outcome.fate is Fate.FAILED:
-            return self._failed("transaction_failed", payment.payer)
+            return results.failed(self.network, "transaction_failed", payment.payer)
         shown = outcome.payer, outcome.pay_to, outcome.value, outcome.token
         if shown != (payment.payer, payment.pay_to, payment.value, (payment.asset, payment.issuer)):
-            return self._failed("invalid_transaction_state", payment.payer)
-        return Settlement(
-            success=True,
-            transaction=payment.transaction,
-            network=self.network,
-            payer=payment.payer,
-            amount=format(payment.value.normalize(), "f"),
-        )
+            return results.failed(self.network, "invalid_transaction_state", payment.payer)
+        return results.succeeded(payment, payment.transaction)
 
-    def _failed(self, reason: str, payer: str | None) -> Settlement:
-        return Settlement(success=False, transaction="", network=self.network, payer=payer, error_reason=reason)
 
-    def _open(self, payment: XrplAuthorization, *, is_seen: bool) -> Settlement:
-        is_sent = is_seen or payment.transaction in self._sent
-        return Settlement(
-            success=False,
-            transaction=payment.transaction if is_sent else "",
-            network=self.network,
-            payer=payment.payer,
-            error_reason="settlement_pending" if is_sent else "unexpected_settle_error",
-        )
+def _turn_is_over(payment: XrplAuthorization) -> PaymentRefused:
+    return refused("ticket_not_available" if payment.ticket else "sequence_not_current")

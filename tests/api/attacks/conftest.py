@@ -205,7 +205,7 @@ def open_shop() -> OpenShop:
         app = create_app(settings, catalogue)
         transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
         async with (
-            app.litestar.lifespan(),
+            app.lifespan(),
             httpx.AsyncClient(transport=transport, base_url="http://shop.test", timeout=30) as client,
         ):
             yield client

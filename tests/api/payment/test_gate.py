@@ -6,7 +6,7 @@ import base64
 import dataclasses
 import json
 import time
-from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -30,6 +30,7 @@ from shared.rail_settings import (
 )
 from shared.settings import Settings
 from shared.x402 import evm
+from shared.x402.exact import SCHEME
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FlatPayment, Offer, Payment, SupportedKind
@@ -41,17 +42,14 @@ BINDER = Binder(bytes(range(32)))
 
 def rail(name: Rail, network: str) -> ConfiguredRail:
     """On an EVM network, whatever its name."""
-    token = EVM_USDC[network]
     facilitator = Facilitator("http://127.0.0.1:1", settle_timeout_s=1.0)
     return ConfiguredRail(
         rail=name,
-        asset=(network, token.address),
-        offers=partial(evm.offers, token, pay_to="0x" + "11" * 20),
-        matches=evm.matches,
-        is_payable=evm.is_payable,
-        check=evm.check,
+        verifier=evm,
+        token=EVM_USDC[network],
+        pay_to="0x" + "11" * 20,
         facilitator=facilitator,
-        health=Health(name, facilitator, scheme=evm.SCHEME, network=network),
+        health=Health(name, facilitator, scheme=SCHEME, network=network),
     )
 
 
@@ -141,9 +139,8 @@ def completed(offer: Offer, terms: dict[str, Any]) -> Offer | None:
 @pytest.fixture
 def bound(rails: Any) -> ConfiguredRail:
     """A rail whose payments carry a token and whose facilitator has terms."""
-    return dataclasses.replace(
-        rails[1], completed=completed, terms=("feePayer",), token_key="memo", token_reason="memo_mismatch"
-    )
+    own = {"completed": completed, "TERMS": ("feePayer",), "TOKEN_KEY": "memo", "TOKEN_REASON": "memo_mismatch"}
+    return dataclasses.replace(rails[1], verifier=SimpleNamespace(**vars(evm) | own))
 
 
 def says(one: ConfiguredRail, fee_payer: str) -> None:

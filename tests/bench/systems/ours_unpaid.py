@@ -17,18 +17,18 @@ from unittest.mock import patch
 import msgspec
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.server import Server
+from litestar import Litestar
 from litestar.types import Scope
 
 import api.app
 import workers.main
 from api.body import RequestBody
-from api.errors import again
+from api.errors import retryable_problem
 from api.http import Answer
 from api.long_bodies import LONG_BYTES
 from api.payment.headers import find_payment
 from api.pipeline import PaidCall
 from api.pools import ROOM
-from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
 from shared.allocator import keep_freed_memory
@@ -37,6 +37,7 @@ from shared.gc_tuning import tune_gc
 from shared.message import Arguments
 from shared.money import Price
 from shared.outcome import Failed
+from shared.settled_payment import SettledPayment
 from tests.bench.roles import become, play, port
 from workers.answers import AnswerStore, Result
 from workers.main import create_broker as create_real_broker
@@ -97,9 +98,9 @@ class UnpaidCall(PaidCall):
         dispatcher, answers = self._services.dispatcher, self._services.answers
         secret = answers.secret(self._endpoint, b"")
         if no_seat := await dispatcher.take_seat(self._endpoint):
-            raise again(no_seat, "There is no place for this call.", charged=False, after_s=1)
+            raise retryable_problem(no_seat.code, no_seat.detail, charged=False, after_s=1)
         try:
-            answer = await dispatcher.run(self._endpoint, Arguments("", "nobody", body, secret))
+            answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer="nobody"), body, secret))
             result = answers.open(answer, self._endpoint, "", secret)
         finally:
             dispatcher.leave_seat(self._endpoint)
@@ -108,14 +109,14 @@ class UnpaidCall(PaidCall):
         return Answer(200, ((b"content-type", b"application/json"),), result.body)
 
 
-def create_app() -> Rsgi:
+def create_app() -> Litestar:
     """The real application around the unpaid call. Callers are not refused for their number: it is what is measured."""
     ROOM.update(dict.fromkeys(Pool, 10_000))
     with patch.object(api.app, "PaidCall", UnpaidCall):
         app = api.app.create_app(catalogue=CATALOGUE)
     tune_gc()
     keep_freed_memory()
-    return Rsgi(app, app.litestar.lifespan)
+    return app
 
 
 class SparedLedger(AnswerStore):
@@ -151,7 +152,7 @@ def serve() -> None:
         f"{MODULE}:create_app",
         factory=True,
         port=port(),
-        interface=Interfaces.RSGI,
+        interface=Interfaces.ASGI,
         http=HTTPModes.http1,
         loop=Loops.uvloop,
         runtime_mode=RuntimeModes.mt,

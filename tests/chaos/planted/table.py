@@ -4,7 +4,7 @@ Anchors in api/payment/transitions.py: another body, F1, a duplicate drives, no 
 In api/payment/settle.py: 402 for unknown, forgotten, other payee, too early.
 In api/payment/facilitator.py: timeout, never sent.
 In api/payment/answers.py: no transaction, other network, other payer, pending.
-In workers: not stored, last wins.
+In workers: not stored, last wins, lost and remembered.
 """
 
 from __future__ import annotations
@@ -154,5 +154,15 @@ BUGS: dict[str, Bug] = {
         "",
         (4,),
         Case(is_redelivered=True),
+    ),
+    "what a run saw is remembered although its answer lost": Bug(
+        "workers/answers.py",
+        "if stored then return stored end\n",
+        "if stored then\n"
+        "  if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[6], now, ARGV[7], tonumber(ARGV[8])) end\n"
+        "  return stored\n"
+        "end\n",
+        (12,),
+        Case(is_redelivered=True, endpoint="watch"),
     ),
 }

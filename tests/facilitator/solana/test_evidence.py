@@ -8,7 +8,7 @@ import pytest
 from solders.keypair import Keypair
 
 from compose.sandbox.solana import NETWORK, USDC
-from facilitator.rails.solana.evidence import parse
+from facilitator.rails.solana.evidence import parse_id
 from facilitator.rails.solana.rail import SolanaRail
 from shared.x402.wire import Evidence
 from tests.facilitator.bench import MoodyNode
@@ -141,6 +141,6 @@ async def test_another_rails_payments_are_not_ours(rail: SolanaRail, bench: Sola
 def test_an_id_has_one_form() -> None:
     """What is parsed is what was written."""
     payer, digest = str(Keypair().pubkey()), hashlib.sha256(b"").digest()
-    named = parse(f"{NETWORK}:{USDC.mint}:{payer}:{digest.hex()}")
+    named = parse_id(f"{NETWORK}:{USDC.mint}:{payer}:{digest.hex()}", USDC)
     assert named is not None
-    assert (named.network, named.mint, named.payer, named.digest) == (NETWORK, USDC.mint, payer, digest)
+    assert (named.payer, bytes.fromhex(named.nonce)) == (payer, digest)

@@ -79,7 +79,7 @@ async def test_an_empty_fee_payer_offers_nothing(
     rail: SolanaRail, bench: SolanaBench, pay_to: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so, once; a payment that comes all the same stays open; with money it goes on by itself."""
-    monkeypatch.setattr("facilitator.rails.solana.balance.READ_EVERY_S", 0.02)
+    monkeypatch.setattr(rail._balance_monitor, "_read_every_s", 0.02)
     call = bench.call(bench.payer(), pay_to)
     settler = Keypair.from_seed(bytes.fromhex(bench.sandbox.settler_key)).pubkey()
     caplog.set_level(logging.WARNING)
@@ -111,7 +111,7 @@ async def test_a_low_fee_payer_is_a_warning(
 
 async def test_a_silent_node_offers_nothing(running: Running, node: MoodyNode, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, and until it answers again."""
-    monkeypatch.setattr("facilitator.rails.solana.balance.SILENT_AFTER_S", 0.1)
+    monkeypatch.setattr("facilitator.rails.solana.rail.SILENT_AFTER_S", 0.1)
     monkeypatch.setattr("facilitator.rails.solana.balance.READ_EVERY_S", 0.02)
     async with running(node.url) as rail:
         assert len(rail.kinds) == 1

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.rss.reading import read, read_feed
+from jobs.rss.reading import calculate, read
 from jobs.rss.shape import Fetched, Reading
 from shared.outcome import UpstreamFailed
 
@@ -29,7 +29,7 @@ def fetched(body: str | bytes, *, content_type: str | None = None, limit: int = 
 
 def reading(body: str | bytes, **more: Any) -> Reading:
     """As it comes out of the child."""
-    raw = read_feed(msgspec.msgpack.encode(fetched(body, **more)))
+    raw = calculate(msgspec.msgpack.encode(fetched(body, **more)))
     result = msgspec.msgpack.decode(raw, type=Reading)
     msgspec.json.encode(result).decode()
     return result

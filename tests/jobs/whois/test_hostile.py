@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jobs.whois.dates import read_date
 from jobs.whois.domains import registrable, unicode_of
 from jobs.whois.record import is_throttled, read
-from jobs.whois.referral import referral
 from jobs.whois.rules import RULES, rules_of
+from jobs.whois.search import referral
 from jobs.whois.text import MOST_BYTES, cut, decode
 from jobs.whois.values import name_servers, registrar, statuses, web_address, whois_server
 

@@ -235,7 +235,7 @@ def test_nothing_is_read_after_the_deadline() -> None:
     with sender, receiver:
         for late, expected in ((False, b"x"), (True, None)):
             sender.send(b"x")
-            until = module._Until(receiver, soon(-1 if late else 5))
+            until = module._DeadlineSocket(receiver, soon(-1 if late else 5))
             if expected:
                 assert until.recvfrom(10)[0] == expected
             else:

@@ -87,7 +87,7 @@ def test_an_idle_consumer_is_woken_at_once(broker: StreamBroker, start_worker: W
         worker.stop()
 
 
-def test_an_unhurried_queue_ends_in_few_writes_what_ends_together(clean_redis: str) -> None:
+def test_a_batched_queue_acknowledges_in_few_writes_what_ends_together(clean_redis: str) -> None:
     """Sixteen jobs that end at one moment are acknowledged together, and sixteen others are read at once."""
     broker = StreamBroker(clean_redis, middleware=[FastWorkQueue()], batched={"slow"})
     barrier = threading.Barrier(16)

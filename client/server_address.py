@@ -1,4 +1,4 @@
-"""Which shop the command talks to: --url, COINSLOT_URL, or the sandbox that the wallet belongs to."""
+"""The server that the command calls: --url, COINSLOT_URL, or the sandbox of the wallet."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def find(url: str | None, *, env: Mapping[str, str], sandbox: Sandbox | None) ->
 
     Args:
         url: value of --url.
-        sandbox: where to go by default. None when paying with an own key: a sandbox gets real money on demand only.
+        sandbox: the default server. None when the key is the user's own, which pays a sandbox only when --url names it.
 
     Raises:
-        InvalidCall: there is none, or it has the wrong form.
+        InvalidCall: no address is given, or it has the wrong form.
     """
     address = url or env.get(ENVIRONMENT, "").strip() or (sandbox.base_url if sandbox else "")
     if not address:
         raise InvalidCall(
-            "no shop is named",
-            hint=f"Give --url https://... or set {ENVIRONMENT}. A running sandbox is the shop of its own wallet only.",
+            "no server is named",
+            hint=f"Give --url https://... or set {ENVIRONMENT}. Only a sandbox's own wallet calls it by default.",
         )
     return checked_base(address)

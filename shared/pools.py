@@ -1,0 +1,110 @@
+"""The pools: one table of everything that is decided per pool. The Procfile is tested against it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+class Pool(enum.StrEnum):
+    """A queue, and the worker processes that serve only this queue. A full pool does not slow another one."""
+
+    MICRO = "micro"
+    FAST = "fast"
+    NET = "net"
+    CHAIN = "chain"
+    RENDER = "render"
+    WHOIS = "whois"
+    YOUTUBE = "youtube"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolPolicy:
+    """What is decided for one pool.
+
+    Attributes:
+        purpose: what its endpoints have in common.
+        threads: jobs that one worker process runs at once.
+        room: calls that may wait and run per worker process: what it can do within its endpoints' deadlines.
+        call_interval_ms: milliseconds between two new calls of one payer, in the long run.
+        call_burst: new calls that one payer may make at once after a rest.
+        is_batched: jobs take a second or so, and the pool gives up some milliseconds for the sake of other pools: it starts
+            jobs one after the other, acknowledges together what ends together, and the API answers their callers one
+            after the other (tests/bench/measure/isolation.py).
+        needs_children: its workers start child processes, for hostile or long calculations.
+        niceness: of its workers (nice(2)).
+    """
+
+    purpose: str
+    threads: int
+    room: int
+    call_interval_ms: float
+    call_burst: int
+    is_batched: bool = False
+    needs_children: bool = False
+    niceness: int = 10
+
+
+POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
+    {
+        Pool.MICRO: PoolPolicy(
+            purpose="Calculations of well under a millisecond, run by the thread that reads the queue.",
+            threads=1,
+            room=2_000,
+            call_interval_ms=100,
+            call_burst=20,
+            niceness=0,
+        ),
+        Pool.FAST: PoolPolicy(
+            purpose="Calculations. Those on hostile input run in children, so a thread may wait for one.",
+            threads=16,
+            room=1_000,
+            call_interval_ms=100,
+            call_burst=20,
+            needs_children=True,
+        ),
+        Pool.NET: PoolPolicy(
+            purpose="Calls of sites that the caller names; children read what they answer.",
+            threads=32,
+            room=200,
+            call_interval_ms=500,
+            call_burst=10,
+            needs_children=True,
+        ),
+        Pool.CHAIN: PoolPolicy(
+            purpose="Calls of blockchain nodes.",
+            threads=32,
+            room=200,
+            call_interval_ms=500,
+            call_burst=10,
+        ),
+        Pool.RENDER: PoolPolicy(
+            purpose="Pages in a browser; children read what it gives.",
+            threads=1,
+            room=8,
+            call_interval_ms=3_000,
+            call_burst=3,
+            is_batched=True,
+            needs_children=True,
+        ),
+        Pool.WHOIS: PoolPolicy(
+            purpose="Calls of WHOIS servers, which ban a caller that asks too often.",
+            threads=16,
+            room=64,
+            call_interval_ms=500,
+            call_burst=10,
+            is_batched=True,
+        ),
+        Pool.YOUTUBE: PoolPolicy(
+            purpose="Calls of YouTube, which bans a caller that asks too often; children read its documents.",
+            threads=8,
+            room=32,
+            call_interval_ms=500,
+            call_burst=10,
+            is_batched=True,
+            needs_children=True,
+        ),
+    }
+)

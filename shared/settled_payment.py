@@ -1,0 +1,27 @@
+"""The payment of one call, as a worker and a handler see it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class SettledPayment(msgspec.Struct, frozen=True, array_like=True):
+    """What was paid for a call, and by whom.
+
+    Args:
+        network: CAIP-2, e.g. ``eip155:8453``.
+        payer: the wallet that paid, in the canonical form of its rail.
+        asset: the token, as the offer names it.
+        amount: atomic units of the asset, a decimal string.
+        transaction: what the receipt names, in the network's own form.
+    """
+
+    network: str = ""
+    payer: str = ""
+    asset: str = ""
+    amount: str = ""
+    transaction: str = ""
+
+
+NO_PAYMENT = SettledPayment()
+"""Of work that no call stands for, a calculation for instance."""

@@ -1,0 +1,213 @@
+"""What endpoints that remember have observed: one baseline per payer and subject, in Redis.
+
+An observation counts only when the answer that it came with is the one that the caller gets, and of two calls about one subject
+the one that was settled later wins. So it moves in two steps, unless it lies beside the payments:
+
+    on the Redis of the ledger   written by the script that stores the answer (workers/answers.py)
+    on a Redis of its own        kept as *pending*, under the payment and a tag, before the answer is stored. The script that
+                                 stores the answer notes the tag in the payment's record. Whoever sees that the tag won
+                                 promotes the observation: this worker at once, or the next call about the subject.
+
+Redis knows no payer and no subject: keys are keyed digests, and an observation is sealed for its payer and subject alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import zlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from jobs.observation import Previous
+from shared.ledger import NOW, record_key
+from shared.redis_connection import connect
+from shared.sealing import Sealer, derive
+from shared.settled_payment import SettledPayment
+
+MOST_BYTES = 256 * 1024
+"""Of an observation, compressed. A longer one is cut off at its end, and says so."""
+_PIECE_BYTES = 16 * 1024
+_WHOLE, _TRUNCATED = b"\x00", b"\x01"
+_DAY_MS = 24 * 3600 * 1000
+
+STORE = """
+local function observe(baseline, index, sealed, settled, ttl, most)
+  if tonumber(redis.call('HGET', baseline, 'settled') or 0) > settled then return end
+  redis.call('HSET', baseline, 'sealed', sealed, 'settled', settled)
+  redis.call('PEXPIRE', baseline, ttl)
+  redis.call('ZADD', index, now, baseline)
+  redis.call('PEXPIRE', index, ttl)
+  local excess = redis.call('ZCARD', index) - most
+  if excess > 0 then
+    for _, oldest in ipairs(redis.call('ZRANGE', index, 0, excess - 1)) do redis.call('DEL', oldest) end
+    redis.call('ZREMRANGEBYRANK', index, 0, excess - 1)
+  end
+end
+"""
+"""Lua, for the scripts that make an observation the baseline. `now` is a local of theirs."""
+
+# KEYS: 1 baseline, 2 the payer's index, 3 pending. ARGV: 1 TTL in ms. Looking renews it.
+_LOOK = (
+    "#!lua\n"
+    + NOW
+    + """
+local found = redis.call('HMGET', KEYS[1], 'sealed', 'settled')
+if found[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[1])
+  redis.call('ZADD', KEYS[2], 'XX', now, KEYS[1])
+end
+return {found[1], found[2], redis.call('HKEYS', KEYS[3])}
+"""
+)
+# KEYS: as above. ARGV: 1 TTL, 2 most, 3 the field of the pending one, 4 when its call was settled.
+_PROMOTE = (
+    "#!lua\n"
+    + NOW
+    + STORE
+    + """
+local sealed = redis.call('HGET', KEYS[3], ARGV[3])
+if not sealed then return 0 end
+observe(KEYS[1], KEYS[2], sealed, tonumber(ARGV[4]), ARGV[1], tonumber(ARGV[2]))
+return redis.call('HDEL', KEYS[3], ARGV[3])
+"""
+)
+
+
+class Baseline(NamedTuple):
+    """Where the observations of one payer about one subject are.
+
+    Attributes:
+        key: of the one that counts.
+        payer_index: of the payer's baselines, by when they were used last.
+        pending: of those whose answers are not known to have won. Only on a Redis of its own.
+        bound_to: payer and subject, which an observation is sealed for.
+    """
+
+    key: str
+    payer_index: str
+    pending: str
+    bound_to: bytes
+
+
+class Observation(NamedTuple):
+    """A new observation on its way.
+
+    Attributes:
+        sealed: compressed and sealed.
+        tag: tells this run of the job from others of the same payment.
+    """
+
+    baseline: Baseline
+    sealed: bytes
+    tag: str
+
+
+class ObservationStore:
+    """The baselines of all payers. Thread-safe. Every method but `baseline` and `observation` raises redis.RedisError.
+
+    Args:
+        ledger_url: the Redis of the payments.
+        own_url: a Redis for the observations alone, which needs no fsync. Empty: they are kept beside the payments.
+        master: the 32 bytes of the key file.
+        days: how long an observation is kept after it was used last.
+        most: baselines of one payer. Beyond that, the one that was not used for the longest time goes.
+    """
+
+    def __init__(self, ledger_url: str, own_url: str, master: bytes, *, days: float, most: int) -> None:
+        self._ledger = connect(ledger_url)
+        self._redis = connect(own_url) if own_url else self._ledger
+        self.is_separate = bool(own_url)
+        self._sealer = Sealer(master, "observations")
+        self._key = derive(master, "observation-keys")
+        self.ttl_ms = int(days * _DAY_MS)
+        self.most = most
+        self._look: Any = self._redis.register_script(_LOOK)
+        self._promote: Any = self._redis.register_script(_PROMOTE)
+
+    def baseline(self, payment: SettledPayment, subject: str) -> Baseline:
+        """The place for what this payer's calls about a subject observe."""
+        payer = f"{payment.network}\0{payment.payer}"
+        bound_to = f"{payer}\0{subject}".encode("utf-8", "surrogatepass")
+        name = self._digest(bound_to)
+        return Baseline(
+            key=f"coinslot:observation:{name}",
+            payer_index=f"coinslot:observations:{self._digest(payer.encode())}",
+            pending=f"coinslot:observation-pending:{name}",
+            bound_to=bound_to,
+        )
+
+    def observation(self, baseline: Baseline, content: bytes) -> Observation:
+        """Compress and seal what a handler observed."""
+        return Observation(baseline, self._sealer.seal(_packed(content), baseline.bound_to), secrets.token_hex(8))
+
+    def previous(self, baseline: Baseline) -> Previous | None:
+        """The observation that counts now. Raises Unsealable when it was sealed with another key, or is damaged."""
+        keys = baseline[:3]
+        sealed, settled, pending = self._look(keys=keys, args=[self.ttl_ms])
+        if pending:
+            # Their workers stopped between the answer and the promotion, or are still at work.
+            self._settle(baseline, (field.decode() for field in pending))
+            sealed, settled, _ = self._look(keys=keys, args=[self.ttl_ms])
+        if sealed is None:
+            return None
+        content = self._sealer.open(sealed, baseline.bound_to)
+        at = datetime.fromtimestamp(int(settled) / 1000, UTC)
+        return Previous(_unpacked(content), at, is_truncated=content.startswith(_TRUNCATED))
+
+    def keep_pending(self, payment_id: str, observation: Observation) -> None:
+        """Before its answer is stored. On a Redis of its own only."""
+        pending = observation.baseline.pending
+        with self._redis.pipeline() as batch:
+            batch.hset(pending, _field(payment_id, observation.tag), observation.sealed)
+            batch.pexpire(pending, self.ttl_ms)
+            batch.execute()
+
+    def settle_pending(self, payment_id: str, observation: Observation) -> None:
+        """After its answer was stored, or another one was. On a Redis of its own only."""
+        self._settle(observation.baseline, [_field(payment_id, observation.tag)])
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._redis.close()
+        self._ledger.close()
+
+    def _settle(self, baseline: Baseline, fields: Iterable[str]) -> None:
+        """Promote each pending observation whose answer won, and drop those whose answer did not."""
+        for field in fields:
+            payment_id, _, tag = field.rpartition("|")
+            found: Any = self._ledger.hmget(record_key(payment_id), "state", "observed", "settled")
+            state, observed, settled = found
+            if observed is not None and observed.decode() == tag:
+                self._promote(keys=baseline[:3], args=[self.ttl_ms, self.most, field, settled or b"0"])
+            elif state is None or state in (b"DONE", b"FAILED"):
+                self._redis.hdel(baseline.pending, field)
+
+    def _digest(self, text: bytes) -> str:
+        return hashlib.blake2b(text, key=self._key, digest_size=16).hexdigest()
+
+
+def _field(payment_id: str, tag: str) -> str:
+    return f"{payment_id}|{tag}"
+
+
+def _packed(content: bytes) -> bytes:
+    """A byte that says whether it is whole, then as much of it as fits, deflated (RFC 1950)."""
+    whole = zlib.compress(content)
+    if len(whole) <= MOST_BYTES:
+        return _WHOLE + whole
+    compressor, packed = zlib.compressobj(), b""
+    for at in range(0, len(content), _PIECE_BYTES):
+        before = compressor.copy()
+        packed_more = packed + compressor.compress(content[at : at + _PIECE_BYTES])
+        if len(packed_more) + len(compressor.copy().flush()) > MOST_BYTES:
+            packed += before.flush()
+            break
+        packed = packed_more
+    return _TRUNCATED + packed
+
+
+def _unpacked(packed: bytes) -> bytes:
+    return zlib.decompress(packed[1:])
