@@ -140,12 +140,12 @@ def _usdc(wallet: Wallet) -> list[Recommendation]:
 def _kind(wallet: Wallet) -> list[Recommendation]:
     if wallet.delegate:
         message = (
-            f"The account runs the code of {short(wallet.delegate)} (EIP-7702). If you did not set that up, its key is known to "
+            f"The account runs the code of {short(wallet.delegate)} (EIP-7702). If that was not you, its key is known to "
             "others: move what it has to a new wallet."
         )
         return [Recommendation(code="delegated_account", message=message)]
     if wallet.is_contract:
-        message = "This is a contract: it pays by x402 only if its signatures can be verified on the chain (ERC-1271)."
+        message = "This is a contract: it pays by x402 only if the chain can verify its signatures (ERC-1271)."
         return [Recommendation(code="contract_wallet", message=message)]
     if not wallet.nonce and not wallet.wei and wallet.usdc_empty:
         message = f"This address was never used on {CHAIN_NAMES[wallet.chain]}: make sure that it is the right one."
