@@ -36,6 +36,8 @@ ERROR_KINDS: Mapping[str, ErrorKind] = {
     "invalid_key": ErrorKind(400, "The key cannot be used"),
     "invalid_url": ErrorKind(400, "The URL cannot be called"),
     "invalid_domain": ErrorKind(400, "The name is not a domain name"),
+    "invalid_address": ErrorKind(400, "The address is not valid"),
+    "not_a_contract": ErrorKind(400, "There is no contract of this kind at the address"),
     "blocked_address": ErrorKind(400, "The address is not public"),
     "regex_syntax": ErrorKind(400, "The pattern is not a regular expression"),
     "not_found": ErrorKind(404, "There is nothing here"),

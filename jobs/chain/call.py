@@ -99,7 +99,7 @@ ENDPOINT = Endpoint(
     failures=FAILURES,
     max_body_bytes=MAX_BODY_BYTES,
     summary=(
-        "A read-only call of a contract on Ethereum or Base (eth_call): its raw return data, or the decoded reason of a revert. "
+        "A read-only call of a contract on Ethereum or Base (eth_call): its raw return data, or a revert's decoded reason. "
         "Sends no transaction."
     ),
     example=Example(

@@ -1,0 +1,1 @@
+"""How risky it is to approve a spender."""

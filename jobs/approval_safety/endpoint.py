@@ -1,0 +1,219 @@
+"""approval-safety: how risky it is to approve a spender for an amount of a token.
+
+- Behaviour decides: whether the spender has code, for how long, whose code it runs and who may change that. Lists of addresses
+  add to it. The rules and their points are in jobs/approval_safety/rules.py; `findings` says which applied, and why.
+- A spender's age is read from the chain as it was seven days ago. Where no node has that past the answer is `unverifiable`, and
+  never `low`. `ageDays` is a lower bound: 7 for everything that was there then, 0 for what was not.
+- An amount of zero takes an approval back, which is safe whoever the spender is.
+- For an ERC-721 the amount is the id of one NFT.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from jobs.chain.request import Address, ChainName, check_addresses, parsed
+from jobs.evm.chains import FAILURES
+from jobs.evm.quantity import MAX_UINT256, parse_uint256
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.money import Price
+
+UNLIMITED = "unlimited"
+Severity = Literal["info", "low", "medium", "high", "critical"]
+Level = Literal["low", "medium", "high", "critical"]
+Recommendation = Literal["proceed", "reduce_amount", "reject"]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`token`: the ERC-20 contract. `spender`: who is to be approved. `owner`: who approves, to look at what it has."""
+
+    chain: ChainName
+    token: Address
+    spender: Address
+    amount: Annotated[
+        str,
+        msgspec.Meta(
+            description="In the token's smallest unit: decimal digits, 0x and hex digits, or `unlimited`.",
+            # Shown, not checked: the message says more than a pattern.
+            extra_json_schema={
+                "pattern": "^([0-9]{1,80}|0[xX][0-9a-fA-F]{1,64}|[uU][nN][lL][iI][mM][iI][tT][eE][dD])$"
+            },
+        ),
+    ]
+    owner: Address | None = None
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "token", "spender", "owner")
+        self.atomic()
+
+    def atomic(self) -> int:
+        """The amount. Raises InvalidField."""
+        return MAX_UINT256 if self.amount.lower() == UNLIMITED else parse_uint256(self.amount, field="amount")
+
+
+class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`eoaSpender`: also an account that delegated to a contract. `unverifiable`: the spender's age cannot be known."""
+
+    unlimited_approval: bool
+    fresh_contract: bool
+    eoa_spender: bool
+    copycat_token: bool
+    known_malicious: bool
+    unverifiable: bool
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`severity`: `info` adds nothing to the score. `points`: what it adds. `evidence`: what it stands on."""
+
+    code: str
+    severity: Severity
+    message: str
+    points: int
+    evidence: dict[str, str]
+
+
+class ShownToken(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`name`, `symbol`: a stranger's text, cleaned. `canonicalAddress`: of the token that its name or symbol stands for."""
+
+    address: str
+    name: str | None
+    symbol: str | None
+    decimals: int | None
+    total_supply: str | None
+    is_canonical: bool
+    canonical_address: str | None
+
+
+class ShownSpender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`ageDays`: at least; null when unknown. `implementation`: whose code it runs in the end. `label`: what it is known as."""
+
+    address: str
+    is_contract: bool
+    delegated_to: str | None
+    code_size: int
+    age_days: int | None
+    is_proxy: bool
+    is_upgradeable: bool
+    implementation: str | None
+    label: str | None
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """`riskScore`: 0 to 100. `amountFormatted`: null without decimals. `ownerBalance`, `currentAllowance`: of `owner`."""
+
+    risk_level: Level
+    risk_score: int
+    recommendation: Recommendation
+    flags: Flags
+    findings: list[Finding]
+    token: ShownToken
+    spender: ShownSpender
+    amount: str
+    amount_formatted: str | None
+    owner_balance: str | None
+    current_allowance: str | None
+    data_version: str
+
+
+def run(request: Request, context: Context) -> Response:
+    """Read, judge, and say why."""
+    # Not in the API, which needs the declaration alone.
+    from jobs.approval_safety import answer, reading
+
+    reader = Reader(context, request.chain)
+    amount = request.atomic()
+    owner = parsed(request.owner) if request.owner else None
+    known = reading.read(reader, parsed(request.token), parsed(request.spender), amount, owner)
+    return answer.answer(reader, known, amount)
+
+
+ENDPOINT = Endpoint(
+    name="approval-safety",
+    price=Price.of("0.05"),
+    category=Category.SECURITY,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.OLDER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary=(
+        "How risky an ERC-20 approve(spender, amount) is on Ethereum or Base: unlimited amounts, spenders without code, new or "
+        "changed contracts, proxies, EIP-7702 accounts, copycat tokens and known malicious addresses, with a score, evidence "
+        "and a recommendation."
+    ),
+    example=Example(
+        request={
+            "chain": "base",
+            "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "spender": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+            "amount": "unlimited",
+        },
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "riskLevel": "critical",
+            "riskScore": 100,
+            "recommendation": "reject",
+            "flags": {
+                "unlimitedApproval": True,
+                "freshContract": False,
+                "eoaSpender": True,
+                "copycatToken": False,
+                "knownMalicious": False,
+                "unverifiable": False,
+            },
+            "findings": [
+                {
+                    "code": "eoa_spender",
+                    "severity": "high",
+                    "message": "The spender is no contract: whoever has its key takes the tokens, without any rule.",
+                    "points": 80,
+                    "evidence": {"spender": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
+                },
+                {
+                    "code": "unlimited_approval",
+                    "severity": "low",
+                    "message": "The amount has no limit: 2^256-1, the usual number for no limit.",
+                    "points": 20,
+                    "evidence": {"form": "max_uint256"},
+                },
+            ],
+            "token": {
+                "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+                "name": "USD Coin",
+                "symbol": "USDC",
+                "decimals": 6,
+                "totalSupply": "4300000000000000",
+                "isCanonical": True,
+                "canonicalAddress": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            },
+            "spender": {
+                "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                "isContract": False,
+                "delegatedTo": None,
+                "codeSize": 0,
+                "ageDays": None,
+                "isProxy": False,
+                "isUpgradeable": False,
+                "implementation": None,
+                "label": None,
+            },
+            "amount": str(MAX_UINT256),
+            "amountFormatted": "115792089237316195423570985008687907853269984665640564039457584007913129.639935",
+            "ownerBalance": None,
+            "currentAllowance": None,
+            "dataVersion": "19767544-0694c12c",
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,138 @@
+"""Findings in words, with what each stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.approval_safety.endpoint import Finding, Severity
+from jobs.approval_safety.reading import Known
+from jobs.approval_safety.rules import Judgement
+from jobs.evm.address import checksummed
+from jobs.evm.chains import CHAIN_IDS, Chain
+from jobs.evm.known_addresses import Listing
+from jobs.evm.text import quoted
+
+_FORMS = {
+    "max_uint256": "2^256-1, the usual number for no limit",
+    "max_uint160": "2^160-1, Permit2's number for no limit",
+    "max_uint96": "2^96-1, the number for no limit of tokens like COMP and UNI",
+    "over_half_of_uint256": "2^255 or more, which no supply comes near",
+    "over_total_supply": "more than there is of the token",
+}
+_LIKENESS = {
+    "disguised": "written differently to look the same",
+    "name_and_symbol": "with the same name and symbol",
+    "symbol": "with the same symbol",
+    "name": "with the same name",
+}
+
+
+def findings(chain: Chain, known: Known, judgement: Judgement) -> list[Finding]:
+    """What counts, the worst first, then what is only to be known."""
+    counting = [
+        Finding(
+            code=rule.code,
+            severity=_severity(rule.points),
+            message=_message(rule.code, chain, known),
+            points=rule.points,
+            evidence=_evidence(rule.code, chain, known),
+        )
+        for rule in sorted(judgement.rules, key=lambda rule: -rule.points)
+    ]
+    return [*counting, *_notes(known)]
+
+
+def _severity(points: int) -> Severity:
+    if points >= 95:
+        return "critical"
+    return "high" if points >= 60 else "medium" if points >= 26 else "low"
+
+
+def _message(code: str, chain: Chain, known: Known) -> str:
+    match code:
+        case "known_malicious" | "known_malicious_elsewhere":
+            role, _, listing = _listed(code, chain, known)
+            where = "" if listing.chain_id == CHAIN_IDS[chain] else f", on chain {listing.chain_id}"
+            return f"The {role}'s address is known for {listing.kind.replace('_', ' ')}{where}."
+        case "copycat_token":
+            assert known.copycat is not None
+            return f"The token passes for {known.copycat.original.symbol}, {_LIKENESS[known.copycat.likeness]}."
+        case "unlimited_approval":
+            form = known.evidence.unlimited
+            return f"The amount has no limit: {_FORMS[form] if form else ''}."
+    return _MESSAGES[code]
+
+
+_MESSAGES = {
+    "eoa_spender": "The spender is no contract: whoever has its key takes the tokens, without any rule.",
+    "delegated_spender": "The spender is an account with a key, which runs a contract's code for now (EIP-7702).",
+    "spender_is_token": "The spender is the token itself, which has no use for an approval.",
+    "code_changed": "Seven days ago there was other code at the spender's address.",
+    "hollow_proxy": "The spender is a proxy of an address without code: what it will run is not known.",
+    "fresh_contract": "Seven days ago there was no code at the spender's address.",
+    "fresh_unlimited": "An approval without limit to a new contract is how most tokens are stolen.",
+    "fresh_implementation": "The code behind the proxy is younger than seven days, or was put there since.",
+    "unverifiable": "How old the spender's code is cannot be known here: no node of this service has that past.",
+    "upgradeable_proxy": "The spender is a proxy whose owner may put other code behind it at any time.",
+}
+
+
+def _evidence(code: str, chain: Chain, known: Known) -> dict[str, str]:
+    match code:
+        case "known_malicious" | "known_malicious_elsewhere":
+            role, address, listing = _listed(code, chain, known)
+            return {
+                "role": role,
+                "address": checksummed(address),
+                "chainId": str(listing.chain_id),
+                "kind": listing.kind,
+                "source": listing.source,
+                "note": listing.note,
+            }
+        case "copycat_token":
+            assert known.copycat is not None
+            original = known.copycat.original
+            return {
+                "likeness": known.copycat.likeness,
+                "canonicalSymbol": original.symbol,
+                "canonicalAddress": checksummed(original.address) if original.address else "",
+            }
+        case "unlimited_approval":
+            return {"form": known.evidence.unlimited or ""}
+        case "upgradeable_proxy" | "fresh_implementation" | "hollow_proxy":
+            return {f"implementation{at}": checksummed(hop.target) for at, hop in enumerate(known.spender.hops, 1)}
+        case _:
+            return {"spender": checksummed(known.spender.address)}
+
+
+def _listed(code: str, chain: Chain, known: Known) -> tuple[str, str, Listing]:
+    matching = [each for each in known.listed if (each[2].chain_id == CHAIN_IDS[chain]) is (code == "known_malicious")]
+    return (matching or known.listed)[0]
+
+
+def _notes(known: Known) -> Iterator[Finding]:
+    """What does not count."""
+    if known.evidence.is_revocation:
+        yield _note("revocation", "An amount of zero takes an approval back: it gives the spender nothing.")
+    if known.label:
+        yield _note("known_spender", f"The spender is {quoted(known.label)}, which many wallets approve.")
+    if any(hop.way == "minimal" for hop in known.spender.hops):
+        yield _note(
+            "minimal_proxy", "The spender is a copy that runs the code of another contract and cannot be changed."
+        )
+    if known.is_nft:
+        yield _note(
+            "token_is_nft", "The token is an ERC-721: the amount is the id of one NFT that the spender may move."
+        )
+    if known.token.decimals is None and not known.is_nft:
+        yield _note("no_decimals", "The token does not say how many decimals it has.")
+    if known.balance is not None and known.balance == 0:
+        yield _note("no_balance", "The owner has none of the token now.")
+    if known.allowance:
+        yield _note(
+            "present_allowance", "The spender may take some already; some tokens, like USDT, must be set to 0 first."
+        )
+
+
+def _note(code: str, message: str) -> Finding:
+    return Finding(code=code, severity="info", message=message, points=0, evidence={})

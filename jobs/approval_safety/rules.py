@@ -1,0 +1,135 @@
+"""The rules: what is known of an approval, to findings with points, to a level and a recommendation.
+
+    known_malicious           100   the spender, the code it runs, or the token is on a list of this chain
+    known_malicious_elsewhere  90   on the list of another chain: the same key, or the same deployer
+    eoa_spender                80   no code: a person with a key, not a contract, takes the tokens
+    delegated_spender          75   an account that runs a contract's code for now (EIP-7702)
+    copycat_token              80   looks like a canonical token: disguised, or with its name and symbol; its symbol alone 45,
+                                    its name alone 30
+    code_changed               60   there was other code at the same address seven days ago
+    hollow_proxy               60   a proxy of an address without code
+    spender_is_token           60   the token itself can hardly be meant
+    fresh_contract             45   no code there seven days ago
+    fresh_unlimited            20   more, when the amount has no limit
+    fresh_implementation       35   the code behind the proxy is younger than seven days, or was put there since
+    unverifiable               30   the age cannot be known: no archive
+    unlimited_approval         20   no limit; 10 to a spender that many approve
+    upgradeable_proxy          15   its owner may replace the code; 5 if many approve it
+
+The score is their sum, 100 at most. From 95 on the level is critical, from 75 high, over 25 medium. What takes an approval back
+(amount 0) gives nobody anything, so of the spender nothing counts. Weights follow the order of Revoke.cash's risk factors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from jobs.approval_safety.age import Verdict
+from jobs.approval_safety.copycat import Likeness
+from jobs.approval_safety.endpoint import Level, Recommendation
+from jobs.approval_safety.spender import Kind
+from jobs.evm.unlimited import Form
+
+CRITICAL, HIGH, MEDIUM = 95, 75, 26
+COPYCAT_POINTS: dict[Likeness, int] = {"disguised": 80, "name_and_symbol": 80, "symbol": 45, "name": 30}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known of an approval.
+
+    Attributes:
+        unlimited: how the amount has no limit; None when it has one.
+        implementation: age of the code that the spender runs as a proxy; None when it is none.
+        listed_here, listed_elsewhere: one of the addresses is on a list.
+        token_listed: the token is, on either.
+        has_label: many wallets approve this spender.
+    """
+
+    is_revocation: bool
+    unlimited: Form | None
+    kind: Kind
+    age: Verdict
+    implementation: Verdict | None
+    was_upgraded: bool
+    code_changed: bool
+    is_upgradeable: bool
+    is_hollow: bool
+    is_token: bool
+    copycat: Likeness | None
+    listed_here: bool
+    listed_elsewhere: bool
+    token_listed: bool
+    has_label: bool
+
+    @property
+    def is_unverifiable(self) -> bool:
+        """Whether the age of code that runs cannot be known."""
+        if self.is_revocation or self.kind != "contract":
+            return False
+        return "unknown" in (self.age, self.implementation)
+
+
+class Rule(NamedTuple):
+    """One that applies."""
+
+    code: str
+    points: int
+
+
+class Judgement(NamedTuple):
+    """What follows."""
+
+    rules: tuple[Rule, ...]
+    score: int
+    level: Level
+    recommendation: Recommendation
+
+
+def judge(evidence: Evidence) -> Judgement:
+    """By the table above."""
+    found = tuple(rule for rule in (*_token(evidence), *_spender(evidence)) if rule.points)
+    score = min(100, sum(rule.points for rule in found))
+    level: Level = (
+        "critical" if score >= CRITICAL else "high" if score >= HIGH else "medium" if score >= MEDIUM else "low"
+    )
+    if score >= HIGH:
+        return Judgement(found, score, level, "reject")
+    reducible = not evidence.is_revocation and (evidence.unlimited is not None or score >= MEDIUM)
+    return Judgement(found, score, level, "reduce_amount" if reducible else "proceed")
+
+
+def _token(evidence: Evidence) -> list[Rule]:
+    if evidence.is_revocation:
+        # To take an approval back means to call the token all the same.
+        return [Rule("known_malicious_elsewhere", 90 if evidence.token_listed else 0)]
+    return [Rule("copycat_token", COPYCAT_POINTS[evidence.copycat] if evidence.copycat else 0)]
+
+
+def _spender(evidence: Evidence) -> list[Rule]:
+    if evidence.is_revocation:
+        return []
+    unlimited = evidence.unlimited is not None
+    rules = [
+        Rule("known_malicious", 100 if evidence.listed_here else 0),
+        Rule("known_malicious_elsewhere", 90 if evidence.listed_elsewhere and not evidence.listed_here else 0),
+        Rule("eoa_spender", 80 if evidence.kind == "account" else 0),
+        Rule("delegated_spender", 75 if evidence.kind == "delegated_account" else 0),
+        Rule("spender_is_token", 60 if evidence.is_token else 0),
+        Rule("unlimited_approval", (10 if evidence.has_label else 20) if unlimited else 0),
+    ]
+    if evidence.kind != "contract":
+        return rules
+    is_fresh = evidence.age == "fresh"
+    has_fresh_code = evidence.implementation == "fresh" or evidence.was_upgraded
+    return [
+        *rules,
+        Rule("code_changed", 60 if evidence.code_changed else 0),
+        Rule("hollow_proxy", 60 if evidence.is_hollow else 0),
+        Rule("fresh_contract", 45 if is_fresh else 0),
+        Rule("fresh_unlimited", 20 if is_fresh and unlimited else 0),
+        Rule("fresh_implementation", 35 if has_fresh_code and not is_fresh else 0),
+        Rule("unverifiable", 30 if evidence.is_unverifiable else 0),
+        Rule("upgradeable_proxy", (5 if evidence.has_label else 15) if evidence.is_upgradeable else 0),
+    ]

@@ -1,0 +1,1 @@
+"""What happened in a transaction, in a sentence and in data."""

@@ -1,0 +1,117 @@
+"""The answer out of the facts."""
+
+from __future__ import annotations
+
+from jobs.evm.address import checksummed
+from jobs.evm.chains import CHAIN_IDS
+from jobs.evm.known_tokens import known_tokens
+from jobs.evm.quantity import ether
+from jobs.evm.reader import Reader, iso
+from jobs.evm.unlimited import unlimited_form
+from jobs.tx_explain import endpoint, events
+from jobs.tx_explain.facts import Facts
+from jobs.tx_explain.narrative import narrative
+from jobs.tx_explain.reading import Found
+from jobs.tx_explain.signals import signals
+
+
+def answer(reader: Reader, found: Found) -> endpoint.Response:
+    """Of a transaction that exists."""
+    facts, sent, receipt = found.facts, found.facts.transaction, found.facts.receipt
+    price = None if receipt is None else receipt.gas_price if receipt.gas_price is not None else sent.gas_price
+    at = None if found.timestamp is None else iso(found.timestamp)
+    return endpoint.Response(
+        ok=True,
+        chain=facts.chain,
+        chain_id=CHAIN_IDS[facts.chain],
+        tx_hash=sent.hash,
+        status=facts.status,
+        narrative=narrative(facts),
+        type=endpoint.TYPES.get(sent.type, f"0x{sent.type:02x}"),
+        from_=checksummed(sent.sender),
+        to=_shown(sent.to),
+        contract_created=_shown(receipt.created if receipt and facts.status == "success" else None),
+        nonce=str(sent.nonce),
+        value_wei=str(sent.value),
+        value_formatted=ether(sent.value),
+        block_number=None if receipt is None else str(receipt.block),
+        timestamp=at,
+        block_timestamp=at,
+        confirmations=None if receipt is None else max(0, (reader.block or 0) - receipt.block + 1),
+        gas_limit=str(sent.gas),
+        gas_used=None if receipt is None else str(receipt.gas_used),
+        effective_gas_price_wei=_number(price),
+        l1_fee_wei=_number(receipt.l1_fee if receipt else None),
+        blob_fee_wei=_number(receipt.blob_fee if receipt and sent.blobs else None),
+        fee_wei=_number(facts.fee),
+        fee_formatted=None if facts.fee is None else ether(facts.fee),
+        method=_method(facts),
+        transfers=[_transfer(facts, each) for each in facts.transfers[: endpoint.MAX_SHOWN]],
+        transfer_count=len(facts.transfers),
+        approvals=[_approval(facts, each) for each in facts.approvals[: endpoint.MAX_SHOWN]],
+        approval_count=len(facts.approvals),
+        delegations=[checksummed(each) for each in sent.delegates],
+        signals=[
+            endpoint.Signal(code=each.code, severity=each.severity, message=each.message) for each in signals(facts)
+        ],
+        revert_reason=facts.revert.reason if facts.revert else None,
+        revert=facts.revert,
+        warnings=reader.warnings,
+    )
+
+
+def _method(facts: Facts) -> endpoint.Method | None:
+    method = facts.method
+    if method is None or not facts.has_code:
+        return None
+    return endpoint.Method(
+        selector=method.selector,
+        name=method.name,
+        signature=method.signature,
+        args=[endpoint.Argument(name=each.name, type=each.type, value=each.value) for each in method.args],
+        trailing_bytes=method.trailing,
+    )
+
+
+def _transfer(facts: Facts, each: events.Transfer) -> endpoint.Transfer:
+    token = facts.token(each.token)
+    decimals = token.decimals if each.standard == "erc20" else None
+    return endpoint.Transfer(
+        standard=each.standard,
+        token=checksummed(each.token),
+        symbol=token.symbol,
+        decimals=decimals,
+        from_=checksummed(each.sender),
+        to=checksummed(each.to),
+        amount=str(each.amount),
+        amount_formatted=token.formatted(each.amount) if each.standard == "erc20" else None,
+        token_id=_number(each.token_id),
+        log_index=each.index,
+        is_canonical=each.token in known_tokens(facts.chain),
+    )
+
+
+def _approval(facts: Facts, each: events.Approval) -> endpoint.Approval:
+    token = facts.token(each.token)
+    return endpoint.Approval(
+        standard=each.standard,
+        token=checksummed(each.token),
+        symbol=token.symbol,
+        decimals=token.decimals if each.standard == "erc20" else None,
+        owner=checksummed(each.owner),
+        spender=checksummed(each.spender),
+        amount=_number(each.amount),
+        amount_formatted=token.formatted(each.amount),
+        is_unlimited=each.is_granted and (each.standard is None or unlimited_form(each.amount or 0) is not None),
+        token_id=_number(each.token_id),
+        granted=each.is_granted,
+        log_index=each.index,
+    )
+
+
+def _shown(address: str | None) -> str | None:
+    return checksummed(address) if address else None
+
+
+def _number(number: int | None) -> str | None:
+    return None if number is None else str(number)

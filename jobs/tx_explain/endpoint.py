@@ -1,0 +1,268 @@
+"""tx-explain: what a transaction did, in a sentence and in data.
+
+- `narrative` is what a person would tell. It stands on the receipt's logs: ether that contracts sent on leaves none, and is not
+  in it. Only canonical tokens are called by their symbols; what any other calls itself is in quotes, with its address.
+- `status` is `not_found` for a hash that is none of this chain; the other chain is asked, too, and `foundOn` says if it has it.
+- A reverted transaction is repeated on the state behind and before its block, to learn the reason: `revert`. Nodes without an
+  archive keep some minutes of that; the warning `replay_unavailable` says that the reason cannot be known here.
+- Fees: gas at the effective price, blobs, and on Base the fee for the data on L1. A deposit pays none.
+- `status` before Byzantium (2017) follows from the gas used: the warning `status_inferred`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+
+from jobs.chain.request import ChainName
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Chain
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reverts import Revert
+from jobs.ports import Context
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+
+MAX_SHOWN = 200
+"""Transfers, and approvals."""
+_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}", re.ASCII)
+TYPES = {
+    0: "legacy",
+    1: "access_list",
+    2: "dynamic_fee",
+    3: "blob",
+    4: "set_code",
+    0x7E: "deposit",
+}
+"""EIP-2718 types: EIP-2930, EIP-1559, EIP-4844, EIP-7702, and OP Stack deposits."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`txHash`: of the transaction. `chain`: where it is looked for."""
+
+    tx_hash: Annotated[
+        str,
+        msgspec.Meta(
+            description="0x and 64 hex digits.",
+            # Shown, not checked: the message says more than a pattern.
+            extra_json_schema={"pattern": "^0[xX][0-9a-fA-F]{64}$"},
+        ),
+    ]
+    chain: ChainName = "base"
+
+    def __post_init__(self) -> None:
+        if not _HASH.fullmatch(self.tx_hash):
+            raise InvalidField("The hash of a transaction is 0x and 64 hex digits.", field="txHash")
+
+
+class Argument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`value`: numbers are decimal strings, bytes are hex, tuples are objects."""
+
+    name: str
+    type: str
+    value: object
+
+
+class Method(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`name`, `signature`: null when the selector is unknown, or its arguments are not there. `trailingBytes`: behind them."""
+
+    selector: str
+    name: str | None
+    signature: str | None
+    args: list[Argument]
+    trailing_bytes: int
+
+
+class Transfer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`amountFormatted`: null without decimals. `tokenId`: null for ERC-20. `isCanonical`: its symbol stands for this token."""
+
+    standard: Literal["erc20", "erc721", "erc1155"]
+    token: str
+    symbol: str | None
+    decimals: int | None
+    from_: str = msgspec.field(name="from")
+    to: str
+    amount: str
+    amount_formatted: str | None
+    token_id: str | None
+    log_index: int
+    is_canonical: bool
+
+
+class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`standard`: null for all tokens of a collection. `amount`: of ERC-20. `granted`: false when it was taken back."""
+
+    standard: Literal["erc20", "erc721", "erc1155"] | None
+    token: str
+    symbol: str | None
+    decimals: int | None
+    owner: str
+    spender: str
+    amount: str | None
+    amount_formatted: str | None
+    is_unlimited: bool
+    token_id: str | None
+    granted: bool
+    log_index: int
+
+
+class Signal(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`severity`: `info`, `warning` or `critical`."""
+
+    code: str
+    severity: Literal["info", "warning", "critical"]
+    message: str
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is known. Of a hash that was not found, everything but `narrative` and `foundOn` is null or empty.
+
+    `blockTimestamp`: the same as `timestamp`. `confirmations`: blocks on top of it, its own included. `feeWei`: gas, `l1FeeWei`
+    and `blobFeeWei` together. `delegations`: to whose code accounts hand themselves (EIP-7702). `transferCount`,
+    `approvalCount`: of all; the first 200 are shown.
+    """
+
+    ok: bool
+    chain: Chain
+    chain_id: int
+    tx_hash: str
+    status: Literal["success", "reverted", "pending", "not_found"]
+    narrative: str
+    found_on: Chain | None = None
+    type: str | None = None
+    from_: str | None = msgspec.field(default=None, name="from")
+    to: str | None = None
+    contract_created: str | None = None
+    nonce: str | None = None
+    value_wei: str | None = None
+    value_formatted: str | None = None
+    block_number: str | None = None
+    timestamp: str | None = None
+    block_timestamp: str | None = None
+    confirmations: int | None = None
+    gas_limit: str | None = None
+    gas_used: str | None = None
+    effective_gas_price_wei: str | None = None
+    l1_fee_wei: str | None = None
+    blob_fee_wei: str | None = None
+    fee_wei: str | None = None
+    fee_formatted: str | None = None
+    method: Method | None = None
+    transfers: list[Transfer] = []
+    transfer_count: int = 0
+    approvals: list[Approval] = []
+    approval_count: int = 0
+    delegations: list[str] = []
+    signals: list[Signal] = []
+    revert_reason: str | None = None
+    revert: Revert | None = None
+    warnings: list[str] = []
+
+
+def run(request: Request, context: Context) -> Response:
+    """Find it, and tell."""
+    # Not in the API, which needs the declaration alone.
+    from jobs.tx_explain import reading
+    from jobs.tx_explain.answer import answer
+    from jobs.tx_explain.narrative import not_found
+
+    tx_hash = request.tx_hash.lower()
+    reader = Reader(context, request.chain)
+    found = reading.find(reader, tx_hash)
+    if found is not None:
+        return answer(reader, found)
+    other = reading.found_on(reader, tx_hash)
+    return Response(
+        ok=True,
+        chain=request.chain,
+        chain_id=CHAIN_IDS[request.chain],
+        tx_hash=tx_hash,
+        status="not_found",
+        narrative=not_found(request.chain, other),
+        found_on=other,
+        warnings=reader.warnings,
+    )
+
+
+EXAMPLE_HASH = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
+
+ENDPOINT = Endpoint(
+    name="tx-explain",
+    price=Price.of("0.005"),
+    category=Category.SECURITY,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.OLDER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary=(
+        "Explains a transaction of Base or Ethereum: a narrative, the decoded method, ERC-20, ERC-721 and ERC-1155 transfers, "
+        "approvals, fees with L1 and blobs, signals such as unlimited approvals, and the reason of a revert."
+    ),
+    example=Example(
+        request={"txHash": EXAMPLE_HASH, "chain": "base"},
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "txHash": EXAMPLE_HASH,
+            "status": "success",
+            "narrative": "Sent 25 USDC to 0x7099…79C8 and paid 0.00001 ETH for gas.",
+            "foundOn": None,
+            "type": "dynamic_fee",
+            "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "contractCreated": None,
+            "nonce": "7",
+            "valueWei": "0",
+            "valueFormatted": "0",
+            "blockNumber": "38500000",
+            "timestamp": "2026-11-20T15:04:05Z",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "confirmations": 12,
+            "gasLimit": "80000",
+            "gasUsed": "50000",
+            "effectiveGasPriceWei": "199900000",
+            "l1FeeWei": "5000000000",
+            "blobFeeWei": None,
+            "feeWei": "10000000000000",
+            "feeFormatted": "0.00001",
+            "method": {
+                "selector": "0xa9059cbb",
+                "name": "transfer",
+                "signature": "transfer(address,uint256)",
+                "args": [
+                    {"name": "to", "type": "address", "value": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
+                    {"name": "value", "type": "uint256", "value": "25000000"},
+                ],
+                "trailingBytes": 0,
+            },
+            "transfers": [
+                {
+                    "standard": "erc20",
+                    "token": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+                    "symbol": "USDC",
+                    "decimals": 6,
+                    "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                    "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                    "amount": "25000000",
+                    "amountFormatted": "25",
+                    "tokenId": None,
+                    "logIndex": 4,
+                    "isCanonical": True,
+                }
+            ],
+            "transferCount": 1,
+            "approvals": [],
+            "approvalCount": 0,
+            "delegations": [],
+            "signals": [{"code": "erc20_transfer", "severity": "info", "message": "ERC-20 tokens moved."}],
+            "revertReason": None,
+            "revert": None,
+            "warnings": [],
+        },
+    ),
+    run=run,
+)

@@ -1,0 +1,56 @@
+"""What calldata says, as far as its first four bytes are known and the rest fits.
+
+Four bytes are shared by many functions, so a name counts only when the arguments are there in full and padded as they must be.
+What follows behind them has no meaning to the function (it may be a referral mark), and is counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from jobs.evm import abi, signatures
+from jobs.evm.signatures import Argument, Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What is called.
+
+    Attributes:
+        selector: 0x and 8 digits.
+        name, signature: None when nobody knows it, or the arguments are not its.
+        values: decoded, as jobs/evm/abi.py gives them.
+        trailing: bytes behind the arguments.
+    """
+
+    selector: str
+    name: str | None = None
+    signature: str | None = None
+    args: tuple[Argument, ...] = ()
+    values: tuple[abi.Value, ...] = ()
+    trailing: int = 0
+
+    def with_token_id(self) -> Method:
+        """The same, of an ERC-721: where ERC-20 has an amount as the last argument, it has an id."""
+        if self.signature not in ("transferFrom(address,address,uint256)", "approve(address,uint256)"):
+            return self
+        return replace(self, args=(*self.args[:-1], replace(self.args[-1], name="tokenId")))
+
+
+def method_of(data: bytes) -> Method | None:
+    """What calldata calls; None when it has no selector."""
+    if len(data) < 4:
+        return None
+    unknown = Method("0x" + data[:4].hex())
+    known = signatures.function(data[:4])
+    return unknown if known is None else _decoded(unknown, known, data[4:])
+
+
+def _decoded(unknown: Method, known: Signature, body: bytes) -> Method:
+    try:
+        values = abi.decode(known.arguments, body)
+        used = abi.used_bytes(known.arguments, body)
+        args = tuple(signatures.arguments(known, body))
+    except abi.Undecodable:
+        return unknown
+    return Method(unknown.selector, known.name, known.text, args, values, len(body) - used)

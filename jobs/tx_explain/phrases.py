@@ -1,0 +1,234 @@
+"""What was done, or meant to be done, as a verb and the rest of its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jobs.evm.address import ZERO, short
+from jobs.evm.known_tokens import WRAPPED_ETHER
+from jobs.evm.quantity import ether
+from jobs.evm.transactions import DEPOSIT
+from jobs.evm.unlimited import unlimited_form
+from jobs.tx_explain.events import Approval, Transfer
+from jobs.tx_explain.facts import Facts
+from jobs.tx_explain.flows import Flow
+
+PAST = {
+    "allow": "Allowed",
+    "burn": "Burned",
+    "call": "Called",
+    "create": "Created",
+    "credit": "Credited",
+    "delegate": "Delegated",
+    "mint": "Minted",
+    "move": "Moved",
+    "receive": "Received",
+    "run": "Ran",
+    "send": "Sent",
+    "swap": "Swapped",
+    "take": "Took",
+    "unwrap": "Unwrapped",
+    "wrap": "Wrapped",
+}
+_LISTED = 3
+
+
+class Phrase(NamedTuple):
+    """``send``, ``25 USDC to 0x1234…cdef``."""
+
+    verb: str
+    rest: str
+
+    @property
+    def past(self) -> str:
+        """``Sent 25 USDC to 0x1234…cdef``."""
+        return f"{PAST[self.verb]} {self.rest}"
+
+    @property
+    def infinitive(self) -> str:
+        """``send 25 USDC to 0x1234…cdef``."""
+        return f"{self.verb} {self.rest}"
+
+
+def happened(facts: Facts) -> Phrase:
+    """What a transaction that succeeded did."""
+    if facts.transaction.type == DEPOSIT:
+        return _deposit(facts)
+    if facts.transaction.to is None:
+        created = facts.receipt.created if facts.receipt else None
+        return Phrase("create", f"the contract {short(created)}" if created else "a contract")
+    return _of_flows(facts) or _of_approvals(facts) or _of_others(facts) or intended(facts)
+
+
+def intended(facts: Facts) -> Phrase:
+    """What a transaction says that it wants. That is all there is of one that is pending or was reverted."""
+    sent = facts.transaction
+    if sent.to is None:
+        return Phrase("create", "a contract")
+    to = "itself" if sent.to == sent.sender else short(sent.to)
+    if facts.method is None or not facts.has_code:
+        message = f" with {len(sent.data)} bytes of data" if sent.data else ""
+        return Phrase("send", (f"{ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
+    return _of_standard(facts) or _of_call(facts, to)
+
+
+def _of_call(facts: Facts, to: str) -> Phrase:
+    assert facts.method is not None
+    name = f"{facts.method.name}()" if facts.method.name else f"the unknown function {facts.method.selector}"
+    value = facts.transaction.value
+    return Phrase("call", f"{name} of {to}" + (f" with {ether(value)} ETH" if value else ""))
+
+
+def _of_standard(facts: Facts) -> Phrase | None:
+    """Calls of a token, which need no log to be understood."""
+    assert facts.method is not None
+    token = facts.transaction.to or ZERO
+    match facts.method.signature, facts.method.values:
+        case "transfer(address,uint256)", (str(to), int(amount)):
+            return Phrase("send", f"{facts.quantity('erc20', token, amount, None)} to {short(to)}")
+        case "transferFrom(address,address,uint256)", (str(sender), str(to), int(amount)):
+            moved = facts.quantity("erc20", token, amount, None)
+            if facts.token(token).decimals is None:
+                moved = f"#{amount} of {facts.label(token)}"
+            return Phrase("move", f"{moved} from {short(sender)} to {short(to)}")
+        case "approve(address,uint256)", (str(spender), int(amount)):
+            return _allowance(facts, token, spender, amount)
+        case _:
+            return None
+
+
+def _of_flows(facts: Facts) -> Phrase | None:
+    """What the sender gave and got."""
+    given, got = facts.flows.given, facts.flows.got
+    value = facts.transaction.value
+    if not given and not got:
+        return None
+    wrapped = _of_wrapping(facts)
+    if wrapped:
+        return wrapped
+    paid = [*([f"{ether(value)} ETH"] if value else []), *_quantities(facts, given)]
+    taken = _quantities(facts, got)
+    if got:
+        is_minted = all(flow.others == (ZERO,) for flow in got)
+        if is_minted and (not paid or all(flow.asset[1] is not None for flow in got)):
+            return Phrase("mint", _joined(taken) + (f" for {_joined(paid)}" if paid else ""))
+        if paid:
+            return Phrase("swap", f"{_joined(paid)} for {_joined(taken)}")
+        return Phrase("receive", f"{_joined(taken)} from {_joined(_shorts(_others(got)))}")
+    others = _others(given)
+    if others == [ZERO] and not value:
+        return Phrase("burn", _joined(paid))
+    unwrapped = _unwrapped_on_the_way(facts)
+    if unwrapped:
+        return Phrase("swap", f"{_joined(paid)} for about {ether(unwrapped)} ETH")
+    return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(other for other in others if other != ZERO))}")
+
+
+def _of_wrapping(facts: Facts) -> Phrase | None:
+    wrapped = WRAPPED_ETHER[facts.chain]
+    given, got = facts.flows.given, facts.flows.got
+    if (
+        not given
+        and [flow.asset[0] for flow in got] == [wrapped]
+        and got[0].others == (ZERO,)
+        and facts.transaction.value
+    ):
+        return Phrase("wrap", f"{ether(facts.transaction.value)} ETH into WETH")
+    if not got and [flow.asset[0] for flow in given] == [wrapped] and given[0].others == (ZERO,):
+        return Phrase("unwrap", f"{ether(given[0].amount)} WETH into ETH")
+    return None
+
+
+def _unwrapped_on_the_way(facts: Facts) -> int:
+    """Ether that somebody else took out of WETH for a function that says that it pays ether: no log shows who got it."""
+    name = facts.method.name if facts.method and facts.method.name else ""
+    if not name.startswith(("swapExactTokensForETH", "swapTokensForExactETH")):
+        return 0
+    wrapped = WRAPPED_ETHER[facts.chain]
+    return sum(each.amount for each in facts.transfers if each.token == wrapped and each.to == ZERO)
+
+
+def _of_approvals(facts: Facts) -> Phrase | None:
+    own = [each for each in facts.approvals if each.owner == facts.transaction.sender]
+    return _approval(facts, own[-1]) if own else None
+
+
+def _approval(facts: Facts, each: Approval) -> Phrase:
+    if each.amount is not None:
+        return _allowance(facts, each.token, each.spender, each.amount)
+    what = f"all tokens of {facts.label(each.token)}"
+    if each.token_id is not None:
+        what = facts.quantity("erc721", each.token, 1, each.token_id)
+    if not each.is_granted:
+        # ERC-721 takes an approval back by approving the zero address.
+        return Phrase("take", f"back the right to move {what}" + _from(each.spender))
+    return Phrase("allow", f"{short(each.spender)} to move {what}")
+
+
+def _from(spender: str) -> str:
+    return "" if spender == ZERO else f" from {short(spender)}"
+
+
+def _allowance(facts: Facts, token: str, spender: str, amount: int) -> Phrase:
+    if not amount:
+        return Phrase("take", f"back the allowance of {short(spender)} for {facts.label(token)}")
+    limit = (
+        f"any amount of {facts.label(token)}"
+        if unlimited_form(amount)
+        else facts.quantity("erc20", token, amount, None)
+    )
+    return Phrase("allow", f"{short(spender)} to spend {limit}")
+
+
+def _of_others(facts: Facts) -> Phrase | None:
+    """Tokens that moved between others: on somebody's authorization, or by an allowance."""
+    moved = [each for each in facts.transfers if each.amount]
+    if not moved:
+        return None
+    first = moved[0]
+    what = _joined(_quantity(facts, each) for each in moved)
+    if {(each.sender, each.to) for each in moved} != {(first.sender, first.to)}:
+        return Phrase("move", f"{what} between others")
+    if first.sender == first.to == facts.transaction.sender:
+        return Phrase("send", f"{what} to itself")
+    if first.sender == ZERO:
+        return Phrase("mint", f"{what} to {short(first.to)}")
+    if first.to == ZERO:
+        return Phrase("burn", f"{what} of {short(first.sender)}")
+    return Phrase("move", f"{what} from {short(first.sender)} to {short(first.to)}")
+
+
+def _deposit(facts: Facts) -> Phrase:
+    sent = facts.transaction
+    if sent.is_system or (not sent.mint and not sent.value and sent.sender.startswith("0xdeaddeaddeaddead")):
+        return Phrase("run", "a transaction of the protocol itself, which tells the chain about Ethereum's blocks")
+    to = short(sent.to) if sent.to else "a new contract"
+    if sent.mint or sent.value:
+        return Phrase("credit", f"{ether(sent.mint or sent.value)} ETH, deposited on Ethereum, to {to}")
+    return Phrase("run", f"a message that was sent on Ethereum to {to}")
+
+
+def _quantities(facts: Facts, flows: Iterable[Flow]) -> list[str]:
+    standards = {(each.token, each.token_id): each.standard for each in facts.transfers}
+    return [facts.quantity(standards[flow.asset], flow.asset[0], flow.amount, flow.asset[1]) for flow in flows]
+
+
+def _quantity(facts: Facts, each: Transfer) -> str:
+    return facts.quantity(each.standard, each.token, each.amount, each.token_id)
+
+
+def _others(flows: Iterable[Flow]) -> list[str]:
+    return list(dict.fromkeys(other for flow in flows for other in flow.others))
+
+
+def _shorts(addresses: Iterable[str]) -> Iterator[str]:
+    return ("the zero address" if address == ZERO else short(address) for address in addresses)
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """``a, b and c``; what is over three is counted."""
+    shown = list(parts)
+    if len(shown) > _LISTED + 1:
+        shown = [*shown[:_LISTED], f"{len(shown) - _LISTED} more"]
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

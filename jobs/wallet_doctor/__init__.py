@@ -1,0 +1,1 @@
+"""Whether a wallet is ready to pay."""

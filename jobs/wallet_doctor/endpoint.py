@@ -1,0 +1,207 @@
+"""wallet-doctor: whether a wallet can pay with USDC and for gas, and what it needs.
+
+- `lowGas`: its ether is under `thresholds.minGasWei`: twice the cost of 100,000 gas at the price of now, with twice the L1 fee
+  on Base, and at least 0.00002 ETH on Base and 0.001 ETH on Ethereum.
+- `usdcDust`: it has USDC, and less than 0.01. `usdcEmpty`: it has none.
+- `ready`: none of the three, and USDC does not refuse it: Circle has not blacklisted it, and has not paused the token.
+- An account that delegated to a contract (EIP-7702) still has a key: `isContract` is false, `delegatedTo` names the contract.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from jobs.chain.request import Address, ChainName
+from jobs.evm import address, selectors
+from jobs.evm.abi import encode_words
+from jobs.evm.address import checksummed
+from jobs.evm.chains import FAILURES, Balance, Call, Code, GasPrice, Nonce
+from jobs.evm.code import delegate_of
+from jobs.evm.quantity import ether, formatted
+from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Response as ChainResponse
+from jobs.evm.tokens import METADATA_GAS, truth, word
+from jobs.ports import Context
+from jobs.wallet_doctor.advice import DUST_ATOMIC, Recommendation, Wallet, min_gas_wei, recommendations
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.money import Price
+from shared.outcome import UpstreamFailed
+from shared.x402.networks import EVM_USDC
+
+L1_BYTES = 250
+"""Of a transaction that sends tokens, before its signature."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A wallet. One of `address` and `wallet` is needed; when both are given they must be the same."""
+
+    address: Address | None = None
+    wallet: Address | None = None
+    chain: ChainName = "base"
+
+    def __post_init__(self) -> None:
+        self.account()
+
+    def account(self) -> str:
+        """The wallet, in lower case. Raises InvalidField."""
+        given = {field: text for field in ("address", "wallet") if (text := getattr(self, field)) is not None}
+        if not given:
+            raise InvalidField("The address of a wallet is needed.", field="address")
+        found = {address.parse(text, field=field) for field, text in given.items()}
+        if len(found) > 1:
+            raise InvalidField("`address` and `wallet` are two wallets.", field="wallet")
+        return found.pop()
+
+
+class Thresholds(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the flags stand on. `gasPriceWei`: of now. `l1FeeWei`: on Base, of a transaction that sends tokens, at most."""
+
+    min_gas_wei: str
+    dust_atomic: str
+    gas_price_wei: str
+    l1_fee_wei: str | None
+
+
+class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
+    """What the wallet has. `nonce`: transactions that it sent. `usdcBlacklisted`: null when the token does not say."""
+
+    address: str
+    eth_balance_wei: str
+    eth_balance: str
+    usdc_balance_atomic: str
+    usdc_balance: str
+    usdc_contract: str
+    nonce: str
+    is_contract: bool
+    delegated_to: str | None
+    usdc_blacklisted: bool | None
+    usdc_paused: bool | None
+    low_gas: bool
+    usdc_dust: bool
+    usdc_empty: bool
+    ready: bool
+    recommendations: list[Recommendation]
+    thresholds: Thresholds
+
+
+def run(request: Request, context: Context) -> Response:
+    """Both balances, and what stands in the way of spending them, at one block."""
+    account = request.account()
+    reader = Reader(context, request.chain)
+    usdc = EVM_USDC["eip155:8453" if request.chain == "base" else "eip155:1"]
+    token = usdc.address.lower()
+    reads = (
+        Balance(account),
+        Code(account),
+        Nonce(account),
+        GasPrice(),
+        Call(to=token, data=selectors.BALANCE_OF + encode_words(account)),
+        Call(to=token, data=selectors.IS_BLACKLISTED + encode_words(account), gas=METADATA_GAS),
+        Call(to=token, data=selectors.PAUSED, gas=METADATA_GAS),
+    )
+    fee = Call(
+        to=selectors.GAS_PRICE_ORACLE, data=selectors.L1_FEE_UPPER_BOUND + encode_words(L1_BYTES), gas=METADATA_GAS
+    )
+    results = reader.read(*reads, *([fee] if request.chain == "base" else []))
+    wei, code, nonce, gas_price, held, blacklisted, paused = results[:7]
+    l1_fee = word(results[7]) if len(results) > 7 else None
+    atomic = word(held)
+    if atomic is None:
+        raise UpstreamFailed("The USDC contract does not answer on this node's chain.", reason="bad_content")
+    wallet = Wallet(
+        chain=request.chain,
+        wei=wei,
+        atomic=atomic,
+        nonce=nonce,
+        min_gas_wei=min_gas_wei(request.chain, gas_price, l1_fee),
+        is_contract=bool(code) and delegate_of(code) is None,
+        delegate=delegate_of(code),
+        is_blacklisted=truth(blacklisted),
+        is_paused=truth(paused),
+    )
+    return Response(
+        **reader.head(),
+        address=checksummed(account),
+        eth_balance_wei=str(wei),
+        eth_balance=ether(wei),
+        usdc_balance_atomic=str(atomic),
+        usdc_balance=formatted(atomic, usdc.decimals),
+        usdc_contract=usdc.address,
+        nonce=str(nonce),
+        is_contract=wallet.is_contract,
+        delegated_to=checksummed(wallet.delegate) if wallet.delegate else None,
+        usdc_blacklisted=wallet.is_blacklisted,
+        usdc_paused=wallet.is_paused,
+        low_gas=wallet.low_gas,
+        usdc_dust=wallet.usdc_dust,
+        usdc_empty=wallet.usdc_empty,
+        ready=wallet.ready,
+        recommendations=recommendations(wallet),
+        thresholds=Thresholds(
+            min_gas_wei=str(wallet.min_gas_wei),
+            dust_atomic=str(DUST_ATOMIC),
+            gas_price_wei=str(gas_price),
+            l1_fee_wei=None if l1_fee is None else str(l1_fee),
+        ),
+    )
+
+
+ENDPOINT = Endpoint(
+    name="wallet-doctor",
+    price=Price.of("0.005"),
+    category=Category.SECURITY,
+    pool=Pool.CHAIN,
+    deadline_s=WITHIN_S + 2,
+    flavour=Flavour.OLDER,
+    request=Request,
+    response=Response,
+    failures=FAILURES,
+    summary=(
+        "Whether a wallet on Base or Ethereum is ready to pay: ether for gas against a threshold of now, USDC, blacklisting, "
+        "EIP-7702 delegation, and recommendations that name amounts."
+    ),
+    example=Example(
+        request={"address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "chain": "base"},
+        response={
+            "ok": True,
+            "chain": "base",
+            "chainId": 8453,
+            "blockNumber": "38500000",
+            "blockTimestamp": "2026-11-20T15:04:05Z",
+            "warnings": [],
+            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "ethBalanceWei": "5000000000000",
+            "ethBalance": "0.000005",
+            "usdcBalanceAtomic": "25000000",
+            "usdcBalance": "25",
+            "usdcContract": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "nonce": "7",
+            "isContract": False,
+            "delegatedTo": None,
+            "usdcBlacklisted": False,
+            "usdcPaused": False,
+            "lowGas": True,
+            "usdcDust": False,
+            "usdcEmpty": False,
+            "ready": False,
+            "recommendations": [
+                {
+                    "code": "add_gas",
+                    "message": (
+                        "Send at least 0.000015 ETH on Base to the wallet: it has 0.000005 and needs 0.00002 for gas. Payments "
+                        "by x402 need none: the facilitator pays."
+                    ),
+                    "asset": "ETH",
+                    "amount": "0.000015",
+                }
+            ],
+            "thresholds": {
+                "minGasWei": "20000000000000",
+                "dustAtomic": "10000",
+                "gasPriceWei": "6000000",
+                "l1FeeWei": "1200000000",
+            },
+        },
+    ),
+    run=run,
+)
