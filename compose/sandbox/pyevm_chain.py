@@ -21,7 +21,7 @@ from compose.sandbox.node_server import JsonRpcServer
 from compose.sandbox.pyevm_methods import answer
 from compose.sandbox.pyevm_node import Node
 from compose.sandbox.scene_state import ETHER, Account, accounts
-from compose.sandbox.scene_transactions import transactions
+from compose.sandbox.scene_transactions import empty_blocks, transactions
 
 FUNDS_WEI = 10_000 * ETHER
 
@@ -57,6 +57,8 @@ def _node(chain_id: int, funded: list[str]) -> Node:
     began = now - scenes.GENESIS_DAYS_AGO * scenes.DAY_S
     node = Node(chain_id, {_address(address): account for address, account in first.items()}, began)
     for transaction in transactions(chain_id):
+        for timestamp in empty_blocks(transaction, now):
+            node.mine_empty(timestamp)
         node.send(transaction.raw, transaction.time(now))
     return node
 

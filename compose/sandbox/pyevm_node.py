@@ -129,9 +129,13 @@ class Node:
     def keep_up(self) -> None:
         """Mine an empty block when the newest one is old."""
         if self.blocks[-1].header.timestamp + BLOCK_S < time.time():
-            self._chain.header = self._next_header()
-            result, _, _ = self._chain.mine_all([], mix_hash=os.urandom(32))
-            self.blocks.append(result.imported_block)
+            self.mine_empty()
+
+    def mine_empty(self, timestamp: int | None = None) -> None:
+        """Mine a block without transactions. `timestamp` as in `send`."""
+        self._chain.header = self._next_header(timestamp)
+        result, _, _ = self._chain.mine_all([], mix_hash=os.urandom(32))
+        self.blocks.append(result.imported_block)
 
     def mined(self, transaction_hash: Hash32) -> Mined | None:
         """The transaction of that hash, once it is in a block."""

@@ -17,6 +17,7 @@ from shared.x402.evm import keccak256
 _TYPE = b"\x02"
 _MAX_FEE_WEI, _TIP_WEI = 2 * 10**9, 10**6
 _MINED_WITHIN_S = 10.0
+_EMPTY_BLOCK_S = 4 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,17 @@ def transactions(chain_id: int) -> Sequence[SceneTransaction]:
 _SWAP = "swap(address,uint256,address,uint256)"
 
 
+def empty_blocks(before: SceneTransaction, now: int) -> Sequence[int]:
+    """Times of the empty blocks that come before a transaction's.
+
+    Between a week ago and the creation of FRESH_SPENDER there are some: who looks for the block of a week ago with a few probes
+    finds one in which it was not there yet.
+    """
+    if before.name != "creation":
+        return ()
+    return range(now - 7 * scenes.DAY_S + 3600, now - 2 * scenes.DAY_S - 3600, _EMPTY_BLOCK_S)
+
+
 def replay(rpc: JsonRpc, chain_id: int, now: int) -> None:
     """Have anvil mine them, each at its time, and set its clock to the real one afterwards.
 
@@ -73,6 +85,9 @@ def replay(rpc: JsonRpc, chain_id: int, now: int) -> None:
         StartFailed: it did not within 10 s.
     """
     for transaction in transactions(chain_id):
+        if times := empty_blocks(transaction, now):
+            rpc("evm_setNextBlockTimestamp", times[0])
+            rpc("anvil_mine", hex(len(times)), hex(_EMPTY_BLOCK_S))
         if timestamp := transaction.time(now):
             rpc("evm_setNextBlockTimestamp", timestamp)
         rpc("eth_sendRawTransaction", "0x" + transaction.raw.hex())

@@ -5,6 +5,7 @@ read chains use them; so is the hash of the transfer. On the real chains only HO
 and are something else.
 
 The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block for each transaction since (scene_transactions).
+anvil keeps states for 50 minutes on Base, and for 100 on Ethereum: after that the past has no state there.
 """
 
 from __future__ import annotations

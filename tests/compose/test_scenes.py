@@ -161,8 +161,9 @@ def test_contracts_fail_in_each_way(node: JsonRpc) -> None:
 
 def test_code_has_its_form_and_its_age(node: JsonRpc) -> None:
     """Delegation, proxies, and a spender that was not there a week ago: the nodes keep the old states."""
-    fresh = node("eth_getTransactionReceipt", scenes.TRANSACTIONS[int(node("eth_chainId"), 16)]["creation"])
-    before = hex(int(fresh["blockNumber"], 16) - 1)
+    known = scenes.TRANSACTIONS[int(node("eth_chainId"), 16)]
+    fresh = node("eth_getTransactionReceipt", known["creation"])
+    before = node("eth_getTransactionReceipt", known["erc721"])["blockNumber"]
     assert fresh["contractAddress"].lower() == scenes.FRESH_SPENDER.lower()
     assert int(node("eth_getBlockByNumber", before, False)["timestamp"], 16) < time.time() - BEFORE_FRESH
 

@@ -148,7 +148,7 @@ class _Nodes:
     def _ask(
         self, node: Node, calls: Sequence[ChainCall], block: int | None, deadline: float, newest: int | None = None
     ) -> ChainRead:
-        with self._circuits.turn(node.name, deadline=deadline):
+        with self._circuits.slot(node.name, deadline=deadline):
             newest = self._newest if newest is None else newest
             read = node.read(calls, block, newest=newest, deadline=deadline)
         if block is None and read.timestamp <= self._clock() + _FUTURE_S:
