@@ -1,42 +1,41 @@
-"""Whether a new payment may be taken for a call: what would refuse it, uncharged, before it is claimed."""
+"""Decides whether a new payment may be taken for a call. What is refused here is neither claimed nor charged."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import time
 from typing import cast
 
 import msgspec
 
+from api.causes import Cause
 from api.disk import Disk
-from api.errors import Problem, retryable_problem
+from api.dispatch import Slot
+from api.errors import Problem, problem_of
 from api.long_bodies import LONG_BYTES
 from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
-from api.pools import PoolRefusal
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
 from shared.undecoded import least_size
 from shared.x402.refusal import PaymentRefused
 
 _REFUSED = "invalid_payload"
-_RETRY_AFTER_S = {"pool_full": 1, "unavailable": 2, "upstream_closed": 30}
-# How msgspec tells a place, behind what may quote the caller.
+"""The reason when a facilitator gives none, or one that is not in the specification's words."""
+# msgspec puts the place in the body at the end of its message, behind text that may quote the caller.
 _AT = re.compile(r"(.*) - at (?:`key` in )?`\$([^`]*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`")
-"""When a facilitator does not say why, or not in the specification's words."""
 
 
-class RailDown(Problem):
-    """The facilitator of the payment's rail is left alone. A payment that is settled is run all the same."""
+class RefusedByFacilitator(PaymentRefused):
+    """The facilitator says that a payment is not valid which only the chain can judge."""
 
 
 class Admission:
-    """Of one endpoint.
+    """Decides for one endpoint whether a new payment may be taken.
 
     Args:
-        disk: the ledger's.
+        disk: the disk of the ledger.
     """
 
     def __init__(self, endpoint: Endpoint, disk: Disk, binder: Binder) -> None:
@@ -45,14 +44,16 @@ class Admission:
         self._binder = binder
         self._decoder = msgspec.json.Decoder(endpoint.request)
         self._limits = _limits(endpoint.request)
-        # Those fields as they are, and no others.
+        # Decodes these fields only, and leaves their values as they are.
         fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._limits]
         self._undecoded = msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields))
 
-    async def refusal(
-        self, checked: Checked, no_seat: PoolRefusal | None, *, is_within: bool
-    ) -> PaymentRefused | Problem | None:
-        """Why a new payment would be refused, uncharged, in the order of the checks."""
+    async def refusal(self, checked: Checked, slot: Slot, *, is_within: bool) -> PaymentRefused | Problem | None:
+        """The first check that would refuse a new payment, or None.
+
+        Args:
+            is_within: False when the payer has too many calls in flight.
+        """
         if problem := self.invalid(checked.body):
             return problem
         now = int(time.time())
@@ -61,42 +62,31 @@ class Admission:
         token = checked.claim.token
         if token and not self._binder.binds(token, self._endpoint.name, checked.body, now):
             return PaymentRefused(checked.rail.verifier.TOKEN_REASON)
-        if no_seat is not None:
-            after_s = _RETRY_AFTER_S[no_seat.code]
-            problem = retryable_problem(no_seat.code, no_seat.detail, charged=False, after_s=after_s)
-            return dataclasses.replace(problem, reason=no_seat.reason)
+        if slot.refusal is not None:
+            return problem_of(slot.refusal.cause, reason=slot.refusal.reason)
         if not is_within:
-            return retryable_problem(
-                "rate_limited", "Too many of your calls are being answered.", charged=False, after_s=1
-            )
+            return problem_of(Cause.CALLS_IN_FLIGHT)
         if self._disk.is_full():
-            return retryable_problem("unavailable", "No payment can be taken now.", charged=False, after_s=30)
+            return problem_of(Cause.LEDGER_DISK_FULL)
         if not checked.rail.is_up:
-            return RailDown(
-                code="unavailable",
-                detail="No payment on this network can be settled now.",
-                retry_same_payment=True,
-                retry_after_s=checked.rail.health.retry_after_s,
-            )
+            return problem_of(Cause.RAIL_DOWN, retry_after_s=checked.rail.health.retry_after_s)
         if not checked.authorization.signature_checked:
             return await self._refused_by_facilitator(checked)
         return None
 
     async def _refused_by_facilitator(self, checked: Checked) -> PaymentRefused | Problem | None:
-        """The signature of a contract wallet, or of another key than the account's own, is the chain's to judge."""
+        """Ask about a signature that only the chain can judge: of a contract wallet, or of a key that is not the account's."""
         try:
             verification = await checked.rail.facilitator.verify(checked.payment, checked.offer)
-        except Unsettled:
-            return retryable_problem("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
+        except Unsettled as unanswered:
+            return problem_of(Cause.VERIFICATION_UNANSWERED, failure=unanswered)
         if verification.is_valid:
             return None
         reason = verification.invalid_reason or _REFUSED
-        if reason.startswith("unexpected_"):
-            return retryable_problem("unavailable", "The payment cannot be verified now.", charged=False, after_s=5)
-        return PaymentRefused(reason if REASON.fullmatch(reason) else _REFUSED)
+        return RefusedByFacilitator(reason if REASON.fullmatch(reason) else _REFUSED)
 
     def invalid(self, body: bytes) -> Problem | None:
-        """Why the body cannot be answered, judged by the request's own declaration."""
+        """Why the body is not a valid request of this endpoint; None when it is valid."""
         try:
             if self._limits and len(body) > LONG_BYTES:
                 self._check_sizes(body)
@@ -121,7 +111,7 @@ class Admission:
 
 
 def _limits(request: type[msgspec.Struct]) -> dict[str, int]:
-    """Fields with MOST_BYTES, by their names on the wire."""
+    """The most bytes of each field that declares MOST_BYTES, by the field's name on the wire."""
     limits = {}
     for field in cast(msgspec.inspect.StructType, msgspec.inspect.type_info(request)).fields:
         for info in (field.type, *getattr(field.type, "types", ())):
@@ -143,7 +133,7 @@ def _invalid_body(error: msgspec.ValidationError) -> Problem:
     if at := _AT.fullmatch(message):
         message, path = at.groups()
     missing = _MISSING.match(message)
-    # Which value of an object with names of its own it is, is not told.
+    # The caller's own names in an object are not repeated.
     field = f"{path.partition('[...]')[0]}.{missing[1] if missing else ''}".strip(".") or None
     return Problem(
         code="invalid_body", detail=message + ".", field=field, details=({"field": field, "message": message},)

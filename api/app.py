@@ -13,6 +13,7 @@ from litestar import HttpMethod, Litestar, MediaType, Request, Response, asgi, r
 from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
 
+from api.call_log import CallLog
 from api.discovery.documents import documents
 from api.disk import Disk
 from api.dispatch import Dispatcher
@@ -23,6 +24,7 @@ from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
 from api.payment.gate import PaymentGate
+from api.payment.headers import PAYMENT_SIGNATURE, X_PAYMENT
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
 from api.payment.rails import configured_rails
@@ -153,7 +155,10 @@ def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[byte
     detail = ERROR_KINDS[code].title + "."
     if code == "not_found":
         detail += " /openapi.json lists what is sold."
-    answer = problem_answer(Problem(code=code, detail=detail), instance=request.scope["path"], request_id=call_id)
+    problem = Problem(code=code, detail=detail)
+    is_paid = any(name in (PAYMENT_SIGNATURE, X_PAYMENT) for name, _ in request.scope["headers"])
+    CallLog(call_id, endpoint="-", is_paid=is_paid).failed(problem)
+    answer = problem_answer(problem, instance=request.scope["path"], request_id=call_id)
     headers = as_text((*answer.headers, *CORS))
     return Response(
         answer.body,

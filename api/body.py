@@ -1,4 +1,4 @@
-"""A request's body: read with a limit, or read and forgotten."""
+"""Reads the body of a request up to a limit, or reads and drops it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 from litestar.types import Receive, Scope
 
-from api.errors import Problem
+from api.causes import Cause
+from api.errors import Problem, problem_of
 from api.long_bodies import LONG_BYTES, LongBodies
 
 READ_TIMEOUT_S = 10.0
 DISCARD_TIMEOUT_S = 2.0
 DISCARD_BYTES = 16 * 1024 * 1024
-GLIMPSE_BYTES = 64 * 1024
-"""A body up to this is looked at before it is paid for."""
+PEEK_BYTES = 64 * 1024
+"""The longest body that is read before it is paid for, to bind the challenge to it."""
 
 _LATE = "the body is late"
 
@@ -32,14 +33,14 @@ class RequestBody:
         self._content: bytes | None = b"" if self._is_over else None
 
     async def peek(self) -> bytes | None:
-        """The body as it is, or None when it is long, of no declared length, or not there within 2 s. Never raises.
+        """The body of a request that has not paid, whatever its type and content.
 
-        Nothing is said of its type or its content: this is for a request that has not paid.
+        Returns None when the body is longer than PEEK_BYTES, declares no length, or has not arrived within 2 s. Never raises.
         """
         declared = self._headers.get(b"content-length", b"")
-        if self._content is None and not self._is_over and declared.isdigit() and int(declared[:20]) <= GLIMPSE_BYTES:
+        if self._content is None and not self._is_over and declared.isdigit() and int(declared[:20]) <= PEEK_BYTES:
             try:
-                self._content = await _in_time(self._joined(GLIMPSE_BYTES), DISCARD_TIMEOUT_S)
+                self._content = await _in_time(self._joined(PEEK_BYTES), DISCARD_TIMEOUT_S)
             except (Problem, TimeoutError):
                 self._is_over = True
         return self._content
@@ -48,34 +49,34 @@ class RequestBody:
         """The whole body.
 
         Args:
-            limit: most bytes that are taken.
+            limit: the longest body that is accepted, in bytes.
 
         Raises:
-            Problem: `too_large`, `unsupported_media_type`, `invalid_body` when it does not arrive in 10 s, or `pool_full` when
-                too many long ones wait.
+            Problem: `too_large`, `unsupported_media_type`, `invalid_body` when the body does not arrive within 10 s, or
+                `pool_full` when too many long bodies wait.
         """
         declared = self._headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared[:20]) > limit:
             raise _too_large(limit)
         if self._is_over:
             return b""
-        # One of no declared length may be as long as any.
+        # A body that declares no length may be as long as the limit.
         size = int(declared) if b"content-length" in self._headers else limit
         if size > LONG_BYTES:
-            await self._long_bodies.turn(size)
+            await self._long_bodies.wait(size)
         try:
             self._content = body = await _in_time(self._joined(limit), READ_TIMEOUT_S)
         except TimeoutError:
             self._is_over = True
-            raise Problem(code="invalid_body", detail="The body did not arrive in time.") from None
+            raise problem_of(Cause.BODY_LATE) from None
         if body and not _is_json(self._headers.get(b"content-type")):
             raise Problem(code="unsupported_media_type", detail="Send the body as application/json.")
         return body
 
     async def discard(self) -> None:
-        """Read and forget what is left: a client whose upload is cut off never sees the answer.
+        """Read and drop the rest of the body: a client whose upload is cut off never sees the answer.
 
-        Gives up, quietly, after `DISCARD_BYTES` or 2 s.
+        Stops without an error after DISCARD_BYTES or 2 s.
         """
         if self._is_over:
             return
@@ -100,14 +101,14 @@ class RequestBody:
         event: Any = await self._receive()
         if event["type"] == "http.disconnect":
             self._is_over = True
-            raise Problem(code="invalid_body", detail="The connection was closed before the body was complete.")
+            raise problem_of(Cause.BODY_CUT_OFF)
         self._is_over = not event.get("more_body", False)
         chunk: bytes = event.get("body", b"")
         return chunk
 
 
 async def _in_time(reading: Coroutine[Any, Any, bytes], seconds: float) -> bytes:
-    """What is read within so long. As asyncio.timeout does it, at a third of its 3 us. Raises TimeoutError."""
+    """Await `reading` for at most `seconds`. Costs a third of asyncio.timeout, which takes 3 us. Raises TimeoutError."""
     task = asyncio.current_task()
     assert task is not None
     timer = task.get_loop().call_later(seconds, task.cancel, _LATE)

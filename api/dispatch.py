@@ -1,14 +1,14 @@
-"""From a settled payment to an outcome: put the job on its pool's queue, wait for the reply."""
+"""Puts the job of a settled payment on its pool's queue and waits for the reply."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from api.call_log import CallLog
 from api.deadlines import Deadlines
 from api.pools import PoolRefusal, Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
@@ -22,13 +22,11 @@ from shared.scheduling import BatchScheduling
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
 
-log = logging.getLogger(__name__)
-
-PATIENCE_S = 3.0
-"""How long a paid call tries to reach a queue that is being restarted."""
+QUEUE_PATIENCE_S = 3.0
+"""How long a paid call tries to reach a queue that restarts."""
 RETRY_S = 0.1
 BUSY_CALLERS = 24
-"""Callers of the micro pool who wait at once. They wait for each other more than for anything else."""
+"""With so many callers of the micro pool waiting at once, they wait for each other more than for anything else."""
 LOOK_S = 0.2
 
 
@@ -38,15 +36,15 @@ class ReplyTimeout(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Sent:
-    """A job on its way: what is needed to send it again.
+    """A job that was sent, with what is needed to send it again.
 
-    Redis tells it that it was added (Awaiting), and its deadline that it is late (api/deadlines.py, Waiting).
+    The Redis client reports to it that the job was added (Awaiting), api/deadlines.py that its deadline passed (Waiting).
     """
 
     stream: str
     encoded: bytes
     reply: asyncio.Future[bytes | Parts]
-    send_patiently: Callable[[_Sent], None]
+    send_with_retries: Callable[[_Sent], None]
     entry_id: bytes = b""
 
     def done(self) -> bool:
@@ -58,14 +56,37 @@ class _Sent:
 
     def set_exception(self, error: RedisLost | RedisRefused) -> None:
         if isinstance(error, RedisLost):
-            # It may have been added all the same. Then it runs twice, and its first result wins.
-            self.send_patiently(self)
+            # The job may have been added: then it runs twice, and its first result wins.
+            self.send_with_retries(self)
         elif not self.reply.done():
             self.reply.set_exception(error)
 
     def expire(self) -> None:
         if not self.reply.done():
             self.reply.set_result(b"")  # no outcome is empty
+
+
+class Slot:
+    """One call's place among those that wait for a pool, given back when the context is left.
+
+    Attributes:
+        refusal: why the pool takes no new call; None when this call has the slot. Nothing new may be charged without it.
+    """
+
+    __slots__ = ("_dispatcher", "_endpoint", "refusal")
+
+    def __init__(self, dispatcher: Dispatcher, endpoint: Endpoint) -> None:
+        self._dispatcher = dispatcher
+        self._endpoint = endpoint
+        self.refusal: PoolRefusal | None = None
+
+    async def __aenter__(self) -> Slot:
+        self.refusal = await self._dispatcher.take(self._endpoint)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self.refusal is None:
+            self._dispatcher.give_back(self._endpoint)
 
 
 class Dispatcher:
@@ -91,41 +112,47 @@ class Dispatcher:
         replies.on_reconnect = self._send_lost_again
 
     def start(self) -> None:
-        """Begin looking how many waited at once, on the running event loop."""
+        """Begin to sample how many callers wait at once, on the running event loop."""
         self._batch_scheduling.adjust(self._peak)
         self._peak = self._taken[Pool.MICRO]
         self._looking = asyncio.get_running_loop().call_later(LOOK_S, self.start)
 
     def stop(self) -> None:
-        """Stop looking."""
+        """Stop sampling."""
         if self._looking is not None:
             self._looking.cancel()
 
-    async def take_seat(self, endpoint: Endpoint) -> PoolRefusal | None:
-        """A place among the calls that wait for the endpoint's pool, from before the payment is claimed until the call is
-        answered.
+    def slot(self, endpoint: Endpoint) -> Slot:
+        """A place among the calls that wait for the endpoint's pool: `async with dispatcher.slot(endpoint) as slot`.
 
-        Gives None, and then `leave_seat` is owed; or why there is no place: then nothing new may be charged.
+        A call takes it before its payment is claimed, and holds it until it is answered.
         """
+        return Slot(self, endpoint)
+
+    async def take(self, endpoint: Endpoint) -> PoolRefusal | None:
+        """Count one more call of the endpoint's pool. Returns why the pool takes none, and then counts nothing."""
         pool = endpoint.pool
         if self._pools.refusal(endpoint, self._taken[pool]):
             await self._pools.look_again()
-        # Nothing is awaited between the judgement and the taking: a burst must not share one place.
+        # Nothing is awaited between this look and the count: a burst must not share one slot.
         refusal = self._pools.refusal(endpoint, self._taken[pool])
         if refusal is None:
             self._taken[pool] += 1
             self._peak = max(self._peak, self._taken[Pool.MICRO])
         return refusal
 
-    def leave_seat(self, endpoint: Endpoint) -> None:
-        """The call is answered."""
+    def give_back(self, endpoint: Endpoint) -> None:
+        """Count one call less: it is answered."""
         self._taken[endpoint.pool] -= 1
 
-    async def run(self, endpoint: Endpoint, arguments: Arguments) -> bytes:
+    async def run(self, endpoint: Endpoint, arguments: Arguments, call_log: CallLog | None = None) -> bytes:
         """Run one call on its pool. Returns a sealed Outcome (shared/answers.py).
 
+        Args:
+            call_log: gets the job's id.
+
         Raises:
-            Late: after the endpoint's deadline.
+            ReplyTimeout: the endpoint's deadline passed.
             Unread: the workers have another key.
             RedisLost, RedisRefused: the job could not be queued, as far as is known.
         """
@@ -136,8 +163,10 @@ class Dispatcher:
             deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
+        if call_log is not None:
+            call_log.job_id = job.id
         reply = self._replies.expect(job.id, batched=POOLS[endpoint.pool].is_batched)
-        sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_patiently)
+        sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_with_retries)
         self._deadlines.watch(sent, endpoint.deadline_s)
         try:
             self._send(sent)
@@ -146,7 +175,6 @@ class Dispatcher:
         finally:
             del self._sent[job.id]
             self._replies.forget(job.id)
-        log.warning("late: endpoint=%s job=%s", endpoint.name, job.id)
         raise ReplyTimeout
 
     async def _joined(self, parts: Parts) -> bytes:
@@ -159,17 +187,17 @@ class Dispatcher:
         return b"".join(taken)
 
     def _send(self, sent: _Sent) -> None:
-        """Enqueue without waiting for it: the reply says enough, and a turn of the event loop is saved."""
+        """Enqueue without waiting for Redis: the reply says enough, and one pass of the event loop is saved."""
         if not self._queue.post(sent, *_addition(sent)):
-            self._send_patiently(sent)
+            self._send_with_retries(sent)
 
-    def _send_patiently(self, sent: _Sent) -> None:
+    def _send_with_retries(self, sent: _Sent) -> None:
         task = asyncio.create_task(self._send_again(sent))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
     async def _send_again(self, sent: _Sent) -> None:
-        give_up_at = time.monotonic() + PATIENCE_S
+        give_up_at = time.monotonic() + QUEUE_PATIENCE_S
         while not sent.done():
             try:
                 sent.set_result(await self._queue.call(*_addition(sent)))
@@ -182,8 +210,10 @@ class Dispatcher:
             await asyncio.sleep(RETRY_S)
 
     async def _send_lost_again(self) -> None:
-        """The connection to the queue was lost, and is there again: what is not in its stream any more was either lost with
-        Redis, or its reply was. Running it again gives the answer that the ledger may have already."""
+        """Send again what is no longer in its stream after the connection to the queue was lost.
+
+        Redis lost the job or its reply. A second run gives the answer that the ledger may already have.
+        """
         for sent in [sent for sent in self._sent.values() if sent.entry_id]:
             if not await self._queue.call("XRANGE", sent.stream, sent.entry_id, sent.entry_id):
                 self._send(sent)

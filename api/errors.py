@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from api.causes import Cause
+
 Charged = bool | str
 """True, False, or "unknown" while nobody knows whether a settlement went through."""
 
@@ -62,11 +64,14 @@ class Problem(Exception):
     """A failure on its way to the caller.
 
     Attributes:
-        code: a key of KINDS.
+        code: a key of ERROR_KINDS.
         detail: a sentence for the caller; never a secret, never a value out of a body.
         charged: whether the payment of this request was settled.
-        retry_same_payment: repeat the request with the same payment header; it is not charged again.
+        retry_same_payment: the caller may repeat the request with the same payment header, which is not charged again.
         retry_after_s: seconds, for the Retry-After header.
+        reason: of the cause, or the one that an endpoint documents.
+        cause: None when the code and the field say all.
+        failure: what happened, for the log only.
     """
 
     code: str
@@ -79,10 +84,12 @@ class Problem(Exception):
     field: str | None = None
     details: tuple[Mapping[str, Any], ...] = ()
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    cause: Cause | None = None
+    failure: Exception | None = None
 
     @property
     def kind(self) -> ErrorKind:
-        """Its row of the table."""
+        """The row of ERROR_KINDS."""
         return ERROR_KINDS[self.code]
 
     def body(self, *, instance: str, request_id: str) -> bytes:
@@ -110,6 +117,29 @@ class Problem(Exception):
         )
 
 
-def retryable_problem(code: str, detail: str, *, charged: Charged, after_s: int) -> Problem:
-    """A failure that the same request with the same payment gets over."""
-    return Problem(code=code, detail=detail, charged=charged, retry_same_payment=True, retry_after_s=after_s)
+def problem_of(
+    cause: Cause,
+    *,
+    charged: Charged = False,
+    failure: Exception | None = None,
+    retry_after_s: int | None = None,
+    reason: str | None = None,
+) -> Problem:
+    """The problem of a cause. The same request with the same payment gets over it, unless the cause never passes.
+
+    Args:
+        failure: what happened, for the log.
+        retry_after_s: where it depends on the call.
+        reason: a narrower word than the cause's own.
+    """
+    after_s = cause.retry_after_s if retry_after_s is None else retry_after_s
+    return Problem(
+        code=cause.code,
+        detail=cause.detail,
+        charged=charged,
+        retry_same_payment=after_s is not None,
+        retry_after_s=after_s,
+        reason=reason or cause.reason,
+        cause=cause,
+        failure=failure,
+    )

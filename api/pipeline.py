@@ -1,4 +1,4 @@
-"""One paid call, read from top to bottom. There is no payment middleware: this is the whole way."""
+"""One paid call, from the request to the answer. Read it from top to bottom: there is no payment middleware."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ import time
 import msgspec
 from litestar.types import Receive, Scope, Send
 
-from api.admission import Admission, RailDown
+from api.admission import Admission, RefusedByFacilitator
 from api.body import RequestBody
+from api.call_log import CallLog
+from api.causes import Cause
 from api.claims import build_claim
 from api.dispatch import ReplyTimeout
-from api.errors import ERROR_KINDS, Problem, retryable_problem
+from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, PaymentGate
 from api.payment.headers import decode_payment, find_payment
-from api.payment.ledger import Entry, Verdict
+from api.payment.ledger import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
+from api.replies import Unread
 from api.services import Services
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
@@ -36,7 +39,7 @@ from shared.x402.wire import Settlement
 log = logging.getLogger(__name__)
 
 DUPLICATE_WAIT_S = 25.0
-"""How long a copy of a call waits for the one that drives it. Common HTTP clients give up after 30 s."""
+"""How long a copy of a call waits for the copy that drives it. Common HTTP clients give up after 30 s."""
 FIRST_POLL_S = 0.02
 LONGEST_POLL_S = 0.25
 
@@ -51,30 +54,34 @@ class PaidCall:
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Nothing escapes: an unexpected failure is logged with the request's id."""
-        call_id = request_id(scope)
+        """Answer one request. No exception leaves it, and a paid call that fails leaves one line in the log."""
+        call_log = CallLog(request_id(scope), self._endpoint.name)
         body = RequestBody(scope, receive, self._services.long_bodies)
         try:
-            answer = await self._answer(scope, body)
+            answer = await self._answer(scope, body, call_log)
         except PaymentRefused as refused:
+            if isinstance(refused, RefusedByFacilitator):
+                call_log.refused(refused.reason, Cause.VERIFICATION_REFUSED)
             answer = await self._challenge(refused.reason, body)
         except Problem as problem:
-            answer = problem_answer(problem, instance=self._endpoint.path, request_id=call_id)
+            answer = self._failed(problem, call_log)
         except (RedisLost, RedisRefused) as error:
-            log.error("request %s to %s: ledger: %s", call_id, self._endpoint.path, error)
-            # A script whose answer was lost may have run, so it is this payment that is to be repeated.
-            lost = retryable_problem(
-                "unavailable", "The ledger cannot be reached. Do not pay again.", charged="unknown", after_s=2
-            )
-            answer = problem_answer(lost, instance=self._endpoint.path, request_id=call_id)
-        except Exception:
-            log.exception("request %s to %s failed", call_id, self._endpoint.path)
-            unexpected = retryable_problem("internal_error", "Do not pay again.", charged="unknown", after_s=2)
-            answer = problem_answer(unexpected, instance=self._endpoint.path, request_id=call_id)
+            # A script whose answer was lost may have run, so the caller has to repeat this payment.
+            lost = problem_of(Cause.LEDGER_UNREACHABLE, charged="unknown", failure=error)
+            answer = self._failed(lost, call_log)
+        except Exception as error:
+            if not call_log.is_paid:
+                log.exception("request %s to %s failed", call_log.request_id, self._endpoint.path)
+            unexpected = problem_of(Cause.UNEXPECTED, charged="unknown", failure=error)
+            answer = self._failed(unexpected, call_log)
         await body.discard()
-        await respond(send, answer, request_id=call_id, head=scope.get("method") == "HEAD")
+        await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
 
-    async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
+    def _failed(self, problem: Problem, call_log: CallLog) -> Answer:
+        call_log.failed(problem)
+        return problem_answer(problem, instance=self._endpoint.path, request_id=call_log.request_id)
+
+    async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         method = scope.get("method")
         if method == "OPTIONS":
             return Answer(204, ((b"allow", b"POST, OPTIONS"), *PREFLIGHT), b"")
@@ -85,6 +92,7 @@ class PaidCall:
         presented = find_payment(scope["headers"])
         if presented is None:
             return await self._challenge(UNPAID, request_body)
+        call_log.is_paid = True
         if method != "POST":
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
@@ -94,71 +102,60 @@ class PaidCall:
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
         claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
-        checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body)
+        call_log.payment_id = claim.payment_id
+        checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body, call_log)
         another_offer = None if paid.is_current else PaymentRefused("no_matching_offer")
         if another_offer and await self._services.ledger.offer(claim.payment_id) != claim.offer:
             raise another_offer
 
-        # 4, 5. A new payment is claimed only if nothing speaks against it; a known one is looked up whatever does.
-        no_seat = await self._services.dispatcher.take_seat(self._endpoint)
-        try:
-            # Who a contract wallet's payment is from is not known before the chain was asked.
+        # 4, 5. A new payment is claimed only if no check refuses it; a known one is looked up whatever the checks say.
+        async with self._services.dispatcher.slot(self._endpoint) as slot:
+            # Before the chain is asked, nobody knows who a contract wallet's payment is from.
             holder = claim.payer if authorization.signature_checked else claim.payment_id
             with self._services.limits.held(holder, claim.payment_id) as is_within:
-                refusal = another_offer or await self._admission.refusal(checked, no_seat, is_within=is_within)
-                entry = await self._enter(checked, refusal, has_seat=no_seat is None)
+                refusal = another_offer or await self._admission.refusal(checked, slot, is_within=is_within)
+                entry = await self._enter(checked, refusal, has_slot=slot.refusal is None)
                 return await self._drive(*await self._identified(checked, entry))
-        finally:
-            if no_seat is None:
-                self._services.dispatcher.leave_seat(self._endpoint)
 
-    async def _enter(self, checked: Checked, refusal: PaymentRefused | Problem | None, *, has_seat: bool) -> Entry:
-        """Claim the payment, or find what is known of it. Raises `refusal` when that is nothing."""
+    async def _enter(self, checked: Checked, refusal: PaymentRefused | Problem | None, *, has_slot: bool) -> Entry:
+        """Claim the payment, or find what the ledger knows of it. Raises `refusal` when it knows nothing."""
         ledger, claim = self._services.ledger, checked.claim
-        if refusal is None:
-            try:
-                return await ledger.claim(claim)
-            except RedisRefused as refused:
-                # Full, or its disk is: it takes nothing new, and still knows what it has.
-                log.error("the ledger takes no payment: %s", refused)
-                entry = await ledger.find(claim)
-                if entry.verdict is Verdict.ABSENT:
-                    raise retryable_problem(
-                        "unavailable", "No payment can be taken now.", charged=False, after_s=10
-                    ) from None
-                return entry
-        # Out of its window it can still be driven: it may have been settled in time. With its rail down it can be run if it is
-        # settled. Without a seat it can do neither.
-        look_up = ledger.peek
-        if has_seat and isinstance(refusal, PaymentRefused):
-            look_up = ledger.find
-        elif has_seat and isinstance(refusal, RailDown):
-            look_up = ledger.resume
-        entry = await look_up(claim)
-        if entry.verdict is Verdict.ABSENT:
+        how = LOOK_UPS[_judged(refusal), has_slot]
+        try:
+            entry = await ledger.look_up(claim, how)
+        except RedisRefused as full:
+            if how is not LookUp.CLAIM:
+                raise
+            # The ledger's memory or its disk is full. It takes no new payment, and still finds the known ones.
+            refusal = problem_of(Cause.LEDGER_FULL, failure=full)
+            entry = await ledger.find(claim)
+        if refusal is not None and entry.verdict is Verdict.ABSENT:
             raise refusal
-        if entry.verdict is Verdict.IDLE:
-            # It may have been charged before, so it is this payment that is to be repeated.
+        if refusal is not None and entry.verdict is Verdict.IDLE:
+            # It may have been charged before, so the caller has to repeat this payment.
             if isinstance(refusal, PaymentRefused):
-                raise retryable_problem("unavailable", "This call cannot be run now.", charged="unknown", after_s=2)
+                raise problem_of(Cause.DRIVER_MISSING, charged="unknown")
             raise dataclasses.replace(refusal, charged="unknown")
         return entry
 
     async def _identified(self, checked: Checked, entry: Entry) -> tuple[Checked, Entry]:
-        """When the client has named this call before and paid for it then: that payment, which alone was charged."""
+        """The payment that paid for this call when the client used the same identifier before; otherwise the arguments.
+
+        Only that first payment was charged. Raises Problem when it paid for another call.
+        """
         if entry.verdict is not Verdict.IDENTIFIED:
             return checked, entry
         earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
         entry = await self._services.ledger.peek(earlier)
         if entry.verdict in (Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
-            raise Problem(code="identifier_used", detail="Take another identifier for another call.")
+            raise problem_of(Cause.IDENTIFIER_OF_ANOTHER)
         return dataclasses.replace(checked, claim=earlier), entry
 
     async def _challenge(self, reason: str, request_body: RequestBody) -> Answer:
         return self._gate.refuse(reason, await request_body.peek() if self._gate.binds_bodies else None)
 
     async def _drive(self, checked: Checked, entry: Entry) -> Answer:
-        """From the ledger's verdict to the answer; a copy of a running call comes back here until it is answered."""
+        """Do what the ledger's verdict says, until there is an answer. A copy of a running call asks the ledger repeatedly."""
         give_up_at = time.monotonic() + DUPLICATE_WAIT_S
         pause_s = FIRST_POLL_S
         while True:
@@ -175,36 +172,28 @@ class PaidCall:
                 case Verdict.LIMITED:
                     raise _limited(entry)
                 case Verdict.FAILED:
-                    detail = "This call was paid and could not be answered. The operator can refund it."
-                    failed = Problem(
-                        code="internal_error", detail=detail, charged=True, retryable=False, reason="refundable"
-                    )
+                    failed = dataclasses.replace(problem_of(Cause.REFUNDABLE, charged=True), retryable=False)
                     raise with_receipt(failed, checked, entry.receipt, self._gate)
                 case Verdict.REJECTED:
+                    checked.call_log.refused(entry.reason, Cause.REFUSED_BEFORE)
                     return self._gate.refuse(entry.reason)
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._gate.refuse("payment_already_used")
                 case Verdict.IDLE:
-                    # To drive it takes the payment itself, which this request does not bring: it brings another.
-                    raise retryable_problem(
-                        "in_progress", "Repeat the call with its first payment.", charged=False, after_s=2
-                    )
+                    # To drive it takes the first payment itself, and this request brings another one.
+                    raise problem_of(Cause.IDENTIFIER_OPEN)
                 case Verdict.ABSENT:
-                    # The copy that drove it could not reach the facilitator and forgot it.
-                    raise retryable_problem(
-                        "unavailable", "The payment cannot be settled now.", charged=False, after_s=5
-                    )
+                    # The copy that drove it could not reach the facilitator, and the ledger forgot the payment.
+                    raise problem_of(Cause.SETTLING_GIVEN_UP)
             if time.monotonic() >= give_up_at:
-                raise retryable_problem(
-                    "in_progress", "The same call is still being answered.", charged="unknown", after_s=2
-                )
+                raise problem_of(Cause.SAME_CALL, charged="unknown")
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, LONGEST_POLL_S)
             ledger = self._services.ledger
             entry = await (ledger.find if checked.is_its_own else ledger.peek)(checked.claim)
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
-        """7, 8. The job. From here every answer carries the receipt, whatever happens."""
+        """7, 8. Run the job. From here on every answer carries the receipt, whatever happens."""
         secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
         payment = SettledPayment(
             network=checked.offer.network,
@@ -216,45 +205,42 @@ class PaidCall:
         arguments = Arguments(checked.claim.payment_id, payment, checked.body, secret)
         problem: Problem
         try:
-            answer = await self._services.dispatcher.run(self._endpoint, arguments)
+            answer = await self._services.dispatcher.run(self._endpoint, arguments, checked.call_log)
             reach("reply-received")
             return self._answered(checked, receipt, answer)
         except Problem:
             raise
         except ReplyTimeout:
-            # Its reply may have been lost on the way, with the answer in the ledger.
+            # The reply may have been lost on the way, while the answer is in the ledger.
             with contextlib.suppress(RedisLost, RedisRefused):
                 entry = await self._services.ledger.peek(checked.claim)
                 if entry.verdict is Verdict.ANSWER:
                     return self._answered(checked, entry.receipt, entry.answer)
-            problem = retryable_problem("deadline_exceeded", "The answer took too long.", charged=True, after_s=3)
+            problem = problem_of(Cause.ANSWER_LATE, charged=True)
         except (RedisLost, RedisRefused) as error:
-            log.error("queue: %s", error)
             with contextlib.suppress(RedisLost, RedisRefused):
                 await self._services.ledger.release(checked.claim.payment_id)
-            problem = retryable_problem(
-                "unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2
-            )
-        except Exception:
-            log.exception("running %s failed", self._endpoint.name)
-            problem = retryable_problem("internal_error", "The call was paid and failed here.", charged=True, after_s=2)
+            problem = problem_of(Cause.QUEUE_UNREACHABLE, charged=True, failure=error)
+        except Unread as error:
+            problem = problem_of(Cause.WORKER_KEY, charged=True, failure=error)
+        except Exception as error:
+            problem = problem_of(Cause.RUN_FAILED, charged=True, failure=error)
         raise with_receipt(problem, checked, receipt, self._gate)
 
     def _answered(self, checked: Checked, receipt: bytes, answer: bytes, *, wait_ms: int = 0) -> Answer:
-        """A sealed outcome over HTTP: the same bytes for every copy of the request, for as long as it is kept.
+        """Open a sealed outcome and turn it into a response, of the same bytes for every copy of the request.
 
         Args:
-            wait_ms: until a failed job may be run again.
+            wait_ms: milliseconds until a failed job may be run again.
         """
         answers = self._services.answers
         secret = answers.secret(self._endpoint, checked.authorization.signature)
         try:
             result = answers.open(answer, self._endpoint, checked.claim.payment_id, secret)
         except Unsealable as error:
-            if not checked.is_its_own:  # it is secret, and sealed for the payment that was charged
-                detail = "Repeat the call with its first payment, or take another identifier."
-                raise Problem(code="identifier_used", detail=detail) from None
-            # It was given to another signature over the same authorization, or sealed with a key that is gone.
+            if not checked.is_its_own:  # the answer is secret, and sealed for the payment that was charged
+                raise problem_of(Cause.IDENTIFIER_SECRET) from None
+            # The answer belongs to another signature over the same authorization, or its key is gone.
             log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
             return self._gate.refuse("payment_already_used")
         if isinstance(result, Failed):
@@ -272,12 +258,15 @@ class PaidCall:
         return Answer(200, headers + self._gate.receipt(receipt, older=checked.presented.older), result.body)
 
 
+def _judged(refusal: PaymentRefused | Problem | None) -> NewPayment:
+    if refusal is None:
+        return NewPayment.ADMITTED
+    if isinstance(refusal, PaymentRefused):
+        return NewPayment.PAYMENT_REFUSED
+    return NewPayment.RAIL_DOWN if refusal.cause is Cause.RAIL_DOWN else NewPayment.CALL_REFUSED
+
+
 def _limited(entry: Entry) -> Problem:
     assert entry.quota is not None
-    problem = retryable_problem(
-        "rate_limited",
-        "You call this endpoint too often.",
-        charged=False,
-        after_s=max(1, math.ceil(entry.wait_ms / 1000)),
-    )
+    problem = problem_of(Cause.CALL_RATE, retry_after_s=max(1, math.ceil(entry.wait_ms / 1000)))
     return dataclasses.replace(problem, headers=entry.quota.headers())

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from api.causes import Cause
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
 from shared.endpoint import Endpoint
 from shared.pools import POOLS, Pool
@@ -90,26 +91,11 @@ class PoolRefusal:
     """Why a pool takes no new call. Nothing new is charged then.
 
     Attributes:
-        code: a key of the failure table (api/errors.py).
-        cause: one word for logs and counts: `no_worker`, `queue_unreadable`, `port`, `upstream_closed`, `pool_full` or
-            `pool_slow`.
-        detail: a sentence for the caller.
-        reason: the port's own code of cause `port`, such as `no_browser`; the problem's `reason`.
+        reason: the port's own code of cause PORT_UNAVAILABLE, such as `no_browser`.
     """
 
-    code: str
-    cause: str
-    detail: str
+    cause: Cause
     reason: str | None = None
-
-
-NO_WORKER = PoolRefusal("unavailable", "no_worker", "No worker serves this call now.")
-QUEUE_UNREADABLE = PoolRefusal("unavailable", "queue_unreadable", "The queue of this call cannot be read now.")
-UPSTREAM_CLOSED = PoolRefusal(
-    "upstream_closed", "upstream_closed", "The system that this call asks refuses our calls now."
-)
-POOL_FULL = PoolRefusal("pool_full", "pool_full", "Too many calls of this kind are waiting.")
-POOL_SLOW = PoolRefusal("pool_full", "pool_slow", "Calls of this kind wait too long now.")
 
 
 class Pools:
@@ -150,16 +136,18 @@ class Pools:
         """
         state = self._states.get(endpoint.pool)
         if state is None or time.monotonic() - self._read_at > STALE_S:
-            return QUEUE_UNREADABLE
+            return PoolRefusal(Cause.QUEUE_UNREADABLE)
         if not state.workers:
-            return NO_WORKER
+            return PoolRefusal(Cause.NO_WORKER)
         if not state.available:
-            return PoolRefusal("unavailable", "port", "What this call is run with does not work now.", state.reason)
+            return PoolRefusal(Cause.PORT_UNAVAILABLE, state.reason)
         if state.closed_ms:
-            return UPSTREAM_CLOSED
+            return PoolRefusal(Cause.UPSTREAM_CLOSED)
         if max(taken, state.depth) >= ROOM[endpoint.pool] * state.available:
-            return POOL_FULL
-        return POOL_SLOW if state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT else None
+            return PoolRefusal(Cause.POOL_FULL)
+        if state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT:
+            return PoolRefusal(Cause.POOL_SLOW)
+        return None
 
     async def look_again(self) -> None:
         """Read the states again before a refusal: they may be a quarter of a second old."""

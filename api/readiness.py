@@ -9,8 +9,9 @@ from typing import Any
 from litestar import HttpMethod, Response, route
 from litestar.handlers import BaseRouteHandler
 
+from api.causes import Cause
 from api.payment.rails import ConfiguredRail
-from api.pools import NO_WORKER, QUEUE_UNREADABLE, Pools, PoolState
+from api.pools import Pools, PoolState
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 
@@ -75,10 +76,10 @@ class Readiness:
 
 def _unavailable_reason(state: PoolState | None) -> str:
     if state is None:
-        return QUEUE_UNREADABLE.cause
+        return Cause.QUEUE_UNREADABLE.reason
     if state.available:
         return ""
-    return state.reason if state.workers else NO_WORKER.cause
+    return state.reason if state.workers else Cause.NO_WORKER.reason
 
 
 def _name(rail: ConfiguredRail) -> str:

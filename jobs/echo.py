@@ -1,4 +1,4 @@
-"""echo: says back what it was sent. The cheapest way to see a payment work."""
+"""echo: returns the message it was sent. It is the cheapest way to see a payment work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Say it back."""
+    """Return the message."""
     return Response(ok=True, service="coinslot", you_sent=request.message)
 
 

@@ -152,14 +152,14 @@ def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
         raise NotPublic("invalid_url", "This is not a URL.") from None
     scheme = url.protocol.removesuffix(":")
     if scheme not in _DEFAULT_PORTS:
-        raise NotPublic("invalid_url", "Only http and https are called.")
+        raise NotPublic("invalid_url", "The scheme must be http or https.")
     if url.username or url.password or _has_user(text):
-        raise NotPublic("invalid_url", "A URL with a user name or password is not called.")
+        raise NotPublic("invalid_url", "A URL must not contain a user name or password.")
     host = _public(url, "invalid_url")
     port = int(url.port) if url.port else _DEFAULT_PORTS[scheme]
     if port not in PORTS and port not in _local.ports:
         ports = ", ".join(map(str, sorted({*PORTS, *_local.ports})))
-        raise NotPublic("blocked_address", f"Only the ports {ports} are called.")
+        raise NotPublic("blocked_address", f"Only the ports {ports} may be called.")
     parts = PublicUrl(scheme, host, port, url.pathname + url.search)
     if len(str(parts)) > 3 * MAX_URL:  # escaping may triple it
         raise NotPublic("invalid_url", "The URL is too long.")
@@ -199,7 +199,7 @@ def tls_port(port: int) -> int:
     """
     is_tls = port in TLS_PORTS or (port >= FIRST_FREE_PORT and port not in PLAIN_PORTS)
     if not is_tls and port not in _local.ports:
-        raise NotPublic("blocked_address", "TLS is not looked for on this port: it is another protocol's.")
+        raise NotPublic("blocked_address", "This port belongs to another protocol than TLS.")
     return port
 
 

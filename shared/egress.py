@@ -1,4 +1,4 @@
-"""The settings of outgoing connections, read into what they mean."""
+"""Reads and checks the settings of outgoing connections."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """What the operator says of outgoing connections. In production nothing of it leads to what is not public: `hosts`, `allow`
-    and `now` are seams for sandboxes and tests, and refused there, as failpoints are.
+    """The operator's rules for outgoing connections. In production none of them leads to an address that is not public:
+    `hosts`, `allow` and `now` are only for sandboxes and tests, and are refused there, like failpoints.
 
     Attributes:
         dns_server: address and port of the only name server; None: the system's.
-        hosts: addresses by name. They are checked as any others.
-        allow: networks that are reached whatever the rules say.
+        hosts: addresses by name. They are checked like all others.
+        allow: networks that may be reached whatever the rules say.
         deny: networks that are never reached.
-        ports: of URLs, beside jobs.hosts.PORTS.
-        whois_iana: host and port.
-        own_host: of this service, lower-case: never called.
+        ports: additional ports of URLs, beside jobs.hosts.PORTS.
+        whois_iana: host and port of IANA's WHOIS server.
+        own_host: this service's host, in lower case. It is never called.
         now: a fixed time; None: the clock's.
     """
 
@@ -47,10 +47,10 @@ class Egress:
 
 
 def egress(settings: Settings) -> Egress:
-    """Read them.
+    """Read the settings of outgoing connections.
 
     Raises:
-        InvalidSetting: one has the wrong form, or has no place in production.
+        InvalidSetting: a setting has the wrong form, or is not allowed in production.
     """
     if settings.production:
         for name in ("hosts", "egress_allow", "now", "failpoint"):

@@ -1,4 +1,4 @@
-"""The declaration of one sellable call. Everything else about it (path, price, schemas, offers, actor) is derived from here."""
+"""The declaration of one endpoint. Its path, schemas, offers and actor are derived from it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Category(enum.StrEnum):
 
 
 class Flavour(enum.Enum):
-    """Which headers carry the challenge and the receipt (interface specification, Authentication).
+    """The headers of the challenge and the receipt (interface specification, Authentication).
 
-    PAYMENT-REQUIRED is sent on every endpoint, because released x402 v2 clients read nothing else, and either request
-    header is accepted everywhere. The flavour decides what is *added*.
+    Every endpoint sends PAYMENT-REQUIRED, because released x402 v2 clients read nothing else, and every endpoint accepts both
+    request headers. The flavour decides which headers are *added*.
     """
 
     NEWER = "newer"
@@ -48,8 +48,8 @@ ALL_RAILS = tuple(Rail)
 
 
 MOST_BYTES = "most_bytes"
-"""A key of `msgspec.Meta.extra`, for fields of bodies that may be long: how many bytes of JSON without spaces are decoded at
-most. What has more is refused before that, for the API's event loop would wait for it."""
+"""A key of `msgspec.Meta.extra` for fields that may be long: the largest size, in bytes of JSON without spaces, that is
+decoded. A longer field is refused before it is decoded, because decoding it would block the API's event loop."""
 
 
 class InvalidField(ValueError):
@@ -74,7 +74,7 @@ class InvalidField(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request and the response it got, shown in the catalogue and replayed by a test."""
+    """A request and its response. The catalogue shows it, and a test repeats it."""
 
     request: Any
     response: Any
@@ -82,7 +82,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One call that is sold. Refuses a declaration that would be wrong later.
+    """One call that is sold. A wrong declaration raises ValueError when it is made.
 
     Attributes:
         name: the path after ``/v1/cdp/``, e.g. ``echo`` or ``chain/chain-id``.
@@ -90,25 +90,25 @@ class Endpoint:
         category: the section of the catalogue.
         pool: the queue and workers that run it.
         deadline_s: seconds from settlement until the caller gets 504.
-        flavour: which extra headers its challenge and receipt carry.
-        rails: what it may be paid with; the challenge lists those of them that are configured.
-        request: a msgspec Struct; decoding it validates all that can be known without the network.
-        response: a msgspec Struct; encoded once, in the worker.
+        flavour: which extra headers its challenge and receipt have.
+        rails: how it can be paid for. The challenge lists the configured ones among them.
+        request: a msgspec Struct. Decoding it validates everything that can be known without the network.
+        response: a msgspec Struct. The worker encodes it once.
         failures: documented reasons of a 502.
-        listed: False keeps it out of every discovery document; it stays callable.
-        holds_secret: the request carries a key or secret, so nothing of it is ever stored.
+        listed: False keeps it out of every discovery document. It can still be called.
+        holds_secret: the request contains a key or secret, so no part of it is ever stored.
         body_optional: an empty body means an empty object.
-        max_body_bytes: larger bodies are 413, before any payment.
+        max_body_bytes: a larger body is a 413, before any payment.
         summary: one line. Facilitators refuse descriptions of more than 500 characters.
-        example: shown in the catalogue and replayed by a test.
+        example: the catalogue shows it, and a test repeats it.
         run: the handler, a pure function of the decoded request and the pool's Context.
-        exhausted: set on CPU work over hostile input: the handler then runs in a killable child process, and this gives
-            the answer to a request whose child had to be killed.
+        exhausted: for CPU work on hostile input. The handler then runs in a child process, and this function makes the answer
+            when that child had to be killed.
         child_limit_s: seconds after which the child is killed.
-        is_long: of an endpoint without `exhausted`: which requests calculate for more than some milliseconds. They run in a
-            child, for in a thread they would hold up the others; one that is killed is a deadline exceeded.
-        subject: of an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that give
-            the same text share their baselines.
+        is_long: for an endpoint without `exhausted`: whether a request calculates for more than some milliseconds. Such a
+            request runs in a child, because in a thread it would delay others. If it is killed, the deadline is exceeded.
+        subject: for an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that
+            give the same text share their baselines.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Endpoint:
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"endpoint name {self.name!r}: lower-case words joined by '-', optionally below chain/")
         if not 0 < self.deadline_s <= 25:
-            # Common HTTP clients give up after 30 s. A caller that does repeats the request and collects the answer.
+            # Common HTTP clients give up after 30 s. Their caller then repeats the request and gets the stored answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
         if (self.isolated or self.is_long) and not POOLS[self.pool].needs_children:
             raise ValueError(f"{self.name}: the workers of the pool {self.pool} start no children to run it in")

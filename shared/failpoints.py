@@ -1,7 +1,7 @@
-"""Named places at which a process can be made to die, for the tests that prove what survives it (tests/chaos).
+"""Named places where a process can be killed, for tests of what survives it (tests/chaos).
 
-COINSLOT_FAILPOINT=settled kills the process when it first comes to `reach("settled")`, settled@3 at the third time. Nothing
-runs after it, as with kill -9. Unset, which is decided when this module is imported, a place costs one empty call.
+COINSLOT_FAILPOINT=settled kills the process when it first calls `reach("settled")`, settled@3 at the third call. As with
+kill -9, no code runs afterwards. The setting is read when this module is imported. Without it, a call does nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FORM = re.compile(r"([a-z-]+)(?:@([1-9][0-9]{0,3}))?", re.ASCII)
 
 
 def parse(text: str) -> tuple[str, int]:
-    """A place, and at which visit the process ends. Raises ValueError for what is neither ``name`` nor ``name@N``."""
+    """Read a name and the number of the call that kills. Raises ValueError unless it is ``name`` or ``name@N``."""
     match = _FORM.fullmatch(text)
     if match is None or match[1] not in NAMES:
         raise ValueError("one of " + ", ".join(sorted(NAMES)) + ", with @N for the Nth time")
@@ -41,11 +41,11 @@ def parse(text: str) -> tuple[str, int]:
 
 
 def _nothing(name: str) -> None:
-    """Go on."""
+    """Do nothing."""
 
 
 def deadly(deadly_name: str, visits: int) -> Callable[[str], None]:
-    """What kills the process at that visit."""
+    """The function that kills the process at this call."""
 
     def reach(name: str) -> None:
         nonlocal visits
@@ -61,8 +61,8 @@ def _armed(text: str) -> Callable[[str], None]:
     try:
         return deadly(*parse(text)) if text else _nothing
     except ValueError:
-        return _nothing  # Settings refuses it, with a sentence
+        return _nothing  # Settings refuses the value with a sentence
 
 
 reach: Callable[[str], None] = _armed(os.environ.get("COINSLOT_FAILPOINT", "").strip())
-"""Called at each place with its name."""
+"""Each place calls it with its name."""

@@ -1,4 +1,4 @@
-"""Python's garbage collector in a process that serves for long."""
+"""Tunes Python's garbage collector for a process that runs for long."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import gc
 
 
 def tune_gc() -> None:
-    """For a process that has loaded everything: what is there now is never looked at again, and looks are rarer.
+    """Make collections rarer, and exclude all current objects from them. Call it when everything is loaded.
 
-    7 % of the CPU time of a call (measured at 64 in flight), and no pauses for looking through all that was ever imported.
+    This saves 7 % of a call's CPU time (measured at 64 in flight), and the pauses for traversing all imported modules.
     """
     gc.collect()
     gc.freeze()

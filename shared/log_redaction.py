@@ -1,9 +1,9 @@
-"""What a process that sees callers' requests says and leaves behind: never a value of one.
+"""Keeps callers' values out of the logs and core dumps of a process that sees their requests.
 
-An exception's text may quote what it is about (`KeyError: 'the token'`), and so may the repr of a future, an argument of a
-callback, or a Dramatiq message. So a log has an exception's type and the places in the code, whoever logs it, and of what
-libraries log besides it has plain values, a Dramatiq message's actor and id, and of any other object the type. What our own
-code passes to its loggers is written as it is: it names no values.
+The text of an exception may quote a value (`KeyError: 'the token'`), and so may the repr of a future, of a callback's argument
+or of a Dramatiq message. So a log shows only the type of an exception and the places in the code. In messages of libraries it
+shows plain values, the actor and id of a Dramatiq message, and the type of any other object. Messages of our own code are
+written unchanged, because they contain no values of callers.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tup
 
 
 def redact_logs() -> None:
-    """For the rest of this process's life, and of those that it forks: also no core dumps. Doing it twice is harmless."""
+    """Redact logs and disable core dumps, in this process and the ones that it forks. A second call changes nothing."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     logging.setLogRecordFactory(redacted_record)
-    logging.raiseExceptions = False  # a record that cannot be formatted is printed with its arguments otherwise
+    logging.raiseExceptions = False  # logging would print a record that it cannot format, with its arguments
     sys.excepthook = lambda kind, error, trace: _tell(error)
     threading.excepthook = lambda told: _tell(told.exc_value)
     sys.unraisablehook = lambda told: _tell(told.exc_value)
 
 
 def places(error: BaseException) -> str:
-    """A traceback without the exceptions' texts: places and types, causes first."""
+    """A traceback without the texts of exceptions: places and types, causes first."""
     told: list[str] = []
     current: BaseException | None = error
     while current is not None:
@@ -55,14 +55,14 @@ def redacted_record(
     sinfo: str | None = None,
     **rest: Any,
 ) -> logging.LogRecord:
-    """What `logging` makes of each call of a logger."""
+    """Make the record for a call of a logger."""
     is_ours = name.partition(".")[0] in OURS
     if not is_ours:
         message = _head(name, message) if isinstance(message, str) else _shown(message)
     if arguments:
         shown = _shown_by_us if is_ours else _shown
         (first, *others) = arguments
-        if isinstance(first, Mapping) and not others:  # of a message with %(names)s
+        if isinstance(first, Mapping) and not others:  # the message uses %(names)s
             arguments = ({key: shown(value) for key, value in first.items()},)
         else:
             arguments = tuple(shown(argument) for argument in arguments)
@@ -73,7 +73,8 @@ def redacted_record(
 
 
 def _head(name: str, message: str) -> str:
-    """asyncio and granian write tracebacks, futures and callbacks with their arguments into the message itself."""
+    """The part of a message before its arguments: asyncio and granian put tracebacks, futures and callbacks into the
+    message."""
     if name == "asyncio":
         return message.partition("\n")[0].partition("(")[0]
     return message.partition("\n")[0] if name.startswith("_granian") else message
@@ -89,7 +90,7 @@ def _shown(argument: Any) -> Any:
 
 
 def _shown_by_us(argument: Any) -> Any:
-    # Dramatiq logs an actor's arguments under the name of the actor's module, which is one of ours.
+    # Dramatiq logs an actor's arguments under the name of the actor's module, which is ours.
     return type(argument).__name__ if isinstance(argument, bytes | dict | list | tuple) else argument
 
 

@@ -1,4 +1,4 @@
-"""Exact decimal money. Never a float: a price is a decimal, an amount on the wire is a whole number of atomic units."""
+"""Exact decimal money. A price is a decimal, an amount is a whole number of atomic units, and neither is ever a float."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TEXT = re.compile(r"(0|[1-9][0-9]{0,11})(\.[0-9]{1,18})?", re.ASCII)
 
 
 class ExcessPrecision(ValueError):
-    """A price has more decimals than the asset it is to be paid in."""
+    """A price has more decimals than the asset that pays it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,12 +35,12 @@ class Price:
         return cls(Decimal(text))
 
     def atomic(self, decimals: int) -> int:
-        """The price in atomic units of an asset with that many decimals.
+        """The price in atomic units of an asset with this many decimals.
 
-        0.001 is 1000 with the 6 decimals of USDC on EVM and Solana, 10000 with the 7 of Stellar.
+        0.001 is 1000 with the 6 decimals of USDC on EVM and Solana, and 10000 with the 7 of Stellar.
 
         Raises:
-            ExcessPrecision: the asset cannot express the price; nothing is ever rounded.
+            ExcessPrecision: the asset cannot express the price. Prices are never rounded.
         """
         scaled = self.value.scaleb(decimals)
         whole = int(scaled)

@@ -1,12 +1,12 @@
-"""What a job answers. A worker turns a handler's return or its exception into an Outcome; the API turns that into HTTP.
+"""The results of a job. A worker converts a handler's return value or exception to an Outcome, and the API converts it to HTTP.
 
-    JobFailure                 a handler could not answer the question
-    ├── InvalidInput           400: wrong in a way that only the world could tell (everything else is refused unpaid)
+    JobFailure                 the handler could not answer
+    ├── InvalidInput           400: the request is invalid, which only the job could find out (else it is refused unpaid)
     │   └── BlockedAddress     400: it leads to an address that is not public
-    ├── UpstreamFailed         502: another system failed; `reason` is one that the endpoint documents
+    ├── UpstreamFailed         502: another system failed; the endpoint documents every `reason`
     └── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
 
-    Unstoppable                the work was too much and goes on in a thread that nothing stops: ends the child process it is in
+    Unstoppable                the work goes on in a thread that nothing can stop, so the child process must end
 
 A *negative answer* is not a failure: "this pattern timed out" or "this domain does not exist" is an Ok.
 """
@@ -17,7 +17,7 @@ import msgspec
 
 
 class JobFailure(Exception):
-    """Base of what a handler may raise on purpose. The text may be shown to the caller: never put a secret in it."""
+    """The base of exceptions that a handler raises on purpose. A caller may see the text: never put a secret in it."""
 
     code = "internal_error"
     retryable = False
@@ -29,35 +29,35 @@ class JobFailure(Exception):
 
 
 class InvalidInput(JobFailure):
-    """The request turned out to be invalid while it ran."""
+    """The request was found invalid while the job ran."""
 
     code = "invalid_body"
 
 
 class BlockedAddress(InvalidInput):
-    """A name, a redirect or a referral leads to an address that is not connected to."""
+    """A name, a redirect or a referral leads to an address that may not be connected to."""
 
     code = "blocked_address"
 
 
 class UpstreamFailed(JobFailure):
-    """Another system failed. Repeating the same payment runs the job again, free."""
+    """Another system failed. Repeating the same payment runs the job again, free of charge."""
 
     code = "upstream_failed"
     retryable = True
 
 
 class DeadlineExceeded(JobFailure):
-    """The deadline passed. Repeating the same payment collects the answer, or runs the job again, free."""
+    """The deadline passed. Repeating the same payment returns the stored answer, or runs the job again, free of charge."""
 
     code = "deadline_exceeded"
     retryable = True
 
 
 class Unstoppable(BaseException):
-    """The work was too much, and only the end of the process ends it. For handlers that run in a child.
+    """The work goes on, and only the end of the process stops it. For handlers that run in a child process.
 
-    Not an Exception, so that nothing on its way takes it for one.
+    It is not an Exception, so that no handler of Exceptions catches it.
     """
 
 
@@ -90,17 +90,17 @@ _decoder: msgspec.msgpack.Decoder[Outcome] = msgspec.msgpack.Decoder(Outcome)
 
 
 def encode(outcome: Outcome) -> bytes:
-    """The stored and wired form: MessagePack."""
+    """Encode an outcome as MessagePack, for storing and sending."""
     return _encoder.encode(outcome)
 
 
 def decode(raw: bytes) -> Outcome:
-    """Raises msgspec.DecodeError when `raw` is not an encoded outcome."""
+    """Decode an outcome. Raises msgspec.DecodeError when `raw` is not an encoded outcome."""
     return _decoder.decode(raw)
 
 
 def failed(failure: JobFailure) -> Failed:
     """The outcome of a failure that a handler raised."""
-    # A text with a lone surrogate, say out of an upstream's page, could not be encoded.
+    # A lone surrogate, for example from another system's page, could not be encoded.
     detail = failure.detail.encode("utf-8", "replace").decode()
     return Failed(code=failure.code, detail=detail, reason=failure.reason, retryable=failure.retryable)

@@ -1,9 +1,9 @@
-"""The reply channel: one list per API process, pushed to by workers and read by one blocking reader (api/replies.py).
+"""The reply channel: one list per API process. Workers push to it, and one blocking reader (api/replies.py) reads it.
 
-A reply list belongs to a process, so no call costs a subscription, and a reply to a process that is gone expires.
+A list belongs to a process, so a call needs no subscription, and replies to a process that has ended expire.
 
-A long outcome waits in lists of its own, in parts, which the API takes one after the other: in one piece it would hold up
-every other reply, in Redis and in the API, for milliseconds (tests/bench/bench_hostile.py).
+A long outcome waits in other lists, in parts that the API takes one after the other. In one piece it would delay every other
+reply for milliseconds, in Redis and in the API (tests/bench/bench_hostile.py).
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ import uuid
 import msgspec
 
 LIST_TTL_S = 60
-"""A list that is not pushed to for that long is gone, as its process most likely is."""
+"""A list without a push for this long expires. Its process has most likely ended."""
 UNREADABLE = b""
-"""In the place of an outcome: the worker could not open the job, so it does not know for whom to seal what."""
+"""In place of an outcome: the worker could not open the job, so it does not know for whom to seal an answer."""
 
 
 PART_BYTES = 64 * 1024
-"""A longer outcome goes in parts of this length."""
+"""A longer outcome is sent in parts of this length."""
 
 
 class Parts(msgspec.Struct, frozen=True, array_like=True):
-    """Where a long outcome is.
+    """The place of a long outcome.
 
     Args:
-        key: what its parts' lists are named by.
-        count: how many parts there are to take, in order.
+        key: the common part of the names of its lists.
+        count: number of parts, to be taken in order.
     """
 
     key: str
     count: int
 
     def list_of(self, number: int) -> str:
-        """The list of one part. Each has its own: a worker that lost its connection pushes all of them again, and the first
-        of a list is the same whether it came once or twice."""
+        """The list of one part. Each part has its own: a worker that lost its connection pushes all parts again, and the first
+        item of a list is the same whether it was pushed once or twice."""
         return f"{self.key}:{number}"
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
-    """One answer. `outcome` is a sealed Outcome (shared/answers.py), or where it is, or UNREADABLE."""
+    """One answer. `outcome` is a sealed Outcome (shared/answers.py), or its Parts, or UNREADABLE."""
 
     message_id: str
     outcome: bytes | Parts
@@ -51,17 +51,17 @@ _decoder = msgspec.msgpack.Decoder(Reply)
 
 
 def read_reply(raw: bytes) -> Reply:
-    """Raises msgspec.DecodeError when `raw` is not a reply."""
+    """Decode a reply. Raises msgspec.DecodeError when `raw` is not a reply."""
     return _decoder.decode(raw)
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """What a worker pushes to the list (workers/queue/consumer.py does, in one write with the acknowledgement)."""
+    """Encode a reply. workers/queue/consumer.py pushes it to the list, in one write with the acknowledgement."""
     return _encoder.encode(reply)
 
 
 def in_parts(outcome: bytes) -> tuple[Parts, list[tuple[str, bytes]]]:
-    """What to say in the place of a long outcome, and what to push before, as list keys and values."""
+    """Split a long outcome: the Parts to send in its place, and the lists and values to push first."""
     pieces = [outcome[at : at + PART_BYTES] for at in range(0, len(outcome), PART_BYTES)]
     parts = Parts(f"coinslot:outcome:{uuid.uuid4().hex}", len(pieces))
     return parts, [(parts.list_of(number), piece) for number, piece in enumerate(pieces)]

@@ -1,4 +1,4 @@
-"""What is sealed on its way through Redis: a dashboard, a log or a backup never shows what a caller sent or was given."""
+"""Seals data on its way through Redis, so that a dashboard, a log or a backup never shows a caller's request or answer."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _NONCES_DRAWN = 512
 
 
 class Unsealable(ValueError):
-    """Sealed under another key, for something else, or damaged."""
+    """The data was sealed with another key or for another purpose, or is damaged."""
 
 
 def derive(master: bytes, purpose: str) -> bytes:
-    """A 32-byte key of its own for each purpose (at most 16 ASCII characters)."""
+    """Derive a 32-byte key for a purpose (at most 16 ASCII characters). Each purpose has its own."""
     return hashlib.blake2b(key=master, person=purpose.encode("ascii"), digest_size=KEY_BYTES).digest()
 
 
 class _Nonces:
-    """Random and never given twice, whatever the key. Thread-safe."""
+    """Draws random nonces and never returns one twice. Thread-safe."""
 
     def __init__(self) -> None:
         self._drawn: list[bytes] = []
-        # A forked process draws its own: the same nonce twice would give the key away.
+        # A forked process draws its own, because the same nonce twice would reveal the key.
         os.register_at_fork(after_in_child=self._drawn.clear)
 
     def one(self) -> bytes:
-        # Drawn in bulk: os.urandom lets other threads in, and under load the way back costs 5 us a call.
+        # Drawn in bulk: os.urandom lets other threads run, and under load returning costs 5 us a call.
         try:
             return self._drawn.pop()
         except IndexError:
@@ -48,20 +48,20 @@ class Sealer:
     """AES-256-GCM with a random 96-bit nonce.
 
     Args:
-        master: the 32 bytes of the key file, or a key that was made from them.
-        purpose: what is sealed; each has a key of its own.
+        master: the 32 bytes of the key file, or of a key that is derived from it.
+        purpose: what is sealed. Each purpose has its own key.
     """
 
     def __init__(self, master: bytes, purpose: str = "job-arguments") -> None:
         self._cipher = AESGCM(derive(master, purpose))
 
     def seal(self, plain: bytes, bound_to: bytes) -> bytes:
-        """Encrypt; only `open` with the same `bound_to` gives it back."""
+        """Encrypt. `open` needs the same `bound_to` to decrypt."""
         nonce = _nonces.one()
         return nonce + self._cipher.encrypt(nonce, plain, bound_to)
 
     def open(self, sealed: bytes, bound_to: bytes) -> bytes:
-        """Raises Unsealable."""
+        """Decrypt. Raises Unsealable."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound_to)
         except (InvalidTag, ValueError):

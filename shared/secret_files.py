@@ -1,4 +1,4 @@
-"""Secrets, which are files: a key, and the headers of a facilitator. What is in them is never shown."""
+"""Reads secrets from files: keys, and the headers for a facilitator. Error messages never show the content."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 from shared.settings import InvalidSetting
 
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-"""Private keys of EVM accounts lie below it; the sealing key is held to the same, which costs nothing."""
+"""Private keys of EVM accounts must be below it. The same check on the sealing key does no harm."""
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]+", re.ASCII)
 _OUR_HEADERS = {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
-"""A call's own: another value would make it another call."""
+"""Headers that belong to the call itself. Another value would make it another call."""
 _MAX_HEADERS_BYTES = 8 * 1024
 _MAX_SECRET_BYTES = 1024
 
 
 def read_key(path: Path) -> bytes:
-    """A 32-byte key from a file of 64 hex digits, with or without 0x.
+    """Read a 32-byte key from a file of 64 hex digits, with or without 0x.
 
     Raises:
-        InvalidSetting: the file is missing or has another form. Its content is never shown.
+        InvalidSetting: the file is missing or has another form.
     """
     try:
         text = path.read_text("ascii").strip().removeprefix("0x")
@@ -36,10 +36,10 @@ def read_key(path: Path) -> bytes:
 
 
 def read_secret(path: Path) -> str:
-    """A key in the text form that its network's wallets use, on one line.
+    """Read a key on one line, in the text form of its network's wallets.
 
     Raises:
-        InvalidSetting: the file is missing, empty or no short ASCII text. Its content is never shown.
+        InvalidSetting: the file is missing, empty, too long or not ASCII.
     """
     try:
         with path.open("rb") as file:
@@ -53,13 +53,13 @@ def read_secret(path: Path) -> str:
 
 
 def read_headers(path: str) -> dict[str, str]:
-    """Headers from a file of lines ``Name: value``; empty lines and lines that begin with ``#`` do not count.
+    """Read headers from a file of lines ``Name: value``. Empty lines and lines that begin with ``#`` are ignored.
 
     Args:
-        path: empty: there are none.
+        path: an empty path means that there are no headers.
 
     Raises:
-        InvalidSetting: the file is missing or has another form. Its content is never shown.
+        InvalidSetting: the file is missing or has another form.
     """
     if not path:
         return {}
@@ -67,7 +67,7 @@ def read_headers(path: str) -> dict[str, str]:
         with Path(path).open("rb") as file:
             content = file.read(_MAX_HEADERS_BYTES + 1)
         text = content.decode("ascii")
-    except (OSError, ValueError) as error:  # a path may hold a NUL, the file another encoding
+    except (OSError, ValueError) as error:  # the path may contain a NUL, the file another encoding
         raise InvalidSetting(f"cannot read the headers file {path!r}: {type(error).__name__}") from None
     if len(content) > _MAX_HEADERS_BYTES:
         raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")

@@ -1,5 +1,5 @@
-"""What is to be known of JSON before it is decoded, told from its text: decoding what is made for that takes the API's event
-loop many milliseconds, in which it serves nobody else."""
+"""Measures JSON before it is decoded. Decoding hostile JSON takes the API's event loop many milliseconds, during which no other
+caller is served."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import msgspec
 _AS_BITS = bytes.maketrans(b"[{]}", b"1100")
 _RUNS = re.compile(rb"1+|0+")
 FEW = 64
-"""Where there is one innermost pair of so many brackets or less, they are counted run by run."""
+"""With fewer than one innermost pair per this many brackets, the runs of brackets are counted one by one."""
 _OTHERS = bytes(set(range(256)) - set(b'[{]}"'))
 _NUMERALS = bytes(0x30 if chr(byte) in "0123456789" else 0x65 if chr(byte) in "eE" else 0x20 for byte in range(256))
 
 
 def _heights(byte: int) -> list[int]:
-    """Above where it begins, before the first and after each of its eight brackets: a set bit opens, another closes."""
+    """The heights relative to the start, before the first and after each of eight brackets. A set bit opens, another closes."""
     return list(accumulate((1 if byte >> bit & 1 else -1 for bit in range(7, -1, -1)), initial=0))
 
 
@@ -27,20 +27,20 @@ _PEAK = [max(_heights(byte)) for byte in range(256)]
 
 
 def levels(text: bytes) -> int:
-    """How many objects and arrays are open at once, at most: 0 for a scalar, 1 for `[]`. Of a text that turns out to be no
-    JSON, at least as many as a parser has open when it notices.
+    """The largest number of objects and arrays that are open at once: 0 for a scalar, 1 for `[]`. For text that is not JSON, at
+    least as many as a parser has open when it fails.
 
-    256 KB take 5 ms at most, whatever is in them; decoding them may take 11, and looking through the value 25 (measured).
+    256 KB take at most 5 ms, whatever the content. Decoding them may take 11 ms, and walking the value 25 ms (measured).
     """
     if b"\\" in text:
         text = text.replace(rb"\\", b"").replace(rb"\"", b"")
-    # What is between quotes is in a text. Empty ones are many, and gone at once.
+    # Text between quotes is a string. Empty strings are frequent, and are removed at once.
     brackets = b"".join(text.translate(_AS_BITS, _OTHERS).replace(b'""', b"").split(b'"')[::2])
     if not brackets:
         return 0
     if brackets.count(b"10") < len(brackets) // FEW:
         return _highest(_RUNS.findall(brackets))
-    around = brackets.replace(b"10", b"")  # without the innermost, of which there are many
+    around = brackets.replace(b"10", b"")  # without the innermost pairs, which are frequent
     size = -(-len(around) // 8)
     packed = int(around.ljust(8 * size, b"0") or b"0", 2).to_bytes(size)
     heights = accumulate(map(_CLIMB.__getitem__, packed), initial=0)
@@ -56,14 +56,14 @@ def _highest(runs: list[bytes]) -> int:
 
 
 def may_overflow(text: bytes) -> bool:
-    """Whether a number in it may be too large for a double, or have too many digits for an integer: its exponent has three
-    digits, or it has 200 itself. Texts that look alike count.
+    """Whether a number may be too large for a double, or have too many digits for an integer: its exponent has three digits, or
+    it has 200 digits itself. Strings that look like such numbers count too.
     """
     numerals = text.translate(_NUMERALS, b"+")
     return b"0e000" in numerals or b"0" * 200 in numerals
 
 
 def least_size(text: bytes) -> int:
-    """Its bytes without spaces, if every escaped character (``\\u00e9``) became one byte."""
+    """The size in bytes without spaces, if every escaped character (``\\u00e9``) became one byte."""
     compact = msgspec.json.format(text, indent=-1)
     return len(compact) - 5 * compact.count(rb"\u")

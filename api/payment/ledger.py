@@ -16,7 +16,7 @@ any doubt only evidence from the chain decides. Every transition is a line in th
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from api.payment import transitions
@@ -52,6 +52,45 @@ class Verdict(enum.StrEnum):
     """It is this request's, and nobody drives it. Only `peek` and `resume` say so: the others make you the driver."""
     CONFLICT = "conflict"
     """It paid for another request."""
+
+
+class LookUp(enum.StrEnum):
+    """How a payment is looked up: in which states the caller becomes its driver."""
+
+    PEEK = "peek"
+    """In none."""
+    RESUME = "resume"
+    """When it is settled and has no driver."""
+    FIND = "find"
+    """When it is known and has no driver."""
+    CLAIM = "claim"
+    """When it is absent, or known and without a driver."""
+
+
+class NewPayment(enum.Enum):
+    """What the checks say of a payment, were it a new one."""
+
+    ADMITTED = enum.auto()
+    PAYMENT_REFUSED = enum.auto()
+    """Something is wrong with the payment itself, e.g. it has expired."""
+    RAIL_DOWN = enum.auto()
+    """Its rail cannot settle now."""
+    CALL_REFUSED = enum.auto()
+    """The service cannot take the call now, or the request is not valid."""
+
+
+LOOK_UPS: Mapping[tuple[NewPayment, bool], LookUp] = {
+    (NewPayment.ADMITTED, True): LookUp.CLAIM,
+    # It may have been settled in time, before it expired: that can be found out, and the job be run.
+    (NewPayment.PAYMENT_REFUSED, True): LookUp.FIND,
+    # A settled payment needs its rail no more.
+    (NewPayment.RAIL_DOWN, True): LookUp.RESUME,
+    (NewPayment.CALL_REFUSED, True): LookUp.PEEK,
+    # Without a slot in the pool, nothing can be run, and so nothing is settled.
+    (NewPayment.PAYMENT_REFUSED, False): LookUp.PEEK,
+    (NewPayment.CALL_REFUSED, False): LookUp.PEEK,
+}
+"""How to look up a payment, by what the checks say and by whether its call has a slot. A call without one is never admitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,22 +187,26 @@ class Ledger:
         offer: bytes | None = await self._redis.call("HGET", record_key(payment_id), "offer")
         return offer
 
+    async def look_up(self, claim: Claim, how: LookUp) -> Entry:
+        """Look a payment up, and become its driver where `how` says so.
+
+        Only a payment that was absent counts for the payer's rate. RedisRefused with CLAIM: nothing was claimed, because the
+        ledger takes no new payments.
+        """
+        script = self._claim if how is LookUp.CLAIM else self._find
+        return await self._entry(script, claim, how)
+
     async def peek(self, claim: Claim) -> Entry:
         """Look a payment up without becoming its driver."""
-        return await self._entry(self._find, claim, "peek")
-
-    async def resume(self, claim: Claim) -> Entry:
-        """Look a payment up, and become the driver of one that is settled and has none."""
-        return await self._entry(self._find, claim, "resume")
+        return await self.look_up(claim, LookUp.PEEK)
 
     async def find(self, claim: Claim) -> Entry:
         """Look a payment up, and become the driver of one that is known and has none."""
-        return await self._entry(self._find, claim, "find")
+        return await self.look_up(claim, LookUp.FIND)
 
     async def claim(self, claim: Claim) -> Entry:
-        """Look a payment up, and become the driver of one that is absent or has none. Only an absent one counts for the
-        payer's rate. RedisRefused: nothing was claimed, the ledger takes no new payments."""
-        return await self._entry(self._claim, claim, "claim")
+        """Look a payment up, and become the driver of one that is absent or has none."""
+        return await self.look_up(claim, LookUp.CLAIM)
 
     async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> bool:
         """Proof of payment: allowed from every state but an end. False when it came to its end before.

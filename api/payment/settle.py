@@ -1,4 +1,4 @@
-"""Step 6 of a paid call (docs/architecture.md): from a claimed payment to its receipt, or to why there is none."""
+"""Step 6 of a paid call (docs/architecture.md): settles a claimed payment, or finds out why it cannot be settled."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from api.errors import Charged, Problem, retryable_problem
+from api.call_log import CallLog
+from api.causes import Cause
+from api.errors import Charged, Problem, problem_of
 from api.http import Answer
-from api.payment.facilitator import Declined, NotSent, Unsettled
+from api.payment.facilitator import Declined, NotSent, Undecided, Unsettled
 from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
 from api.payment.ledger import Claim, Ledger
@@ -24,7 +26,7 @@ log = logging.getLogger(__name__)
 
 FAILED = "settlement_failed"
 LATE_BLOCKS_S = 30
-"""How far behind the chain the blocks that a node shows may be."""
+"""How far the blocks that a node shows may be behind the chain, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +40,48 @@ class Checked:
     authorization: Authorization
     claim: Claim
     body: bytes
+    call_log: CallLog
 
     @property
     def is_its_own(self) -> bool:
-        """Whether the call is the one that this payment pays, and not one that another payment has paid before."""
+        """Whether this payment pays the call. False when another payment paid for it under the same identifier."""
         return self.claim.payment_id == self.authorization.payment_id
 
 
 async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate) -> bytes | Answer:
-    """Settle: the receipt, or the 402 of a definite refusal. Unknown is never 402: clients then pay twice."""
-    facilitator = checked.rail.facilitator
+    """Settle the payment. Returns the receipt, or the 402 of a definite refusal.
+
+    An unknown outcome is never a 402, because clients would pay twice.
+
+    Raises:
+        Problem: the outcome is unknown, or nothing was sent.
+        RedisLost, RedisRefused: the ledger did not answer.
+    """
+    facilitator, doubt = checked.rail.facilitator, ""
     reach("before-settle")
     try:
         settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
         return await _settled(checked, settlement, ledger, gate)
-    except NotSent:
+    except NotSent as not_sent:
         forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
         charged: Charged = False if forgotten else "unknown"
-        raise retryable_problem(
-            "unavailable", "The payment cannot be settled now.", charged=charged, after_s=5
-        ) from None
+        raise problem_of(Cause.FACILITATOR_UNREACHABLE, charged=charged, failure=not_sent) from None
     except Declined as declined:
         reach("declined")
         if await ledger.rejected(checked.claim.payment_id, attempts, declined.reason):
             reach("rejected")
+            checked.call_log.refused(declined.reason, Cause.SETTLEMENT_REFUSED)
             return gate.declined(declined.reason, declined.settlement)
+        doubt = f"refused after an earlier attempt: {declined}"
     except Unsettled as undecided:
-        log.warning("undecided settlement of %s: %s", checked.claim.payment_id, undecided)
-    return await _settled_by_evidence(checked, attempts, ledger, gate)
+        doubt = str(undecided)
+    return await _settled_by_evidence(checked, attempts, ledger, gate, doubt)
 
 
-async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate) -> bytes | Answer:
-    """After any doubt only the chain decides."""
+async def _settled_by_evidence(
+    checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate, doubt: str
+) -> bytes | Answer:
+    """Ask the chain, which alone decides after any doubt."""
     authorization, payment_id = checked.authorization, checked.claim.payment_id
     reach("undecided")
     try:
@@ -79,39 +91,43 @@ async def _settled_by_evidence(checked: Checked, attempts: int, ledger: Ledger, 
     reach("evidence-read")
     proven = proven_by(evidence, checked.offer, authorization.payer)
     if proven is not None:
+        log.warning("undecided settlement of %s is on the chain: %s", payment_id, doubt)
         return await _settled(checked, proven, ledger, gate)
     is_refuted = refuted_by(evidence, checked.claim.valid_before)
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
+        checked.call_log.refused(FAILED, Cause.SETTLEMENT_REFUTED)
         return gate.refuse(FAILED)
     await ledger.unknown(payment_id, attempts)
     reach("unknown")
-    log.warning("unknown settlement of %s after %d attempts", payment_id, attempts)
-    detail = "It is not known yet whether the payment went through. Do not pay again."
-    raise retryable_problem("settlement_unknown", detail, charged="unknown", after_s=2)
+    unknown = Undecided(f"{doubt}, attempt {attempts}")
+    raise problem_of(Cause.SETTLEMENT_UNKNOWN, charged="unknown", failure=unknown)
 
 
 async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, gate: PaymentGate) -> bytes:
-    """Record the settlement; what it is recorded as is the receipt."""
+    """Record the settlement. Returns the receipt: the settlement as it is recorded."""
     receipt = msgspec.json.encode(settlement)
     reach("facilitator-answered")
     try:
         await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
         reach("settled")
-    except (RedisLost, RedisRefused):
-        # The money has moved. The same payment again finds that out from the facilitator.
-        problem = retryable_problem("unavailable", "The call was paid and cannot be run now.", charged=True, after_s=2)
+    except (RedisLost, RedisRefused) as error:
+        # The money has moved. The facilitator says so when the same payment comes again.
+        problem = problem_of(Cause.SETTLEMENT_UNRECORDED, charged=True, failure=error)
         raise with_receipt(problem, checked, receipt, gate) from None
     return receipt
 
 
 def with_receipt(problem: Problem, checked: Checked, receipt: bytes, gate: PaymentGate) -> Problem:
-    """A failure after the settlement carries the receipt all the same."""
+    """The same problem with the receipt, which every answer after a settlement carries."""
     headers = gate.receipt(receipt, older=checked.presented.older)
     return dataclasses.replace(problem, headers=problem.headers + headers)
 
 
 def proven_by(evidence: Evidence, offer: Offer, payer: str) -> Settlement | None:
-    """The settlement, when the chain shows a transfer of this offer. One nonce may have been signed for two recipients."""
+    """The settlement, when the chain shows a transfer of this offer; None otherwise.
+
+    Recipient and amount are compared, because one nonce may have been signed for two recipients.
+    """
     pay_to = evidence.pay_to or ""
     is_ours = pay_to == offer.pay_to or (pay_to.startswith("0x") and pay_to.lower() == offer.pay_to.lower())
     if not evidence.transaction or not is_ours or (evidence.status, evidence.amount) != ("settled", offer.amount):
@@ -122,8 +138,10 @@ def proven_by(evidence: Evidence, offer: Offer, payer: str) -> Settlement | None
 
 
 def refuted_by(evidence: Evidence, valid_before: int) -> bool:
-    """Whether the chain shows that this payment was not made, and cannot be made any more: by the chain's clock, and with time
-    for a late block to arrive."""
+    """Whether the chain shows that this payment was not made and can no longer be made.
+
+    The chain's own clock counts, with LATE_BLOCKS_S for a block that arrives late. Call it only when `proven_by` gives None.
+    """
     is_over = evidence.as_of > valid_before + LATE_BLOCKS_S
-    # Settled, and not proven: to somebody else.
+    # "settled" without a proof means: to another recipient.
     return evidence.status in ("void", "settled") or (evidence.status == "unused" and is_over)

@@ -56,7 +56,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         if not self.record_type.isascii() or self.record_type.upper() not in RECORD_TYPES:
-            raise InvalidField(f"The record type is one of {', '.join(RECORD_TYPES)}.", field="recordType")
+            raise InvalidField(f"The record type must be one of {', '.join(RECORD_TYPES)}.", field="recordType")
         try:
             name = domain_name(self.domain)
         except NotPublic as refused:

@@ -64,7 +64,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         for key, name in self.template.items():
             if name not in METHODS:
                 raise InvalidField(
-                    "Not the name of a method that is offered; docs/faker.md lists them.",
+                    "This is not the name of a supported method. docs/faker.md lists them.",
                     field=f"template.{key}",
                     suggestions=closest(name, METHODS),
                 )

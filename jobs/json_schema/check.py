@@ -194,7 +194,7 @@ def _why(error: jsonschema_rs.ValidationError) -> str:
     """A sentence that says why, and at which place, a schema is invalid."""
     where = pointer(error.instance_path) or "the root"
     if error.kind.name == "format" and where.endswith("/pattern"):
-        return cut(f"At {where}: this is no regular expression without look-around and back-references.")
+        return cut(f"At {where}: this is not a regular expression, or it has look-around or back-references.")
     return cut(f"At {where}: {error.message}")
 
 

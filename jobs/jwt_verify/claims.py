@@ -140,7 +140,9 @@ def _mismatch(
     if not all(isinstance(text, str) for text in texts):
         return [Fault(code, f"The claim {name} is not of the type that RFC 7519 gives it.", name)]
     return (
-        [] if set(texts).intersection(wanted) else [Fault(code, f"The claim {name} is not what was asked for.", name)]
+        []
+        if set(texts).intersection(wanted)
+        else [Fault(code, f"The claim {name} does not have a requested value.", name)]
     )
 
 

@@ -56,17 +56,19 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         ]
         | None
     ) = None
-    secret_encoding: Annotated[Encoding, msgspec.Meta(description="How sharedSecret is to be read.")] = "utf8"  # noqa: S105  # not a secret
-    issuer: Annotated[Name | Names | None, msgspec.Meta(description="The iss that is wanted, or several.")] = None
+    secret_encoding: Annotated[Encoding, msgspec.Meta(description="The encoding of sharedSecret.")] = "utf8"  # noqa: S105  # not a secret
+    issuer: Annotated[
+        Name | Names | None, msgspec.Meta(description="The required iss, or several of which one is enough.")
+    ] = None
     audience: Annotated[
-        Name | Names | None, msgspec.Meta(description="The aud that is wanted, or several of which one is enough.")
+        Name | Names | None, msgspec.Meta(description="The required aud, or several of which one is enough.")
     ] = None
     clock_tolerance_sec: Annotated[
         int, msgspec.Meta(ge=0, le=3600, description="Seconds that clocks may differ, for exp and nbf.")
     ] = 0
     required_claims: Annotated[
         Annotated[list[Name], msgspec.Meta(max_length=MAX_NAMES)] | None,
-        msgspec.Meta(description="Claims that must be there and not be null."),
+        msgspec.Meta(description="Claims that must be present and not null."),
     ] = None
 
     def __post_init__(self) -> None:

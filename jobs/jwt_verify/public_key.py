@@ -76,7 +76,7 @@ def public_key(text: str) -> PublicKey:
         InvalidField: `invalid_key` when it is a private key, not one PEM block, not RSA, or outside the limits.
     """
     if "PRIVATE KEY" in text:
-        raise invalid_key("This is a private key. Keep it, and send the public key that belongs to it.", _FIELD)
+        raise invalid_key("This is a private key. Keep it secret, and send its public key.", _FIELD)
     block = _PEM.fullmatch(_BREAK.sub(" ", text).strip())
     if block is None:
         raise invalid_key(_why_no_pem(text), _FIELD)

@@ -72,9 +72,7 @@ def shared_secret(text: str, encoding: Encoding) -> SharedSecret:
     if not data:
         raise invalid_key("The secret is empty.", _FIELD)
     if _KEY.search(data) or _KEY.search(_unwrapped(data)):
-        detail = (
-            "This is a key of a key pair or a JSON Web Key, not a shared secret. A public key belongs into publicKey."
-        )
+        detail = "This is a key of a key pair or a JSON Web Key, not a shared secret. Send a public key as publicKey."
         raise invalid_key(detail, _FIELD)
     return SharedSecret(data)
 

@@ -51,7 +51,7 @@ def check(token: Token, key: Key) -> Verdict:
         if bits and token.signature is not None and token.payload_encoded:
             valid = key.verifies(token.signing_input, token.signature, bits=bits)
             if not valid:
-                faults.append(Fault("bad_signature", "The signature is not of this token and this key."))
+                faults.append(Fault("bad_signature", "The signature does not belong to this token and this key."))
     return Verdict(
         algorithm=algorithm if isinstance(algorithm, str) else None,
         valid=valid,
@@ -62,7 +62,7 @@ def check(token: Token, key: Key) -> Verdict:
 
 def _algorithm_fault(algorithm: Any, key: Key) -> Fault | None:
     if not isinstance(algorithm, str):
-        return Fault("malformed", "The header has no alg that is text.")
+        return Fault("malformed", "The header's alg is missing, or is not text.")
     if algorithm.lower() == "none":
         return Fault("alg_none", "The header says that the token is not signed; such tokens are never valid.")
     if algorithm not in ALGORITHMS:

@@ -55,7 +55,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     data: Annotated[
         msgspec.Raw, msgspec.Meta(description="The arguments to validate; with coerce also as a JSON string.")
     ]
-    coerce: Annotated[bool, msgspec.Meta(description="Change types where that loses nothing: '12' to 12.")] = False
+    coerce: Annotated[bool, msgspec.Meta(description="Change types where nothing is lost: '12' to 12.")] = False
 
     def __post_init__(self) -> None:
         _compiled(self)
@@ -166,7 +166,7 @@ def _too_large() -> InvalidField:
 def _compiled(request: Request) -> Schema:
     schema, place = schema_in(request.schema)
     if is_foreign(schema):
-        detail = "No rule of JSON Schema is in it. Send the schema itself, or the definition of one tool."
+        detail = "It contains no rule of JSON Schema. Send the schema itself, or the definition of one tool."
         raise InvalidField(detail, field=f"schema.{place}".rstrip("."), code="invalid_schema")
     return compile_schema(schema, field=f"schema.{place}".rstrip("."))
 

@@ -1,4 +1,4 @@
-"""The digits of a text, in the groups and runs that people write numbers in."""
+"""The digits of a text, in groups and runs as people write numbers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Group:
     """Digits with nothing between them.
 
     Attributes:
-        start: where it starts in the text.
-        end: where it ends.
-        digits: what it is.
+        start: position of the first digit.
+        end: position after the last digit.
+        digits: the digits themselves.
     """
 
     start: int
@@ -27,11 +27,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Groups with no more than separators between them.
+    """Groups with only separators between them.
 
     Attributes:
         groups: at least one.
-        gaps: the separators, one less than groups.
+        gaps: the separators, one fewer than groups.
     """
 
     groups: list[Group]
@@ -47,7 +47,7 @@ class Run:
 
 
 def groups(text: str, outside: Iterable[tuple[int, int]] = ()) -> list[Group]:
-    """All groups of a text, without those that reach into a range of `outside`."""
+    """All groups of a text, without those that overlap a range of `outside`."""
     found = [Group(m.start(), m.end(), m[0] or "") for m in _DIGITS.finditer(text)]
     taken = bytearray(len(text))
     for start, end in outside:
@@ -56,12 +56,12 @@ def groups(text: str, outside: Iterable[tuple[int, int]] = ()) -> list[Group]:
 
 
 def runs(text: str, found: list[Group], separators: str, widest: int) -> list[Run]:
-    """The groups joined to runs.
+    """Join groups to runs.
 
     Args:
         found: groups of the text, in order.
-        separators: the characters that may stand between two groups of a run.
-        widest: how many of them.
+        separators: the characters that may be between two groups of a run.
+        widest: the largest number of them.
     """
     joined: list[Run] = []
     for group in found:

@@ -1,8 +1,8 @@
-"""E-mail addresses: local parts of any script, quoted ones, internationalised domains, address literals.
+"""Finds e-mail addresses: local parts of any script, quoted ones, internationalised domains, address literals.
 
-The search goes from each `@` (or `%40`, as in URLs) to both sides over all that RFC 5321 and 6531 allow there; the ways from
-two of them do not overlap. Then what is around an address in URLs, key=value pairs, quotes and tables is cut off: of the
-signs that RFC 5322 allows in a local part, most are never meant as a part of one.
+From each `@` (or `%40`, as in URLs) the search goes to both sides, over everything that RFC 5321 and 6531 allow there. The
+ranges of two `@` do not overlap. Then text around the address from URLs, key=value pairs, quotes and tables is cut off, because
+most of the signs that RFC 5322 allows in a local part are rarely part of one.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 _LOCAL = _LETTERS | frozenset("!#$%&'*+/=?^_`{|}~.-")
 _DOMAIN = _LETTERS | frozenset("-_.")
 _MOST_QUOTED = 66
-"""A local part has 64 octets at most (RFC 5321), and two quotes."""
+"""64 octets for a local part (RFC 5321), and two quotes."""
 
 _AT = compiled("@|%40")
 _LITERAL = compiled(r"\[(?:IPv6:[0-9A-Fa-f:.]{2,45}|\d{1,3}(?:\.\d{1,3}){3})\]")
 _ESCAPE = compiled("u[0-9a-fA-F]{4}")
-"""What follows the backslash where JSON hides an angle bracket."""
+"""The text after the backslash, where JSON escapes an angle bracket."""
 _KEY = compiled(r"[A-Za-z_][A-Za-z0-9_.-]*=")
 _VERSION = compiled(r"(?i)v?\d+(?:\.\d+)+(?:[.-].*)?|v?\d+(?:[.-].*)?\.(?:alpha|beta|rc|canary|next|nightly|snapshot)")
 _IMAGE_SCALE = compiled(r"(?i)\d+(?:\.\d+)?x(?:~[a-z]+)?\.(?:png|jpe?g|gif|webp|svg|pdf|avif|heic|bmp|tiff?)")
 _NEXT_SENTENCE = compiled(r"(.*\.(?:com|org|net|edu|gov|info|io|[a-z]{2}))\.[A-Z][a-z]+")
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x31FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
-"""Thai, Lao, Burmese, Khmer, Japanese, Chinese: there is no space between a word and the address after it."""
+"""Thai, Lao, Burmese, Khmer, Japanese, Chinese: no space separates a word from the address after it."""
 
 
 def find(text: str) -> list[Span]:
-    """The addresses in a text."""
+    """Find the addresses in a text."""
     found: list[Span] = []
     limit = 0
     for start, end in _signs(text):
@@ -55,7 +55,7 @@ def _signs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _local_start(text: str, at: int, limit: int) -> int | None:
-    """Where the local part before a position starts, not before `limit`; None if there is none."""
+    """The start of the local part before a position, not before `limit`. None when there is none."""
     if text[at - 1 : at] == '"':
         opening = text.rfind('"', max(limit, at - _MOST_QUOTED), at - 1)
         while opening > 0 and text[opening - 1] == "\\":
@@ -77,7 +77,7 @@ def _belongs(char: str, ascii_chars: frozenset[str]) -> bool:
 
 
 def _without_wrapping(local: str, *, is_in_brackets: bool) -> str:
-    """The part of a local part that is meant as one; in angle brackets `bounce-user=example.com` is one, and no key."""
+    """The actual local part. In angle brackets `bounce-user=example.com` is one, and elsewhere a key with a value."""
     if "//" in local or local.startswith("/"):
         local = local[local.rfind("/") + 1 :]
     if "=" in local and any(mark in local for mark in "?&#"):
@@ -99,7 +99,7 @@ def _is_unspaced(char: str) -> bool:
 
 
 def _domain_end(text: str, start: int) -> int:
-    """Where the domain that starts at a position ends; 0 if none does."""
+    """The end of the domain that starts at a position; 0 when there is none."""
     if text[start : start + 1] == "[":
         literal = _LITERAL.match(text[start : start + 60])
         return start + literal.end() if literal else 0
@@ -120,7 +120,7 @@ def _domain_end(text: str, start: int) -> int:
 
 
 def _top_level_length(label: str) -> int:
-    """How many characters of a label can be a top-level domain: two letters or more, Latin or not, but not both."""
+    """How many characters of a label can be a top-level domain: two letters or more, Latin or not, but not mixed."""
     if label[:4].lower() == "xn--":
         return len(label) if len(label) > 5 else 0
     latin = is_latin(label[:1])

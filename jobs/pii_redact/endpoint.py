@@ -1,15 +1,16 @@
-"""pii-redact: a text without its e-mail addresses, phones, SSNs, cards, IPv4 addresses and hex secrets.
+"""pii-redact: replaces e-mail addresses, phones, SSNs, cards, IPv4 addresses and hex secrets in a text.
 
-There is no model, so the same text always gives the same answer. What the rules decide where it is not obvious:
+There is no model, so the same text always gives the same answer. The rules for less obvious cases:
 
-- A card needs an issuer's range and a right check digit, an SSN parts that were issued, and a bare nine digits a word that
-  calls them one. Phones are the widest notion: see phones.py. What could be a card as well is a phone where a plus
-  sign or a word says so and the number is valid with its calling code.
-- A full git hash, an MD5 sum or an Ethereum address is a hex secret: nothing in it tells it from a key.
-- A port, a prefix length, a version with four parts and the one it goes "to" stay, where a word like "version",
-  an operator or a list of packages says what they are. What begins like a private network is more seldom taken for one.
-- Findings that overlap are one, of the kind of the longest. What is of a kind that was not asked for is never called a phone.
-- Placeholders in a text are left alone: to redact what was redacted changes nothing.
+- A card needs an issuer's range and a correct check digit. An SSN needs parts that were issued; nine digits alone also need a
+  word that calls them an SSN. Phones have the widest rules: see phones.py. Digits that could also be a card are a phone when
+  a plus sign or a word says so and the number is valid with its calling code.
+- A full git hash, an MD5 sum or an Ethereum address is a hex secret, because nothing distinguishes it from a key.
+- A port, a prefix length, and a version with four parts stay, when a word like "version", an operator or a list of packages
+  identifies them. The first digits of a private network count against a version.
+- Overlapping findings are merged, with the kind of the longest. A finding of a kind that was not requested never becomes a
+  phone.
+- Placeholders in a text are not changed, so redacting a redacted text changes nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 
 MAX_CHARACTERS = 100_000
-"""Unicode code points. A body may need twelve bytes for one of them: an escaped surrogate pair."""
+"""Unicode code points. The body may need twelve bytes for one of them: an escaped surrogate pair."""
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """`text`: 1 to 100 000 code points. `patterns`: what to redact; absent and null are everything, and twice is once."""
+    """`text`: 1 to 100 000 code points. `patterns`: kinds to redact; absent and null mean all, and repetitions are ignored."""
 
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS, description="Text to clean.")]
     patterns: (
@@ -41,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel"):
-    """What was redacted, but not its value: code points of `text`, `end` exclusive."""
+    """The place of a redacted value, without the value: code points of `text`, `end` exclusive."""
 
     kind: PiiKind
     start: int
@@ -49,12 +50,12 @@ class Finding(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The text and the evidence.
+    """The redacted text and the evidence.
 
     `redacted`: the text with a placeholder like `[EMAIL]` for each finding. `counts`: findings of each applied kind.
-    `findings`: in order, not overlapping. `inputBytes`, `outputBytes`: of `text` and `redacted` in UTF-8. `redactedBytes`:
-    those of the input that were replaced. `patternsApplied`: in the order asked for. `error`: why nothing was redacted; all
-    that says what was found is null then.
+    `findings`: in order, not overlapping. `inputBytes`, `outputBytes`: size of `text` and `redacted` in UTF-8. `redactedBytes`:
+    bytes of the input that were replaced. `patternsApplied`: in the requested order. `error`: why nothing was redacted; then
+    all fields about findings are null.
     """
 
     ok: bool
@@ -70,7 +71,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Find and replace."""
+    """Find and replace the values."""
     from jobs.pii_redact.redaction import redact
 
     kinds = list(dict.fromkeys(request.patterns or KINDS))
@@ -91,8 +92,8 @@ def run(request: Request, context: Context) -> Response:
 
 
 def exhausted(request: Request) -> Response:
-    """The answer when the time ran out: no text, for what is in it could be taken for clean. The search is linear, so this
-    is the answer of a machine that has far too much to do."""
+    """The answer when the time ran out. It has no text, because a caller might believe that the text is clean. The search is
+    linear, so this happens only on an overloaded machine."""
     return Response(
         ok=False,
         redacted=None,

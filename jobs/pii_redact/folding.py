@@ -1,8 +1,8 @@
-"""A copy of a text in which different ways to write the same character are one, and the way back to the original.
+"""A copy of a text in which all spellings of a character are the same, with positions in the original.
 
-Removed: what has no width (zero-width spaces and joiners, soft hyphens, direction marks, variation selectors, keycaps).
-Folded: digits of every script, full-width and mathematical letters and signs, dashes, spaces, middle dots. Each character
-is judged alone, so that folding a part of a text gives that part of the folded text.
+Removed: characters without width (zero-width spaces and joiners, soft hyphens, direction marks, variation selectors, keycaps).
+Folded: digits of every script, full-width and mathematical letters and signs, dashes, spaces, middle dots. Each character is
+folded alone, so folding a part of a text gives that part of the folded text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jobs.pii_redact.linear import compiled
 from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
 
 BARRIERS: dict[PiiKind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
-"""The character that stands for something redacted. No pattern matches it and it never comes from a text."""
+"""The character that replaces something redacted. No pattern matches it, and no text contains it after folding."""
 
 _KIND_OF = {placeholder: kind for kind, placeholder in PLACEHOLDERS.items()}
 _PLACEHOLDER = compiled("|".join(f"\\[{placeholder[1:-1]}\\]" for placeholder in _KIND_OF))
@@ -36,9 +36,9 @@ class Folded:
     """A folded text.
 
     Attributes:
-        text: what to search.
-        starts: for each of its characters, where it starts in the original.
-        ends: and where it ends there.
+        text: the text to search.
+        starts: for each of its characters, the start in the original.
+        ends: for each of its characters, the end in the original.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Folded:
     ends: Sequence[int]
 
     def original(self, span: Span) -> Span:
-        """The same span in the original; what has no width inside belongs to it, at its edges it does not."""
+        """The same span in the original. Characters without width belong to it inside, but not at its edges."""
         return Span(self.starts[span.start], self.ends[span.end - 1], span.kind)
 
     def without(self, spans: Sequence[Span]) -> Folded:
@@ -67,7 +67,7 @@ class Folded:
 
 
 def fold(text: str) -> Folded:
-    """Fold a text. Placeholders in it are barriers: what was redacted before is not searched again."""
+    """Fold a text. Placeholders in it become barriers, so redacted places are not searched again."""
     folded = Folded(text, range(len(text)), range(1, len(text) + 1))
     if not text.isascii():
         table = {char: _fold(char) for char in set(text) if not char.isascii()}
@@ -80,7 +80,7 @@ def fold(text: str) -> Folded:
 
 
 def _fold(char: str) -> str:
-    """One character for another, or nothing."""
+    """The folded form of one character: one character or nothing."""
     if char in _LOOK_ALIKE:
         return _LOOK_ALIKE[char]
     category = unicodedata.category(char)

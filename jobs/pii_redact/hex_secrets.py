@@ -1,6 +1,7 @@
-"""Keys and hashes in hexadecimal: 32 digits or more in one piece, among them a letter and a decimal digit.
+"""Finds keys and hashes in hexadecimal: 32 digits or more in one piece, with at least one letter and one decimal digit.
 
-A full git hash or an Ethereum address is one too: nothing in it tells it from a key. UUIDs have no piece that is long enough.
+A full git hash or an Ethereum address is one too, because nothing distinguishes it from a key. The pieces of a UUID are too
+short.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _HEX = compiled(r"(?:0[xX])?([0-9a-fA-F]{32,})")
 
 
 def find(text: str) -> list[Span]:
-    """The secrets in a text."""
+    """Find the secrets in a text."""
     found = []
     for match in _HEX.finditer(text):
         start, end = match.start(), match.end()

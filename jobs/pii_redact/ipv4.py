@@ -1,6 +1,6 @@
-"""IPv4 addresses in dotted form. A port or prefix length behind one stays.
+"""Finds IPv4 addresses in dotted form. A port or prefix length after an address stays.
 
-Leading zeros are accepted ("010.000.000.001"): log files pad with them, and whether they mean octal does not matter here.
+Leading zeros are accepted ("010.000.000.001"), because log files use them. Whether they mean octal does not matter here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FILE_SUFFIX = compiled(
     r"(?:[^a-z]|$)"
 )
 _RANGE = compiled(r"(?i) ?(?:->|→) ?| (?:to|and|or|through|bis|und) | \((?:from|was) |, ?[<!]=? ?")
-"""What stands between two versions. After a comma there may be an address as well."""
+"""Text between two versions. After a comma there may also be an address."""
 _PRODUCTS = frozenset(
     (
         *(
@@ -54,17 +54,17 @@ _PRODUCTS = frozenset(
         *("applewebkit", "whatsapp", "instagram", "curl", "wget", "python", "okhttp", "dalvik"),
     )
 )
-"""What stands before the slash of a version in a user agent."""
+"""Words before the slash of a version in a user agent."""
 _NETWORKS = frozenset(("10", "127", "172", "192"))
-"""How the addresses of private networks begin; few packages get to such a version."""
+"""First numbers of private networks. Few packages have such a version."""
 _HOST = compiled(
     r"(?is).*(?:ip|ipv|addr|address|host|src|dst|source|dest|destination|server|client|peer|remote|local|gateway|router|dns|net"
     r"|network|subnet|node|target|origin|proxy|endpoint|hop|record|connection|request|traffic|socket|session|tunnel|link"
     r"|attempt|handshake|call|user)(?:s|es)?[0-9_-]*"
 )
-"""What has an address, or a name that ends so."""
+"""Words for something with an address, and endings of such names."""
 _HEAD = 48
-"""Characters before a version in which the name of a package is looked for."""
+"""How many characters before a version are searched for the name of a package."""
 _PESSIMISTIC = ("~=", "~> ", "~>")
 _REQUIREMENT = compiled(r"(?s)(?:.*[^\w.-])?([A-Za-z][\w.-]*)(?:[=<>!]=| \((?:[<>]?=|<<|>>) )")
 _PACKAGE = compiled(r"(?s)(?:.*[^a-z0-9+.-])?[a-z][a-z0-9+.]*[-+0-9:][a-z0-9+.:-]* \(")
@@ -84,7 +84,7 @@ _NUMBERED = compiled(r"(?is)(?:.*[^a-z])?(?:figure|fig\.?|step|requirement|equat
 
 
 def find(text: str, labels: Labels, paths: Iterable[tuple[int, int]]) -> list[Span]:
-    """The addresses in a text, but for the ranges of `paths`."""
+    """Find the addresses in a text, outside of the ranges of `paths`."""
     drawn = bytearray(len(text))
     for start, end in paths:
         drawn[start:end] = b"\1" * (end - start)
@@ -103,13 +103,13 @@ def find(text: str, labels: Labels, paths: Iterable[tuple[int, int]]) -> list[Sp
 
 
 def is_address(dotted: str) -> bool:
-    """Whether dotted digits are four numbers that fit into a byte each."""
+    """Whether dotted digits are four numbers of one byte each."""
     parts = dotted.split(".")
     return len(parts) == 4 and all(len(part) <= 3 and int(part) <= 255 for part in parts)
 
 
 def _is_part(text: str, start: int, end: int) -> bool:
-    """Whether more of a name or of a dotted number stands around it."""
+    """Whether more of a name or of a dotted number is beside it."""
     before, after = text[start - 1 : start], text[end : end + 1]
     if joins_before(text, start) or joins(after):
         return True
@@ -131,7 +131,7 @@ def _is_version(text: str, start: int, end: int, labels: Labels) -> bool:
 
 
 def _is_of_package(text: str, start: int, rest: str) -> bool:
-    """Whether a number is what a list of packages or changes says of one, or of a part of a document."""
+    """Whether a list of packages or changes gives the number as a version, or a document as a section."""
     head = text[max(0, start - _HEAD) : start]
     if head.endswith(_PESSIMISTIC) or _NUMBERED.fullmatch(head):
         return True

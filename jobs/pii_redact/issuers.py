@@ -1,7 +1,7 @@
-"""Which card networks issue a number, by its first digits (the issuer identification number) and its length.
+"""Finds the card networks that issue a number, by its first digits (the issuer identification number) and its length.
 
 Sources: the table of the Wikipedia article "Payment card number" (July 2024), which collects the networks' own documents, and
-the ranges of braintree/credit-card-type. Every network is held to the Luhn check digit, also the few that do not state it.
+the ranges of braintree/credit-card-type. Every network must satisfy the Luhn check, also the few that do not require it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import NamedTuple
 _13_TO_19 = frozenset(range(13, 20))
 _16_TO_19 = frozenset(range(16, 20))
 _16_19 = frozenset((16, 19))
-"""Of ranges that ISO allows up to 19 digits. Ids of 17 and 18 digits are everywhere, cards of that length nearly nowhere."""
+"""For ranges where ISO allows up to 19 digits. Ids of 17 and 18 digits are very common; cards of this length are very rare."""
 _14_16_19 = _16_19 | {14}
 _16_18_19 = _16_19 | {18}
 
 
 class Range(NamedTuple):
-    """Numbers of one network whose first digits lie between two prefixes of equal length."""
+    """Numbers of one network whose first digits are between two prefixes of equal length."""
 
     first: str
     last: str
@@ -76,7 +76,7 @@ _BY_FIRST_DIGIT = {digit: [item for item in RANGES if item.first[0] <= digit <= 
 
 
 def network(number: str) -> str | None:
-    """The network or networks that may have issued a number of 13 to 19 digits, or None. Checks no digit but the first six."""
+    """The networks that may have issued a number of 13 to 19 digits, or None. Only the first six digits are checked."""
     for item in _BY_FIRST_DIGIT[number[0]]:
         if len(number) in item.lengths and item.first <= number[: len(item.first)] <= item.last:
             return item.network

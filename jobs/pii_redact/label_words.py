@@ -1,6 +1,6 @@
-"""The words by which people say what a number is, in lower case.
+"""The words with which people name the kind of a number, in lower case.
 
-Words are compared whole; labels.py has taken camelCase and snake_case names apart.
+Whole words are compared. labels.py splits camelCase and snake_case names first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import enum
 
 
 class Label(enum.Enum):
-    """What a word says about the number that follows it."""
+    """What a word says about the number after it."""
 
     PHONE = "phone"
     SSN = "ssn"
@@ -20,7 +20,7 @@ class Label(enum.Enum):
     NUMBER = "number"
     """Some other number: an invoice, a serial number, an id, an offset."""
     SUBJECT = "subject"
-    """What may have a number ("order number 12") or be what one calls about ("orders: 415-555-0132")."""
+    """Something that may have a number ("order number 12"), or be the topic of a call ("orders: 415-555-0132")."""
 
 
 def _labels(label: Label, words: str) -> dict[str, Label]:
@@ -109,14 +109,14 @@ CONNECTORS = _set(
     unter lautet am au al ao le la el es est de du di do il sie mich uns moi nous kom string voice type pref
     """
 )
-"""Words that may stand between a label and its number: "phone number is", "call me at"."""
+"""Words that may be between a label and its number: "phone number is", "call me at"."""
 
 NUMBERING = _set("number numbers num no nos nr nrs nummer numéro numero número id ids code ref reference # №")
-"""With one of these a SUBJECT is a NUMBER."""
+"""With one of these words, a SUBJECT becomes a NUMBER."""
 
 NUMBER_WORDS = _set("number nummer numéro número")
 POSSESSIVES = _set("my your our his her their mein meine mon ma mi meu minha mio")
-"""Before a NUMBER_WORD, with one word between at most, that is a phone's: "my number is", "our new number"."""
+"""Before a NUMBER_WORD, with at most one word between, they mean a phone: "my number is", "our new number"."""
 
 UNSPACED = (
     (
@@ -144,12 +144,12 @@ UNSPACED = (
     (Label.CARD, ("卡号", "カード", "信用卡")),
     (Label.NUMBER, ("订单", "訂單", "单号", "單號", "编号", "編號", "注文", "주문", "הזמנה", "طلب")),
 )
-"""Labels in scripts that set no space between words, or glue other words to them: looked for inside a word."""
+"""Labels in scripts without spaces between words, or with joined words. They are searched for inside a word."""
 
 UNSPACED_CONNECTORS = ("号码", "號碼", "番号", "번호", "先", "は", "是", "为", "為", "号", "號", "رقم", "מספר", "नंबर")
 
 NOT_SOCIAL_SECURITY = _set("media network networks networking distancing club event events post posts score")
-"""What makes "social" before it another thing."""
+"""Words that give "social" before them another meaning."""
 
 NOT_A_PHONE = _set("i smart head micro ear mega saxo xylo gramo")
-"""What makes "phone" glued to it another thing."""
+"""Texts that give a "phone" joined to them another meaning."""

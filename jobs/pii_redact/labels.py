@@ -1,4 +1,4 @@
-"""What the words around a number say about it."""
+"""Decides what the words around a number say about it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from jobs.pii_redact.surroundings import is_barrier, is_escape, joins_before
 
 __all__ = ["Label", "Labels"]
 
-# camelCase and SNAKE_CASE names come apart into their words; scripts without case stay whole.
+# Split camelCase and SNAKE_CASE names into words. Scripts without case stay whole.
 _WORD = compiled(r"\p{Lu}?[\p{Ll}\pM]+|\p{Lu}+|[\p{Lo}\p{Lm}\pM]+|[§№#☎☏✆📞📱📲📠]")
 _UNSPACED_REACH = 12
 _GAP = 12
-"""Characters that may stand between a label and its number, or between the words of a label."""
+"""How many characters may be between a label and its number, or between the words of a label."""
 _REACH = 60
-"""Characters from a number to a word that says something about it."""
+"""How far from a number a word may be that says something about it, in characters."""
 _WORDS = 8
 _LINKS = ("wa.me/",)
 _INITIALS = frozenset("tmpfch")
-"""Tel, mobile, phone, fax, cell, home: as capitals with a colon. Small ones are keys of anything."""
+"""Tel, mobile, phone, fax, cell, home: as capitals with a colon. In lower case they may be any key."""
 
 
 class Labels:
@@ -52,7 +52,7 @@ class Labels:
             self._words.append(word)
 
     def before(self, place: int) -> Label | None:
-        """The label of the number at a place: directly before it, or with nothing but "number", "is", "at me" between."""
+        """The label of the number at a place: directly before it, or with only "number", "is", "at me" between."""
         if self._text.endswith(_LINKS, 0, place):
             return Label.PHONE
         is_numbered = False
@@ -86,7 +86,7 @@ class Labels:
         return None
 
     def after(self, place: int) -> Label | None:
-        """The next label on the line, if only connecting words stand between and it is not the next number's."""
+        """The next label on the line, if only connecting words are between, and it does not belong to the next number."""
         index = bisect_left(self._starts, place)
         for at in range(index, min(index + _WORDS, len(self._words))):
             start = self._starts[at]
@@ -100,7 +100,7 @@ class Labels:
         return None
 
     def _has_number(self, end: int) -> bool:
-        """Whether a number follows the word that ends at a place, with words like "number" and marks like ":" between."""
+        """Whether a number follows the word that ends at a place, with only words like "number" and signs like ":" between."""
         index = bisect_left(self._starts, end)
         for place in range(end, min(end + _GAP, len(self._text))):
             char = self._text[place]
@@ -149,5 +149,5 @@ class Labels:
         return word in ("phone", "phones") and self._glued_before(at) in NOT_A_PHONE
 
     def _glued_before(self, at: int) -> str:
-        """The word that nothing separates from a word, as the first half of "WhatsApp" from the second."""
+        """The word directly before a word without a separator, such as the first half of "WhatsApp" before the second."""
         return self._words[at - 1] if at and self._ends[at - 1] == self._starts[at] else ""

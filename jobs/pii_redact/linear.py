@@ -1,7 +1,7 @@
-"""The only way to a regular expression here: RE2, whose time is linear in the text whatever the pattern.
+"""Compiles regular expressions with RE2, whose time is linear in the text for every pattern. No other module may do this.
 
-No look-around and no references back, so patterns find candidates and plain code looks at what stands around them. `\\d`
-and `\\b` know ASCII alone, which is what a folded text needs.
+RE2 has no look-around and no back-references, so patterns find candidates and code checks the text around them. `\\d` and `\\b`
+cover ASCII only, which is enough for a folded text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Match(Protocol):
 
 
 class Pattern(Protocol):
-    """A call encodes the whole text: never call it in a loop over one text, hand it a slice."""
+    """A pattern. Each call encodes the whole text, so never call it in a loop over one text: pass a slice."""
 
     def finditer(self, text: str) -> Iterator[Match]: ...
     def match(self, text: str) -> Match | None: ...
@@ -36,7 +36,7 @@ def compiled(pattern: str) -> Pattern:
 
 
 class PatternSet:
-    """Many patterns against a short text at once."""
+    """Many patterns that are matched against a short text at once."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         options = re2.Options()
@@ -48,5 +48,5 @@ class PatternSet:
         self._set.Compile()
 
     def fullmatch(self, text: str) -> frozenset[int]:
-        """The indices of the patterns that match all of the text."""
+        """The indices of the patterns that match the whole text."""
         return frozenset(self._set.Match(text) or ())

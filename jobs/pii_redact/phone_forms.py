@@ -1,4 +1,4 @@
-"""Which written digits are a phone number, whatever stands around them."""
+"""Decides which digits are a phone number by their form alone, without the text around them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _USUAL_SHAPES = compiled(
 )
 _MIN_MARKED = 8
 _MIN_NATIONAL = 9
-"""Without a word that says so. There are shorter ones in small towns, and far more that are something else."""
+"""Minimum without a label. Small towns have shorter numbers, but far more short numbers are not phones."""
 _CONSTANTS = ("21474836", "858993459")
-"""How 2^31 and 2^33 begin, and what is near: like numbers in Dallas and San Diego."""
+"""The first digits of 2^31 and 2^33, and of values near them. They look like numbers in Dallas and San Diego."""
 _LARGEST_STEP = 10
 _EXIT_CODES = ("00", "011")
 
 
 def fits(gaps: list[str]) -> bool:
-    """Whether separators are those of one number: one slash, and that after the area code, which may have the trunk digits
-    before it; full stops with nothing else, or behind the slash."""
+    """Whether the separators are those of one number: at most one slash, after the area code with or without its trunk digits;
+    full stops only without other separators, or after the slash."""
     marks = [gap.strip(" ()[]") for gap in gaps]
     if any(len(mark) > 1 for mark in marks) or "  " in gaps[-1] or marks.count("/") > 1 or "/" in marks[2:]:
         return False
@@ -37,20 +37,20 @@ def fits(gaps: list[str]) -> bool:
 
 
 def is_decimal(first: str, gaps: list[str]) -> bool:
-    """Whether what follows a plus sign is a decimal number. `+44.2079460958` is how registries of domains write phones.
+    """Whether the digits after a plus sign are a decimal number. Domain registries write phones as `+44.2079460958`.
 
     Args:
-        first: the first group; it is a calling code in that form (RFC 5733).
+        first: the first group, which is a calling code in that form (RFC 5733).
         gaps: the separators.
     """
     return gaps == ["."] and plans.country_code(first) != int(first)
 
 
 def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
-    """Whether groups of digits are a number of North America, of a country that groups so, or have an exit code.
+    """Whether grouped digits are a number of North America, of a country with such groups, or have an exit code.
 
     Args:
-        digits: all of them.
+        digits: all digits.
         shape: the lengths of the groups, joined by hyphens.
         gaps: the separators, at least one.
     """
@@ -61,16 +61,16 @@ def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
     if gaps == ["-"] and (shape == "5-4" or (shape == "5-5" and digits[:5] < digits[5:])):
         return False  # an American postal code; a range
     if gaps == ["/"] and shape == "5-5" and digits[0] != "0":
-        return False  # two of five digits
+        return False  # two groups of five digits
     if set(shape) == {"2", "-"} and ((len(digits) == 8 and set(gaps) == {"-"}) or _is_counted(digits)):
-        return False  # bytes, pages, sizes; in fours, a hyphen stands after the area code alone
+        return False  # bytes, pages, sizes; a phone in fours has a hyphen only after the area code
     is_marked = any(mark in gap for gap in gaps for mark in "-()[]")
     if len(digits) < (_MIN_MARKED if is_marked and len(gaps) > 1 else _MIN_NATIONAL):
         return False
     if shape in _NANP_SHAPES and _is_nanp(digits, shape, is_marked=is_marked or "." in gaps):
         return True
     if set(shape) == {"4", "-"} and "-" not in gaps:
-        return False  # anything is written in fours
+        return False  # many kinds of numbers are written in fours
     if _has_exit_code(digits) or plans.is_national(digits, shape, is_marked=is_marked):
         return True
     return len(gaps) > 1 and gaps[-1].strip(" ") == "-" and plans.is_switchboard(digits, shape)
@@ -81,7 +81,7 @@ def is_bare(digits: str) -> bool:
     if len(digits) == 11 and digits[0] == "1":
         return plans.is_nanp(digits[1:])
     if digits.startswith("00"):
-        # Zeros before an id of ten or eleven digits would make half of them numbers of North America.
+        # With zeros in front, half of all ids of ten or eleven digits would be numbers of North America.
         return _has_exit_code(digits) and plans.country_code(digits[2:]) != plans.NANP_CODE
     return (plans.is_nanp(digits) and not digits.startswith(_CONSTANTS)) or plans.is_bare_mobile(digits)
 
@@ -92,7 +92,7 @@ def is_usual(shape: str) -> bool:
 
 
 def _is_nanp(digits: str, shape: str, *, is_marked: bool) -> bool:
-    """More than is valid: any area code and exchange that are written as such, the 555 that nobody has among them."""
+    """Accepts more than valid numbers: any area code and exchange in the usual form, also 555, which nobody has."""
     number = digits.removeprefix("1") if len(digits) == 11 else digits
     if len(number) != 10 or number[0] in "01":
         return is_marked and shape.endswith("3-3-4") and (number == "1234567890" or number[3:6] == "555")
@@ -102,7 +102,7 @@ def _is_nanp(digits: str, shape: str, *, is_marked: bool) -> bool:
 
 
 def _is_counted(digits: str) -> bool:
-    """Whether pairs of digits count up or down in small steps."""
+    """Whether pairs of digits increase or decrease in small steps."""
     pairs = [int(digits[place : place + 2]) for place in range(0, len(digits), 2)]
     steps = {after - before for before, after in pairwise(pairs)}
     return len(steps) == 1 and 0 < abs(steps.pop()) <= _LARGEST_STEP

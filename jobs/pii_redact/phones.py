@@ -1,9 +1,9 @@
-"""Phone numbers: international ones of any country, national ones as their country writes them, and North American ones
-more leniently, with the fictitious 555 and with extensions.
+"""Finds phone numbers: international ones of any country, national ones in their country's form, and North American ones with
+wider rules: the fictitious 555 and extensions.
 
-Where a word says that a phone number follows ("Tel: 2123 4567"), anything of 7 to 15 digits is one. Where nothing does, the
-digits must be valid in a country that groups them so. Digits without separators must be a valid North American number or a
-mobile with its trunk digit, and no word may say that they are something else.
+After a word that announces a phone number ("Tel: 2123 4567"), any 7 to 15 digits are one. Without such a word, the digits
+must be valid in a country that groups them this way. Digits without separators must be a valid North American number, or a
+mobile with its trunk digit, and no word may give them another meaning.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UNIT = compiled(
 
 
 class _Candidate(NamedTuple):
-    """Groups of a run that are written like one number: the last of them, all digits, the lengths joined by hyphens."""
+    """Groups of a run that are written like one number: the last group, all digits, and the lengths joined by hyphens."""
 
     last: int
     digits: str
@@ -48,7 +48,7 @@ class _Candidate(NamedTuple):
 
 
 def find(text: str, groups: list[Group], labels: Labels) -> list[Span]:
-    """The phone numbers among the groups of a text."""
+    """Find the phone numbers among the groups of a text."""
     found: list[Span] = []
     for run in runs(text, groups, _SEPARATORS, _WIDEST_GAP):
         found += _Search(text, run, labels).spans()
@@ -56,7 +56,7 @@ def find(text: str, groups: list[Group], labels: Labels) -> list[Span]:
 
 
 class _Search:
-    """The search in one run. Each group is judged as the beginning of a number, so the work is linear in the groups."""
+    """The search in one run. Each group is tried once as the start of a number, so the work is linear in the groups."""
 
     def __init__(self, text: str, run: Run, labels: Labels) -> None:
         self._text = text
@@ -64,12 +64,12 @@ class _Search:
         self._labels = labels
         self._plus_length = _plus_length(text, run.groups[0].start)
         self._lasts: list[int | None] = [None] * len(run.groups)
-        """For each group the last one of the number that starts with it, if there is one."""
+        """For each group, the last group of the number that starts with it, if there is one."""
 
     def spans(self) -> list[Span]:
         """The numbers from left to right."""
         groups = self._run.groups
-        # From right to left, because what follows a number may have to be one itself.
+        # From right to left, because the text after a number may have to be a number too.
         for first in range(len(groups) - 1, -1, -1):
             self._lasts[first] = self._last(first)
         found: list[Span] = []
@@ -85,7 +85,7 @@ class _Search:
         return found
 
     def _last(self, first: int) -> int | None:
-        """The last group of the number that starts with a group, as far as it and what follows tell."""
+        """The last group of the number that starts with a group. None when the groups, or the text after them, exclude one."""
         if self._begins_with_plus(first):
             last = self._international(first)
             if last is not None:
@@ -109,14 +109,15 @@ class _Search:
         return max(longest, default=None)
 
     def _with_rest(self, item: _Candidate, candidates: list[_Candidate]) -> int:
-        """The last group of a number in usual groups, or the three digits after it that end the run: no number by
-        themselves, they are the rest of one that is grouped unusually."""
+        """The last group of a number in usual groups. If three digits end the run after it, they belong to the number, which
+        then has an unusual grouping: they cannot be a number themselves."""
         rest = item.last + 1
         is_rest = rest == len(self._run.groups) - 1 and len(self._run.groups[rest].digits) == _REST
         return rest if is_rest and any(other.last == rest for other in candidates) else item.last
 
     def _international(self, first: int) -> int | None:
-        """The last group of the longest number with a calling code; one that may be in use before one that may not."""
+        """The last group of the longest number with a calling code. A number that may be in use comes before one that may
+        not."""
         groups, gaps = self._run.groups, self._run.gaps
         digits = ""
         possible: int | None = None
@@ -134,7 +135,7 @@ class _Search:
             if plans.is_valid(digits):
                 valid = last
                 if last + 1 < len(groups) and self._lasts[last + 1] is not None:
-                    break  # what follows is a number itself
+                    break  # the next group starts a number itself
             elif plans.is_possible(digits) and self._run.after(last) not in ("-", "."):
                 possible = last
         return possible if valid is None else valid
@@ -155,7 +156,7 @@ class _Search:
         return found
 
     def _is_bare(self, index: int, digits: str, label: Label | None) -> bool:
-        """Digits alone: what the words around them say counts most."""
+        """Whether digits without separators are a number. The words around them count most."""
         start, end = self._run.groups[index].start, self._run.groups[index].end
         is_labelled = label is Label.PHONE
         if not is_labelled and (label is not Label.SUBJECT or self._text[end : end + 2].lstrip(" ").startswith("(")):
@@ -174,7 +175,7 @@ class _Search:
         return is_bare(digits) or (near is Label.PHONE and 10 <= len(digits) <= 12)
 
     def _may_begin(self, first: int, last: int, *, follows_number: bool) -> bool:
-        """Whether a number can begin here, for what stands before it."""
+        """Whether the text before this place allows a number to begin here."""
         if self._begins_with_plus(first):
             return True
         text, start = self._text, self._start(first, last)
@@ -188,7 +189,7 @@ class _Search:
         return first == 0 or follows_number or gap != " " or self._is_distinct(first, last)
 
     def _may_end(self, first: int, last: int) -> bool:
-        """Whether a number can end here, for what stands after it."""
+        """Whether the text after this place allows a number to end here."""
         end, gap = self._run.groups[last].end, self._run.after(last)
         if self._is_glued_after(end) or self._text[end : end + 1] == "_":
             return False
@@ -199,7 +200,7 @@ class _Search:
         return gap != " " or self._is_distinct(first, last) or self._lasts[last + 1] is not None
 
     def _is_distinct(self, first: int, last: int) -> bool:
-        """Whether its own separators, or a label, set a number off from digits that a space joins to it."""
+        """Whether separators of its own, or a label, distinguish a number from digits that a space joins to it."""
         gaps = self._run.gaps[first:last]
         return set(gaps) != {" "} or self._labels.before(self._run.groups[first].start) is Label.PHONE
 
@@ -214,7 +215,7 @@ class _Search:
         return all(inside.count(opening) == inside.count(closing) <= 1 for opening, closing in _BRACKETS)
 
     def _start(self, first: int, last: int) -> int:
-        """Where the number starts, with its plus sign and the bracket that is closed in it."""
+        """The start of the number, with its plus sign and an opening bracket that is closed inside."""
         text, start = self._text, self._run.groups[first].start
         if self._begins_with_plus(first):
             start -= self._plus_length
@@ -226,7 +227,7 @@ class _Search:
 
 
 def _plus_length(text: str, start: int) -> int:
-    """The length of the plus sign before digits; 0 if there is none, or if it is the end of a word or of a sum."""
+    """The length of the plus sign before digits; 0 when there is none, or when it ends a word or belongs to a sum."""
     before = text[max(0, start - 3) : start]
     if before in ("%2B", "%2b"):
         return 3  # in a URL

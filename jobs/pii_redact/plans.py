@@ -1,8 +1,8 @@
-"""Which digits are a phone number, and how a country writes its own: numbering plans.
+"""Numbering plans: which digits are a phone number, and how each country writes its numbers.
 
-What is valid comes from the tables of phonenumbers (libphonenumber), compiled for RE2: its own matcher tries one region at a
-time, with the standard library's regular expressions, at about 0.1 ms for a number and a region. How numbers are grouped is
-written out here, because people group more freely than that library formats.
+The valid numbers come from the tables of phonenumbers (libphonenumber), compiled for RE2. Its own matcher tries one region at
+a time with the standard library's regular expressions, which takes about 0.1 ms for a number and a region. The groupings are
+listed here, because people group more freely than that library formats.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
         region: ISO 3166.
         trunk: the digits before the national number.
         shapes: a pattern for the lengths of the groups, trunk digits included: "3-4-4" is 020 7946 0958.
-        types: which of phonenumbers' types of number.
+        types: phonenumbers' types of number for which the plan holds.
     """
 
     region: str
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
 
 
 _FREE = "[3-6]-[4-8]|[3-5]-[245](-[2-4]){1,4}|[45]-3(-[2-4]){1,4}|3-3-[24](-[2-4]){0,3}"
-"""Area code, then nearly anything: Germany and Austria."""
+"""An area code, then nearly any grouping: Germany and Austria."""
 
 PLANS: tuple[Plan, ...] = (
     Plan("GB", "0", "3-4-4|4-3-4|5-6|5-3-3|4-3-3|4-7|3-8|5-5|4-6|3-3-3-2|5-2-2-2"),
@@ -99,7 +99,7 @@ _HALF_PLANS: tuple[Plan, ...] = (
     Plan("AR", "", "2-4-4"),
     Plan("CN", "", "3-8", _MOBILE),
 )
-"""Without a trunk digit or another sign; counted only with brackets around the area code or with a hyphen."""
+"""Plans without a trunk digit or another sign. They count only with brackets around the area code, or with a hyphen."""
 
 _SWITCHBOARDS = tuple(Plan(region, "0", "[2-6]-([4-8]-[1-5]|3-[12])", _FIXED) for region in ("DE", "AT"))
 
@@ -112,14 +112,14 @@ _BARE_MOBILES = compiled(
     r"|010\d{8}"  # KR
     r"|02[03489]\d{8}"  # cities of GB
 )
-"""Numbers that their first digits and their length tell without any separator: mobiles, nearly all of them."""
+"""Numbers that are recognised without separators, by their first digits and their length. Nearly all are mobiles."""
 
 _FICTITIOUS = {
     "GB": r"7700900\d{3}|1632960\d{3}|3069990\d{3}|8081570\d{3}|9098790\d{3}|2079460\d{3}",  # Ofcom, numbers for drama use
     "FR": r"(?:19900|26191|35301|46571|53649|63998)\d{4}",  # Arcep, decision 2018-0881
     "AU": r"[2378]5550\d{4}|[2378]7010\d{4}|491570\d{3}",  # ACMA, numbers for fiction
 }
-"""Reserved for examples and fiction: numbers like any other in a text, and mostly not valid for libphonenumber."""
+"""Numbers reserved for examples and fiction. A text may contain them, but libphonenumber calls most of them invalid."""
 
 
 def _patterns(region: str, types: tuple[str, ...] = _ALL_TYPES) -> list[str]:
@@ -143,7 +143,7 @@ def is_national(digits: str, shape: str, *, is_marked: bool) -> bool:
     Args:
         digits: all digits, with the trunk digit.
         shape: the lengths of the groups, joined by hyphens.
-        is_marked: there are brackets or hyphens, as hardly any number but a phone's has.
+        is_marked: there are brackets or hyphens, which few numbers other than phones have.
     """
     for plans in (PLANS, _HALF_PLANS) if is_marked else (PLANS,):
         numbers, shapes = _sets(plans)
@@ -189,7 +189,7 @@ def _country(code: int) -> _Country | None:
 
 
 def country_code(digits: str) -> int | None:
-    """The calling code that digits start with, if there is one. No code is the beginning of another."""
+    """The calling code with which digits start, if there is one. No code is the beginning of another."""
     from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
     if digits[:1] in ("", "0"):
@@ -203,14 +203,14 @@ def is_valid(digits: str) -> bool:
 
 
 def is_possible(digits: str) -> bool:
-    """Whether digits with a calling code have a length that numbers have there."""
+    """Whether digits with a calling code have a length that exists there."""
     return any(len(number) in country.lengths for country, number in _readings(digits))
 
 
 def _readings(digits: str) -> list[tuple[_Country, str]]:
-    """The country and the number in it; also without the trunk digit that is often left in: +44 020 7946 0958.
+    """The country and its national number; also without the trunk digit that people often keep: +44 020 7946 0958.
 
-    Mobiles of Mexico had a 1 after the calling code until 2019, and are still written so.
+    Mobiles of Mexico had a 1 after the calling code until 2019, and people still write it.
     """
     code = country_code(digits)
     country = None if code is None else _country(code)

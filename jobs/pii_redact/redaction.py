@@ -1,4 +1,4 @@
-"""The whole of it: fold, find, merge, replace; again until nothing is found."""
+"""Folds, searches, merges and replaces, until a search finds nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span, merge
 
 
 class Redaction(NamedTuple):
-    """What was made of a text.
+    """The redacted text.
 
-    `text`: with placeholders. `spans`: what they replace, in code points of the original, in order, not overlapping.
+    `text`: with placeholders. `spans`: the replaced ranges, in code points of the original, in order, not overlapping.
     """
 
     text: str
@@ -23,11 +23,10 @@ class Redaction(NamedTuple):
 
 
 def redact(text: str, kinds: Collection[PiiKind]) -> Redaction:
-    """Replace all that is of some kinds.
+    """Replace all values of some kinds.
 
-    What has been found becomes a barrier, and the rest is searched again as it then stands, until nothing more is found: a
-    text with placeholders is searched in just that state, so redacting it once more changes nothing. The second search
-    nearly always is the last one.
+    Each finding becomes a barrier, and the rest is searched again until nothing more is found. So a text with placeholders is
+    searched in exactly its final state, and redacting it again changes nothing. The second search is nearly always the last.
     """
     folded = fold(text)
     spans: list[Span] = []
@@ -39,7 +38,7 @@ def redact(text: str, kinds: Collection[PiiKind]) -> Redaction:
 
 
 def _search(folded: Folded, kinds: Collection[PiiKind]) -> list[Span]:
-    """The spans of these kinds in a folded text. A phone is not looked for within what is of another kind, wanted or not."""
+    """The spans of these kinds in a folded text. Values of all other kinds, requested or not, are never searched for phones."""
     text, labels = folded.text, Labels(folded.text)
     is_phone_wanted = "phone" in kinds
     found: list[Span] = []

@@ -1,4 +1,4 @@
-"""What was found where, and what becomes of findings that overlap."""
+"""The places of findings, and how overlapping findings are merged."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ PiiKind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret"]
 KINDS: tuple[PiiKind, ...] = get_args(PiiKind)
 
 PRECEDENCE: tuple[PiiKind, ...] = ("email", "credit_card", "ssn", "ipv4", "hex_secret", "phone")
-"""Of two equally long findings that overlap, the earlier kind gives the name."""
+"""If two overlapping findings are equally long, the earlier kind in this list counts."""
 
 PLACEHOLDERS: dict[PiiKind, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}
 
 
 class Span(NamedTuple):
-    """A half-open range of code points and what it is."""
+    """A half-open range of code points and its kind."""
 
     start: int
     end: int
@@ -24,7 +24,7 @@ class Span(NamedTuple):
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order, overlapping ones joined to one that has the kind of the longest."""
+    """Sort the spans and merge overlapping ones. A merged span has the kind of the longest."""
     merged: list[Span] = []
     longest = 0
     for span in sorted(spans):

@@ -1,6 +1,6 @@
-"""What is made of digits and is certainly something else: dates, times, UUIDs, IBANs, coordinates, drawings.
+"""Finds texts with digits that are certainly something else: dates, times, UUIDs, IBANs, coordinates, drawings.
 
-No number is looked for in them, and a number beside one is not taken for its continuation.
+They are not searched for numbers, and a number beside one does not continue into it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEGATIVE_FRACTION = compiled(r"(?s).*-\.\d.*")
 
 
 def find(text: str) -> list[tuple[int, int]]:
-    """Where such things start and end."""
+    """The ranges of such texts."""
     found = paths(text)
     for pattern in (_DATE, _TIME, _UUID, _COORDINATES):
         found += [(m.start(), m.end()) for m in pattern.finditer(text) if not _is_part(text, m.start(), m.end())]
@@ -36,7 +36,7 @@ def find(text: str) -> list[tuple[int, int]]:
 
 
 def paths(text: str) -> list[tuple[int, int]]:
-    """Where the shapes of SVG drawings start and end, "c-.4.7.3 1.2-.72.7": commands and numbers without their zeros."""
+    """The ranges of SVG paths, "c-.4.7.3 1.2-.72.7": commands, and numbers without their zeros."""
     found = [(m.start(), m.end()) for m in _PATH.finditer(text) if _NEGATIVE_FRACTION.fullmatch(m[0] or "")]
     return [(start, end) for start, end in found if not is_latin(text[start - 1 : start])]
 
@@ -51,7 +51,7 @@ def _is_part(text: str, start: int, end: int) -> bool:
 
 
 def _iban_length(text: str) -> int:
-    """How much of the text is an IBAN: its remainder is 1 (ISO 13616). What follows one may look like its last groups."""
+    """How much of the text is an IBAN, by the remainder 1 (ISO 13616). The text after it may look like its last groups."""
     while text:
         compact = text.replace(" ", "")
         if 15 <= len(compact) <= 34 and int("".join(str(int(c, 36)) for c in compact[4:] + compact[:4])) % 97 == 1:

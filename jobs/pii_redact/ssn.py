@@ -1,4 +1,4 @@
-"""US social security numbers.
+"""Finds US social security numbers.
 
 Never issued: area 000, 666 and 900 to 999, group 00, serial 0000 (Social Security Administration, "SSN randomization").
 """
@@ -14,11 +14,11 @@ from jobs.pii_redact.surroundings import is_barrier, is_escape, is_latin, is_mon
 _SEPARATORS = ("-", " ", ".", " - ")
 _PARTS = (3, 2, 4)
 _MISPLACED = ((3, 6), (5, 4), (9,))
-"""What is one only where a label says so: parts run together."""
+"""Forms that count only with a label: some or all parts run together."""
 
 
 def find(text: str, groups: list[Group], labels: Labels) -> list[Span]:
-    """The social security numbers among the groups of a text."""
+    """Find the social security numbers among the groups of a text."""
     found = []
     for run in runs(text, groups, " -.", 3):
         index = 0
@@ -38,7 +38,7 @@ def is_ssn(digits: str) -> bool:
 
 
 def _number_at(text: str, run: Run, first: int, labels: Labels) -> int | None:
-    """The last group of a number that starts with a group, if one does."""
+    """The last group of the number that starts with a group, if there is one."""
     for parts in (_PARTS, *_MISPLACED):
         last = first + len(parts) - 1
         chosen = run.groups[first : last + 1]
@@ -76,7 +76,7 @@ def _is_part(text: str, run: Run, first: int, last: int, gaps: set[str]) -> bool
 
 
 def _may_be_else(run: Run, first: int, last: int, labels: Labels) -> bool:
-    """Whether what is written with spaces only is joined to more digits by another, or called a phone."""
+    """Whether digits with only spaces between them are joined to more digits, or called a phone."""
     return " " in (run.before(first), run.after(last)) or labels.before(run.groups[first].start) is Label.PHONE
 
 

@@ -1,4 +1,4 @@
-"""What stands directly before and after a number, and whether the number can be one by itself there."""
+"""Checks the characters directly before and after a number."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ _CURRENCIES = frozenset(
 def joins(char: str) -> bool:
     """Whether a character (or nothing, at either end of the text) belongs to the same word as a digit beside it.
 
-    Letters of other scripts do not: some set no space between words, in others no number is written into a word.
-    A barrier does, so that redacting something never uncovers its neighbour.
+    Letters of other scripts do not: some have no space between words, and in others no word contains a number. A barrier does,
+    so a redaction never makes its neighbour a finding.
     """
     return char.isdigit() or is_barrier(char) or is_latin(char)
 
 
 def is_barrier(char: str) -> bool:
-    """Whether it stands for something redacted."""
+    """Whether the character stands for something redacted."""
     return "\ufdd0" <= char <= "\ufdef"
 
 
 def is_latin(char: str) -> bool:
-    """Whether it is a Latin letter, with or without marks."""
+    """Whether it is a Latin letter, with or without accents."""
     return char.isalpha() and (char < "\u0250" or "\u1e00" <= char <= "\u1eff")
 
 
 def joins_before(text: str, start: int) -> bool:
-    """Whether what stands before a place belongs to the same word as a digit there; an escaped line break does not."""
+    """Whether the text before a place belongs to the same word as a digit there. An escaped line break does not."""
     return joins(text[start - 1 : start]) and not is_escape(text, start - 1)
 
 
 def is_escape(text: str, place: int) -> bool:
-    """Whether a letter is that of a line break or a tab in a text that is itself written in JSON."""
+    """Whether a letter belongs to the escape of a line break or tab, in a text that is itself JSON."""
     return text[max(0, place - 1) : place + 1] in ("\\n", "\\r", "\\t")
 
 
 def glued_before(text: str, start: int) -> bool:
-    """Whether what stands before a number belongs to it: a letter, a digit, or the whole part of a decimal number."""
+    """Whether the text before a number belongs to it: a letter, a digit, or the whole part of a decimal number."""
     return joins_before(text, start) or (text[start - 1 : start] == "." and text[start - 2 : start - 1].isdigit())
 
 
 def glued_after(text: str, end: int) -> bool:
-    """Whether what stands after a number belongs to it: a letter, a digit, decimals, a percent or degree sign."""
+    """Whether the text after a number belongs to it: a letter, a digit, decimals, a percent or degree sign."""
     char = text[end : end + 1]
     return joins(char) or char in ("%", "\u2030", "\u00b0") or (char == "." and text[end + 1 : end + 2].isdigit())
 
 
 def is_money(text: str, start: int, end: int) -> bool:
-    """Whether a currency stands before or after a number."""
+    """Whether a currency is before or after a number."""
     word = word_before(text, start)
     if word.lower() in _CURRENCIES:
         return True
@@ -61,7 +61,7 @@ def is_money(text: str, start: int, end: int) -> bool:
 
 
 def word_before(text: str, start: int) -> str:
-    """The Latin word that ends at a place, or one space or full stop before it; the last 12 letters of it."""
+    """The last 12 letters of the Latin word that ends at a place, or one space or full stop before it."""
     before = text[max(0, start - 14) : start]
     before = before.removesuffix(" ").removesuffix(".")
     letters = len(before)

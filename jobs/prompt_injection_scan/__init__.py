@@ -1,4 +1,4 @@
-"""Finds instructions to a language model in a text that should be data, in time linear in the text. `scan` is the interface."""
+"""Finds instructions to a language model in a text that should be data, in time linear in it. `scan` is the interface."""
 
 from jobs.prompt_injection_scan.finding import EXCERPT, Finding
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity, SeverityName

@@ -1,6 +1,6 @@
-"""Whether words are said to a model or about it: told of others, forbidden, quoted as an example, part of a program.
+"""Decides whether words address a model or only talk about one: reports, prohibitions, quoted examples, program code.
 
-What is only talked about is demoted to low, and what is forbidden is no finding. Quotation marks alone demote nothing:
+A finding in words that only talk about it becomes low. A prohibition is not a finding. Quotation marks alone change nothing:
 `The customer wrote: "Ignore all previous instructions."` is how an injection arrives.
 """
 
@@ -15,17 +15,17 @@ from jobs.prompt_injection_scan.patterns import Haystack, Pattern
 from jobs.prompt_injection_scan.rules import RuleBook
 
 _BEFORE = 240
-"""Characters of the original that are read before a finding."""
+"""How many characters of the original are read before a finding."""
 _AFTER = 140
 _NEAR = 120
 _QUOTED = 600
 """Characters of the longest quotation."""
 _LISTED = 2_000
-"""Characters of a list in a program that are read before one of its strings."""
+"""How many characters of a list in a program are read before one of its strings."""
 _PREFIXES = " \tbfruBFRU"
-"""What may stand before a string on its line."""
+"""Characters that may precede a string on its line."""
 _NEGATION = 6
-"""Words from `never` to the verb."""
+"""The most words between `never` and the verb."""
 _ADJACENT = 2
 _NEAREST = 10
 _FENCE = Pattern("```")
@@ -35,7 +35,7 @@ _PAIRS = {"“": "”", "„": "“”", "«": "»", "»": "«", "‘": "’", "
 
 
 class Speech(enum.Enum):
-    """Who is spoken to."""
+    """Who is addressed."""
 
     TO_A_MODEL = enum.auto()
     ABOUT_IT = enum.auto()
@@ -44,15 +44,15 @@ class Speech(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """The words around a place, and how it is set.
+    """The words around a place, and its layout.
 
     Attributes:
-        sentence: what was said before it in its sentence, or in the one that ends with a colon right before it.
-        lead: what was said before it, in whatever sentence.
-        rest: what follows in its sentence.
-        quoted: in quotation marks or a code block.
-        listed: in a list, a table, a heading, an indented block, or quoted as in a mail.
-        code: a string in a program.
+        sentence: the words before it in its sentence, or in the sentence that ends with a colon directly before it.
+        lead: the words before it in any sentence.
+        rest: the words after it in its sentence.
+        quoted: it is in quotation marks or a code block.
+        listed: it is in a list, a table, a heading, an indented block, or quoted as in a mail.
+        code: it is a string in a program.
     """
 
     sentence: str
@@ -64,10 +64,10 @@ class _Surroundings:
 
 
 class Reader:
-    """Reads what is around the findings in one text."""
+    """Reads the text around the findings."""
 
     def __init__(self, text: str, view: Layer, book: RuleBook) -> None:
-        """Of a text and its plainest words view."""
+        """Take a text, and its plainest words view."""
         self._text = text
         self._view = view
         self._book = book
@@ -75,15 +75,15 @@ class Reader:
         self._fences = [end for _, end in _FENCE.spans(Haystack(text), len(text))]
 
     def around(self, start: int, end: int) -> str:
-        """The words view of the neighbourhood, itself included."""
+        """The words view of a place and its neighbourhood."""
         return self._view.between(start - _NEAR, end + _NEAR)
 
     def judged(self, start: int, end: int, tail: str | None, *, is_prose: bool) -> Speech:
-        """What the original says at this place.
+        """Who the original addresses at this place.
 
         Args:
-            tail: the words of the view right before a finding that starts with a verb, else None.
-            is_prose: it was found among words, which names in a program are none of.
+            tail: the words of the view directly before a finding that starts with a verb, else None.
+            is_prose: the finding consists of words. Names in a program do not.
         """
         if is_prose and _is_code(self._text[start:end]):
             return Speech.ABOUT_IT
@@ -138,7 +138,7 @@ class Reader:
         )
 
     def _quotation(self, start: int, end: int) -> tuple[int, int]:
-        """Where the innermost quotation around a place begins and ends, with its marks; the place itself without one."""
+        """The start and end of the innermost quotation around a place, with its marks; the place itself when there is none."""
         text = self._text
         low = max(text.rfind("\n\n", 0, start) + 1, start - _QUOTED, 0)
         high = text.find("\n\n", end, end + _QUOTED)
@@ -155,7 +155,7 @@ class Reader:
         return best
 
     def _opens(self, at: int, mark: str, closers: str, start: int) -> bool:
-        """Whether the mark is an opening one whose quotation goes on until `start`."""
+        """Whether the mark opens a quotation that goes on until `start`."""
         text = self._text
         if mark == "'":
             before = text[max(0, at - 2) : at]
@@ -166,7 +166,7 @@ class Reader:
         return all(text.find(closer, at + 1, start) < 0 for closer in closers)
 
     def _in_code(self, opening: int) -> bool:
-        """Whether the quotation is a string of a program, going by what is before it."""
+        """Whether the quotation is a string of a program. The text before it decides."""
         line = self._text[max(self._text.rfind("\n", 0, opening) + 1, opening - _BEFORE) : opening]
         if self._book.code.found_in(line):
             return True
@@ -176,6 +176,6 @@ class Reader:
 
 
 def _is_code(text: str) -> bool:
-    """Whether it is a call, or one name with underscores."""
+    """Whether a text is a call, or one name with underscores."""
     called = any(text[i - 1].isalnum() and not text.startswith("(s)", i) for i in range(1, len(text)) if text[i] == "(")
     return called or ("_" in text and text.isascii() and text.translate(_IN_NAMES).isalnum())

@@ -1,5 +1,4 @@
-"""Text that was encoded: what runs of Base64, Base32, Ascii85, hexadecimal,
-binary or decimal codes, Morse and escapes say. One level."""
+"""Decodes text in Base64, Base32, Ascii85, hexadecimal, binary or decimal codes, Morse and escapes. It decodes one level."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from jobs.prompt_injection_scan.patterns import Haystack, Pattern
 from jobs.prompt_injection_scan.payloads import as_text
 
 _MOST = 2_000
-"""Runs of one kind."""
+"""Limit for runs of one kind."""
 
 _ESCAPE = Pattern(
     r"((?:%(?:25)*[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2}){2,}|=20(?:=\r?\n)?|(?:\\[0-3][0-7]{2}){3,}"
@@ -76,7 +75,7 @@ _KINDS: tuple[tuple[Pattern, _Decoder], ...] = (
 
 
 def decoded(layer: Layer) -> Layer:
-    """What every run that decodes to text says, each a paragraph that stands for the whole run."""
+    """The text of every run that can be decoded. Each text is a paragraph that stands for its whole run."""
     haystack = Haystack(layer.text)
     parts: list[tuple[str, int, int]] = []
     for pattern, decode in _KINDS:
@@ -89,7 +88,7 @@ def decoded(layer: Layer) -> Layer:
 
 def _text_of(run: str, decode: _Decoder) -> str | None:
     candidates = [run]
-    if decode is _base64:  # a path or a name may be stuck to it
+    if decode is _base64:  # a path or a name may be joined to it
         candidates += sorted(_split(run), key=len)[-1:]
     for candidate in candidates:
         try:
@@ -108,7 +107,7 @@ def _split(run: str) -> list[str]:
 
 
 def unescaped(layer: Layer) -> Layer:
-    """With percent, quoted-printable, backslash and numeric HTML escapes as the characters that they stand for."""
+    """Replace percent, quoted-printable, backslash and numeric HTML escapes with their characters."""
     if not any(sign in layer.text for sign in ("%", "=", "\\", "&", "?")):
         return layer
     haystack = Haystack(layer.text)
@@ -126,7 +125,7 @@ def _escapes(text: str, haystack: Haystack) -> Iterator[tuple[int, int, str]]:
 
 
 def _character(escape: str) -> str:
-    """What one escape, or several bytes of them, stand for."""
+    """The characters of one escape, or of several bytes of escapes."""
     if escape == "&nbsp;":
         return " "
     if escape[0] == "\\" and escape[1].isdigit():

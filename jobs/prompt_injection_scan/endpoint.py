@@ -1,15 +1,15 @@
-"""prompt-injection-scan: whether a text that should be data gives orders to a language model, and where.
+"""prompt-injection-scan: finds places where a text that should be data gives orders to a language model.
 
-The rules are in rules/, the score in scoring.py. What the answer says, and what it cannot:
+The rules are in rules/, the score in scoring.py. What the answer covers:
 
-- The text is looked at as it came and in every form that undoes a disguise: compatibility forms, invisible characters taken
-  out, look-alikes and digits as letters, words taken apart joined, misspelt known words, runs of Base64, Base32, hexadecimal,
-  binary and decimal codes, escapes, ROT13, Atbash, backwards. One level of it. `start` and `end` always are code points of
-  the text as it came.
-- Words about attacks are told from attacks: what is quoted as an example, told of others or part of a program is low, what is
-  forbidden ("never reveal your system prompt") is no finding. Quotation marks alone excuse nothing.
-- Rules find what is known. A request that is only unwelcome in its context (an assistant for a shop that is asked for a poem),
-  or a threat that needs no instruction, is no finding. `none` does not mean harmless.
+- The text is checked as it is, and in every form that undoes a disguise: compatibility forms, without invisible characters,
+  look-alikes and digits as letters, separated letters joined, misspelt known words corrected, decoded runs of Base64, Base32,
+  hexadecimal, binary and decimal codes, escapes, ROT13, Atbash, backwards. Only one level is decoded. `start` and `end`
+  are always code points of the original text.
+- Words about attacks are distinguished from attacks. A quoted example, a report and program code are low. A prohibition ("never
+  reveal your system prompt") is not a finding. Quotation marks alone change nothing.
+- Rules find known attacks. A request that is unwelcome only in its context (a poem from a shop's assistant), and a threat
+  without an instruction, are not findings. `none` does not mean harmless.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 
 MAX_CHARACTERS = 100_000
-"""Unicode code points. A body may need twelve bytes for one of them: an escaped surrogate pair."""
+"""Unicode code points. The body may need twelve bytes for one of them: an escaped surrogate pair."""
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
@@ -41,8 +41,8 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 class Finding(msgspec.Struct, frozen=True, rename="camel"):
     """One place of the text.
 
-    `start`, `end`: code points of `text`. `excerpt`: what is there, at most 200 characters, with what cannot be seen as
-    escapes. `auditHint`: what to do about it, null below high.
+    `start`, `end`: code points of `text`. `excerpt`: the text there, at most 200 characters, with invisible characters as
+    escapes. `auditHint`: what to do about it; null below high.
     """
 
     rule_id: str
@@ -56,7 +56,7 @@ class Finding(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Counts(msgspec.Struct, frozen=True, rename="camel"):
-    """How many of the findings that are given have which severity."""
+    """How many of the returned findings have each severity."""
 
     low: int
     medium: int
@@ -65,12 +65,11 @@ class Counts(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """What was found.
+    """The result of the scan.
 
     `score`: 0 to 100. `riskLevel`: none 0, low 1 to 24, medium 25 to 49, high 50 to 79, critical from 80; null when the text
-    could not be scanned. `findings`: at most 100, the worst, by start. `hiddenText`: what is written in characters that nobody
-    sees, at most 10 000 characters, null when there is nothing. `scannedChars`: code points. `truncated`: there is more than
-    is given.
+    could not be scanned. `findings`: the 100 worst, by start. `hiddenText`: text in invisible characters, at most 10 000
+    characters; null when there is none. `scannedChars`: code points. `truncated`: there is more than is returned.
     """
 
     ok: bool
@@ -85,7 +84,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Scan it."""
+    """Scan the text."""
     result = scan(request.text)
     findings = [
         Finding(
@@ -114,7 +113,7 @@ def run(request: Request, context: Context) -> Response:
 
 
 def exhausted(request: Request) -> Response:
-    """The answer when the time ran out. Nothing is known of the text then, least of all that it is harmless."""
+    """The answer when the time ran out. Nothing is known about the text, which may be harmful."""
     return Response(
         ok=False,
         risk_level=None,

@@ -1,4 +1,4 @@
-"""What was found, as it is reported."""
+"""A finding, as it is reported."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from jobs.prompt_injection_scan.invisible import is_private
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity
 
 EXCERPT = 200
-"""Characters of the longest excerpt, escapes included."""
+"""Characters of the longest excerpt, with escapes."""
 _CUT = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place of the text that somebody should look at.
+    """One suspicious place of the text.
 
     Attributes:
-        start, end: code points of the text as it came.
-        excerpt: `text[start:end]` so that everything in it can be seen, cut to EXCERPT.
+        start, end: code points of the original text.
+        excerpt: `text[start:end]` with everything visible, cut to EXCERPT.
         hint: what to do about it; None below high.
     """
 
@@ -35,7 +35,7 @@ class Finding:
 
 
 def visible(text: str, limit: int = EXCERPT) -> str:
-    """The text in one line, with what cannot be seen, and the backslash itself, as escapes; `…` where it was cut."""
+    """Write the text on one line, with invisible characters and backslashes as escapes, and `…` where it was cut."""
     if len(text) <= limit and text.isascii() and text.isprintable() and "\\" not in text:
         return text
     parts: list[str] = []
@@ -72,7 +72,7 @@ def _is_selector(sign: str) -> bool:
 
 
 def without_repetition(found: Iterable[Finding]) -> list[Finding]:
-    """The worst and longest of those of one rule that overlap, and of those of one category that contain each other."""
+    """Of overlapping findings of one rule, and of nested findings of one category, keep only the worst and longest."""
     kept: list[Finding] = []
     for finding in sorted(found, key=lambda one: (-one.severity, one.start - one.end, one.start, one.rule)):
         if not any(_covers(one, finding) for one in kept):

@@ -1,4 +1,4 @@
-"""What a character is to the rules, whatever form it was written in."""
+"""Folds all forms of a character to the one that the rules use."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from jobs.prompt_injection_scan.layer import Layer
 from jobs.prompt_injection_scan.patterns import Haystack, Pattern
 
 _LONGEST = 3
-"""One code point can expand to eighteen. What expands to more than this spells no trigger word."""
+"""One code point can expand to eighteen. An expansion longer than this spells no word of a rule."""
 _AS_IT_IS = (("\u3400", "\u9fff"), ("\ua000", "\ud7a3"), ("\U00020000", "\U0003ffff"))
-"""Han, Yi and others, Hangul: no case, and no marks to drop."""
+"""Han, Yi and others, Hangul: they have no case, and no accents to drop."""
 KNOWN = 100_000
-"""Characters to remember the form of. A child process lives on; a text has up to 100 000 different ones."""
+"""How many characters are remembered. A child process runs for long, and a text may have 100 000 different characters."""
 
 _UNMARKED = ("LATIN", "GREEK", "CYRILLIC", "ARABIC", "HEBREW", "HIRAGANA", "KATAKANA", "COMBINING")
-"""Scripts whose marks are dropped: `précédentes` is `precedentes`. In other scripts a mark may be a vowel."""
+"""Scripts whose accents are dropped: `précédentes` becomes `precedentes`. In other scripts a mark may be a vowel."""
 _LETTERS = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ħ": "h", "ـ": ""}
 _SYLLABLE = Pattern(r"[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?")
 
 
 class _Table(dict[int, str]):
-    """A translation table that works out what it is asked for."""
+    """A translation table that computes its entries on demand."""
 
     def __missing__(self, code: int) -> str:
         if len(self) > KNOWN:
@@ -31,12 +31,12 @@ class _Table(dict[int, str]):
         return form
 
     def form(self, sign: str) -> str:
-        """What the character becomes."""
+        """The form of a character."""
         raise NotImplementedError
 
 
 class _Plain(_Table):
-    """Without what nobody sees, and without the difference between wide, bold or encircled letters and others."""
+    """Removes invisible characters, and makes wide, bold and encircled letters ordinary."""
 
     def form(self, sign: str) -> str:
         if sign in STRIPPED:
@@ -48,7 +48,7 @@ class _Plain(_Table):
 
 
 class _Folded(_Table):
-    """Without case and marks."""
+    """Also removes case and accents."""
 
     def form(self, sign: str) -> str:
         if sign.isascii():
@@ -72,7 +72,7 @@ _plain, _folded = _Plain(), _Folded()
 
 
 def plain(layer: Layer) -> Layer:
-    """In compatibility form, without invisible characters, and with the syllables of Hangul composed."""
+    """Convert to compatibility form, without invisible characters, and with composed Hangul syllables."""
     result = layer.translated(_plain)
     if result.text.isascii() or not any("\u1100" <= sign <= "\u1112" for sign in set(result.text)):
         return result
@@ -81,10 +81,10 @@ def plain(layer: Layer) -> Layer:
 
 
 def folded(layer: Layer) -> Layer:
-    """Without case and marks as well."""
+    """Remove case and accents too."""
     return layer.translated(_folded)
 
 
 def fold(text: str) -> str:
-    """The same for the words of a rule, whose ASCII is syntax and stays as it is."""
+    """Fold the words of a rule. ASCII stays as it is, because it is syntax there."""
     return "".join(sign if sign.isascii() else _folded[ord(sign)] for sign in text)

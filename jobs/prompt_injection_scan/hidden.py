@@ -1,4 +1,4 @@
-"""Hidden Unicode: where characters that nobody sees stand without a reason, and what they say."""
+"""Finds invisible characters without a legitimate reason, and decodes what they say."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from jobs.prompt_injection_scan import invisible, payloads
 from jobs.prompt_injection_scan.labels import Severity
 
 _CLUSTER_GAP = 12
-"""Characters between two invisible ones that belong together."""
+"""The most characters between two invisible ones of one cluster."""
 _CLUSTER = 3
-"""Words that are broken up by fewer invisible characters were copied from a page that let them wrap."""
+"""With fewer invisible characters, words were probably copied from a page that let them wrap."""
 _LONG = 4
-"""A shorter run of nothing is left over from somebody's editing."""
+"""A shorter run of invisible characters is probably left over from editing."""
 _HYPHENS = 4
 _SYLLABLE = 2
-"""Letters between soft hyphens that only part syllables: `re-ge-ne-ra-ti-ve`."""
+"""Letters between soft hyphens that only separate syllables: `re-ge-ne-ra-ti-ve`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Characters without a reason.
+    """Invisible characters without a reason.
 
     Attributes:
-        rule: the rule of rules/hidden_unicode.toml that says what they are.
-        decoded: what they say, None when they say nothing.
+        rule: the rule of rules/hidden_unicode.toml that describes them.
+        decoded: their hidden text; None when they have none.
     """
 
     rule: str
@@ -37,7 +37,7 @@ class Hidden:
 
 
 def find(text: str) -> list[Hidden]:
-    """What is hidden in the text, in order."""
+    """Find the hidden characters of a text, in order."""
     concerns = {sign for sign in set(text) if sign in _CONCERNS or invisible.is_private(sign)}
     places = [i for i, sign in enumerate(text) if sign in concerns] if concerns else []
     found: list[Hidden] = []
@@ -68,7 +68,7 @@ def _kind(sign: str) -> str:
 
 
 def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int, str]]:
-    """(start, end, kind) of neighbours of one kind, but for bidirectional controls."""
+    """(start, end, kind) of neighbours of one kind, without bidirectional controls."""
     start = 0
     for i, place in enumerate(places):
         kind = _kind(text[place])
@@ -100,7 +100,7 @@ def _selectors(text: str, start: int, end: int) -> Hidden | None:
 
 
 def _blank(text: str, start: int, end: int) -> Hidden | None:
-    """Two or more of what is taken for nothing, next to each other."""
+    """A run of two or more blank characters."""
     run = text[start:end]
     before, after = text[start - 1 : start], text[end : end + 1]
     if before and invisible.joins(before) and len(run) < 2 * _LONG and payloads.from_bits(run) is None:
@@ -115,13 +115,13 @@ def _blank(text: str, start: int, end: int) -> Hidden | None:
         rule = "hidden-soft-hyphens"
     elif set(run) <= invisible.FILLERS:
         rule = "hidden-fillers"
-    # Newsletters pad their first line with one of each kind, between blanks.
+    # Newsletters fill their first line with one of each kind, between blanks.
     padding = not before.strip() and not after.strip() and len(set(run)) == len(run)
     return Hidden(rule, Severity.LOW if padding or len(run) < _LONG else Severity.MEDIUM, start, end)
 
 
 def _private(text: str, start: int, end: int) -> Hidden | None:
-    """Icon fonts put single signs into a text that was copied from a page."""
+    """A run of private-use characters. Icon fonts leave single ones in copied text."""
     if end - start < _CLUSTER:
         return None
     severity = Severity.MEDIUM if end - start >= 2 * _LONG else Severity.LOW
@@ -132,7 +132,7 @@ _READERS = {"tags": _tags, "selectors": _selectors, "blank": _blank, "private": 
 
 
 def _scattered(text: str, single: list[int]) -> Iterator[Hidden]:
-    """Single characters that break up words, one after another."""
+    """Single characters that repeatedly break up words."""
     breaking = [i for i in single if breaks_word(text, i)]
     for cluster in _clusters([i for i in breaking if text[i] != invisible.SOFT_HYPHEN], _CLUSTER_GAP):
         if len(cluster) >= _CLUSTER:
@@ -149,7 +149,7 @@ def _scattered(text: str, single: list[int]) -> Iterator[Hidden]:
 
 
 def breaks_word(text: str, i: int) -> bool:
-    """Whether a single invisible character stands inside a word that needs none."""
+    """Whether a single invisible character is inside a word that needs none."""
     return 0 < i < len(text) - 1 and invisible.is_spelled(text[i - 1]) and invisible.is_spelled(text[i + 1])
 
 
@@ -165,7 +165,7 @@ def _clusters(places: list[int], gap: int) -> Iterator[list[int]]:
 
 
 def _bidi(text: str, places: list[int]) -> Iterator[Hidden]:
-    """Line by line: an override is never needed; embeddings and isolates that are closed in their line are ordinary."""
+    """Checks each line: an override is never needed; embeddings and isolates that close in their line are ordinary."""
     line: list[int] = []
     for i, place in enumerate(places):
         line.append(place)

@@ -1,4 +1,4 @@
-"""What a finding is called: the kind of attack, and how bad it is."""
+"""The categories and severities of findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SeverityName = Literal["low", "medium", "high", "critical"]
 
 
 class Severity(enum.IntEnum):
-    """In order."""
+    """Severities in increasing order."""
 
     LOW = 1
     MEDIUM = 2
@@ -21,7 +21,7 @@ class Severity(enum.IntEnum):
 
     @property
     def word(self) -> SeverityName:
-        """What an answer and a rule call it."""
+        """The name in answers and rules."""
         return _WORDS[self]
 
 

@@ -1,4 +1,4 @@
-"""A rewritten copy of a text that knows, for each of its characters, which of the original it stands for."""
+"""A rewritten copy of a text that knows the original place of each character."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import chain, repeat
 
 
 class Layer:
-    """Text and its origin. Every rewriting gives another Layer that still points at the original.
+    """A text with the origin of its characters. Each rewriting returns another Layer with places in the same original.
 
     Attributes:
-        text: what is looked at.
-        note: what was done to get it, for the message of a finding; empty for the text as it came.
+        text: the text to search.
+        note: how it was made, for the message of a finding; empty for the original.
     """
 
     def __init__(
@@ -25,29 +25,29 @@ class Layer:
         self._ends = ends
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The code points of the original that `text[start:end]`, which is not empty, stands for."""
+        """The code points of the original for `text[start:end]`, which is not empty."""
         if self._starts is None or self._ends is None:
             return start, end
         return min(self._starts[start:end]), max(self._ends[start:end])
 
     def between(self, start: int, end: int) -> str:
-        """What stands for these code points of the original, in a layer that keeps their order."""
+        """The text for these code points of the original, in a layer that keeps their order."""
         if self._starts is None:
             return self.text[max(0, start) : end]
         return self.text[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def named(self, note: str) -> Layer:
-        """The same with another note."""
+        """The same layer with another note."""
         return Layer(self.text, note=note, starts=self._starts, ends=self._ends)
 
     def same_length(self, text: str) -> Layer:
-        """With `text` in its place, character for character."""
+        """The same layer with another text of the same length."""
         if len(text) != len(self.text):
             raise ValueError("the text must keep its length")
         return Layer(text, note=self.note, starts=self._starts, ends=self._ends)
 
     def translated(self, table: Mapping[int, str]) -> Layer:
-        """With every character replaced by what the table has for it, which may be nothing or several characters."""
+        """Replace each character by the table's entry, which may be empty or have several characters."""
         text = self.text.translate(table)
         if len(text) == len(self.text) and all(len(table[ord(sign)]) == 1 for sign in set(self.text)):
             return self.same_length(text)
@@ -56,11 +56,11 @@ class Layer:
         return self._picked(text, array("l", origin))
 
     def without(self, gaps: Iterable[tuple[int, int]]) -> Layer:
-        """Without these ranges, which are in order and do not overlap."""
+        """Remove these ranges, which are in order and do not overlap."""
         return self.replaced((start, end, "") for start, end in gaps)
 
     def replaced(self, pieces: Iterable[tuple[int, int, str]]) -> Layer:
-        """With `text[start:end]` replaced for each piece, in order; each new character stands for all that was replaced."""
+        """Replace each piece's `text[start:end]`, in order. Each new character stands for everything that was replaced."""
         texts: list[str] = []
         starts, ends = array("l"), array("l")
         done = 0
@@ -77,11 +77,11 @@ class Layer:
         return Layer("".join(texts), note=self.note, starts=starts, ends=ends)
 
     def backwards(self) -> Layer:
-        """Read from the end."""
+        """Reverse the text."""
         return self._picked(self.text[::-1], array("l", range(len(self.text) - 1, -1, -1)))
 
     def _picked(self, text: str, origin: array[int]) -> Layer:
-        """`text`, whose characters come from these places of this layer."""
+        """A layer with `text`, whose characters come from these places of this layer."""
         if self._starts is None or self._ends is None:
             return Layer(text, note=self.note, starts=origin, ends=array("l", (place + 1 for place in origin)))
         starts, ends = self._starts, self._ends
@@ -102,7 +102,7 @@ class Layer:
 
 
 def joined(parts: Iterable[tuple[str, int, int]], note: str) -> Layer:
-    """One layer of several texts that stand for (start, end) of the original each, as paragraphs of their own."""
+    """Make one layer of several paragraphs, each of which stands for (start, end) of the original."""
     texts: list[str] = []
     starts, ends = array("l"), array("l")
     for text, start, end in parts:

@@ -1,4 +1,4 @@
-"""Letters that look like others, digits that stand for letters, and braille."""
+"""Replaces letters that look like others, digits that stand for letters, and braille."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHAPES = {
     "z": "ᴢʐȥᏃ2",
 }
 _ENCLOSED = ((0x1F150, 26), (0x1F170, 26), (0x1F1E6, 26))
-"""White letters in black circles and squares, and regional indicators: without a compatibility form."""
+"""White letters in black circles and squares, and regional indicators: they have no compatibility form."""
 
 
 def _table() -> dict[int, str]:
@@ -56,7 +56,7 @@ _BARS = Pattern(r"[!|]([A-Za-z0-9@$])")
 
 
 def undone(layer: Layer) -> Layer:
-    """With every such sign as the letter that it stands for, `1` as i; `!` and `|` only before a letter."""
+    """Replace each such sign by the letter that it stands for: `1` by i; `!` and `|` only before a letter."""
     signs = list(layer.text)
     if "!" in layer.text or "|" in layer.text:
         for start, _ in _BARS.spans(Haystack(layer.text), len(signs)):
@@ -65,5 +65,5 @@ def undone(layer: Layer) -> Layer:
 
 
 def other_reading(layer: Layer) -> Layer:
-    """The same before it, with `1` and `|` as l."""
+    """The same, with `1` and `|` as l. Apply it before `undone`."""
     return layer.same_length(layer.text.replace("1", "l").replace("|", "l"))

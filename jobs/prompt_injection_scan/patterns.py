@@ -1,4 +1,4 @@
-"""Search in user text, in linear time: the only place that knows google-re2. Python's own `re` backtracks."""
+"""Searches in callers' text in linear time. No other module uses google-re2. Python's own `re` backtracks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPTIONS.log_errors = False
 
 
 class Haystack:
-    """A text to search in several times: encoded once."""
+    """A text for several searches. It is encoded only once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -21,7 +21,7 @@ class Haystack:
 
 
 class Pattern:
-    """One expression. What its first group matches is its match, or all of it when it has no group."""
+    """One expression. Its match is the first group, or the whole match when it has no group."""
 
     def __init__(self, source: str) -> None:
         try:
@@ -32,13 +32,13 @@ class Pattern:
 
     @classmethod
     def of(cls, compiled: Any) -> Pattern:
-        """Of an expression that is compiled already."""
+        """Make a pattern from a compiled expression."""
         pattern = cls.__new__(cls)
         pattern._compiled, pattern._group = compiled, _group_of(compiled)
         return pattern
 
     def spans(self, haystack: Haystack, limit: int) -> Iterator[tuple[int, int]]:
-        """(start, end) of at most `limit` matches, in order. They do not overlap; what surrounds the group may."""
+        """(start, end) of at most `limit` matches, in order. They do not overlap, but the text around the groups may."""
         data, at = haystack.data, 0
         counted, characters = 0, 0
         for _ in range(limit):
@@ -61,7 +61,7 @@ class Pattern:
 
 
 class Patterns:
-    """Many expressions, and which of them could match a text at all, going by the words they cannot do without."""
+    """Many expressions, with a filter for those that can match a text: it must contain the words that they require."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._filter = re2.Filter()
@@ -80,7 +80,7 @@ class Patterns:
         return self._patterns[index]
 
     def candidates(self, haystack: Haystack) -> list[int]:
-        """Indexes of the expressions to try, in order."""
+        """Indexes of the expressions that can match, in order."""
         return sorted(self._filter.Match(haystack.data, True) or ())
 
 

@@ -1,4 +1,4 @@
-"""Text written in characters that nobody sees."""
+"""Decodes text in invisible characters."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import unicodedata
 from jobs.prompt_injection_scan.invisible import SELECTORS, TAGS
 
 _CHANCE = 2
-"""A decoded text of so few characters is chance."""
+"""A decoded text this short is a coincidence."""
 
 
 def readable(text: str) -> bool:
-    """Whether this may be what somebody wrote: hardly anything but letters, digits, punctuation and blanks."""
+    """Whether a person may have written this: nearly all letters, digits, punctuation and blanks."""
     if len(text) <= _CHANCE:
         return False
     odd = sum(1 for sign in text if sign not in "\t\n\r" and unicodedata.category(sign)[0] in "CM")
@@ -19,7 +19,7 @@ def readable(text: str) -> bool:
 
 
 def as_text(data: bytes) -> str | None:
-    """The text that these bytes are in UTF-8 or, as PowerShell writes it, UTF-16."""
+    """Decode bytes as UTF-8 or, as PowerShell writes it, UTF-16."""
     encoding = "utf-16-le" if data[1::2].count(0) * 2 > len(data[1::2]) else "utf-8"
     try:
         text = data.decode(encoding)
@@ -29,13 +29,14 @@ def as_text(data: bytes) -> str | None:
 
 
 def from_tags(run: str) -> str:
-    """Tag characters are ASCII, moved up."""
+    """Decode tag characters: each is ASCII plus an offset."""
     signs = (chr(ord(tag) - 0xE0000) for tag in run if tag in TAGS)
     return "".join(sign for sign in signs if sign == "\n" or " " <= sign <= "~")
 
 
 def from_selectors(run: str) -> str | None:
-    """256 variation selectors are the 256 bytes; or the higher 240 of them are ASCII, moved up; or two are bits."""
+    """Decode variation selectors: 256 of them are the 256 bytes, or the higher 240 are ASCII plus an offset, or two are
+    bits."""
     codes = [ord(sign) for sign in run if sign in SELECTORS]
     data = bytes(code - 0xFE00 if code < 0xFE10 else code - 0xE0100 + 16 for code in codes)
     text = as_text(data)
@@ -45,7 +46,7 @@ def from_selectors(run: str) -> str | None:
 
 
 def from_bits(run: str) -> str | None:
-    """Two characters are the bits of bytes. A third may stand between them."""
+    """Decode bytes in two characters that stand for bits. A third one may separate the bytes."""
     kinds = sorted(set(run), key=lambda kind: (-run.count(kind), kind))
     if not 2 <= len(kinds) <= 3:
         return None

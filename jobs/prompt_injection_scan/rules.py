@@ -1,4 +1,4 @@
-"""The rules, read from rules/*.toml, where a person can read and extend them; rules/README.md says how."""
+"""Loads the rules from rules/*.toml, which a person can read and extend; rules/README.md says how."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _WORD = r"[^\s.:#@]"
 _EDGE = r"[\s.:#@]"
 _LEADING = "please|kindly|now|just|simply|and|then|so|but|immediately|also|you (?:must|will|should|can)|must"
 _START = rf"(?:^\s*|[.:\n]\s*|\s(?:{_LEADING})\s+)"
-"""Where a sentence may start with its verb."""
+"""The places where a sentence may start with its verb."""
 _SUGAR = Pattern(r"\{([a-z_]+|[0-9]-[0-9]|~[0-9]{1,3}|\*)\}")
 _PLAIN_WORD = Pattern(r"[a-z]{2,16}")
 _MISSPELT = range(6, 15)
-"""Lengths of words that are still read with their inner letters shuffled, or one of them left out."""
+"""Lengths of words that are also recognised with shuffled inner letters, or with one of these missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What to look for, and what to say about it.
+    """A rule: what to find, and what to report.
 
     Attributes:
-        view: where: among the words, or where a sentence starts, or among their characters; in the lines as they are; or by
+        view: where to search: among the words, at the starts of sentences, or among characters; in the unchanged lines; or with
             jobs/prompt_injection_scan/hidden.py.
-        source: one expression, None for hidden characters.
+        source: one expression; None for hidden characters.
         exceptions: no finding where one of these overlaps it.
         unless_near: no finding where this is around it, in the words view of the original.
         unless_before: no finding where this is anywhere before its end.
         unless_written: no finding where the original has this at the place.
         followed_by: no finding where something else follows it.
-        imperative: it starts with a verb, which may turn out to be told of somebody else.
+        imperative: it starts with a verb. The sentence may still be about somebody else.
     """
 
     id: str
@@ -66,12 +66,12 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """Rules of one view, compiled.
+class CompiledRules:
+    """The compiled rules of one view.
 
     Attributes:
         rules: the worst first.
-        patterns: theirs.
+        patterns: one per rule, in the same order.
     """
 
     rules: tuple[Rule, ...]
@@ -80,20 +80,20 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class RuleBook:
-    """All of them.
+    """All rules.
 
     Attributes:
-        cues: lists of expressions over the words view, of rules/context.toml, each list as one.
-        tokens: lists of single words of rules/context.toml.
-        code: what stands before a string in program code.
-        items: what stands before a string that has a line of a list in program code to itself.
-        vocabulary: the words that the rules are made of.
-        misspelt: those words by what they become with inner letters shuffled, see `signature`, or with one left out.
+        cues: the lists of expressions over the words view in rules/context.toml, each list as one expression.
+        tokens: the lists of single words in rules/context.toml.
+        code: matches the text before a string in program code.
+        items: matches the text before a string that has its own line in a list in program code.
+        vocabulary: the words of the rules.
+        misspelt: these words, by their `signature` and by their forms with one letter missing.
     """
 
     by_id: dict[str, Rule]
-    words: Shelf
-    lines: Shelf
+    words: CompiledRules
+    lines: CompiledRules
     cues: dict[str, Pattern]
     tokens: dict[str, frozenset[str]]
     code: Pattern
@@ -104,7 +104,7 @@ class RuleBook:
 
 @cache
 def rule_book() -> RuleBook:
-    """Read, check and compile them. Raises ValueError for a rule that is wrong."""
+    """Read, check and compile the rules. Raises ValueError for an invalid rule."""
     shared = _toml("words.toml")["words"]
     lists = _lists(shared)
     rules: dict[str, Rule] = {}
@@ -122,8 +122,8 @@ def rule_book() -> RuleBook:
     )
     return RuleBook(
         by_id=rules,
-        words=_shelf([rule for rule in rules.values() if rule.view in ("words", "sentences", "anywhere")]),
-        lines=_shelf([rule for rule in rules.values() if rule.view == "lines"]),
+        words=_compiled([rule for rule in rules.values() if rule.view in ("words", "sentences", "anywhere")]),
+        lines=_compiled([rule for rule in rules.values() if rule.view == "lines"]),
         cues={name: Pattern("|".join(_expanded(cues, lists))) for name, cues in context["cues"].items()},
         tokens={name: frozenset(map(fold, tokens)) for name, tokens in context["tokens"].items()},
         code=Pattern("|".join(context["raw"]["code"])),
@@ -134,7 +134,7 @@ def rule_book() -> RuleBook:
 
 
 def signature(word: str) -> str:
-    """The same for all words with these letters between the same first and last one."""
+    """The same text for all words with the same first, last and (in any order) inner letters."""
     return word[0] + "".join(sorted(word[1:-1])) + word[-1]
 
 
@@ -191,14 +191,14 @@ def _optional(patterns: list[str] | None, lists: dict[str, str], *, as_is: bool)
     return Pattern("|".join(f"(?:{pattern})" for pattern in (patterns if as_is else _expanded(patterns, lists))))
 
 
-def _shelf(rules: Sequence[Rule]) -> Shelf:
+def _compiled(rules: Sequence[Rule]) -> CompiledRules:
     rules = sorted(rules, key=lambda rule: -rule.severity)
     sources = [rule.source for rule in rules if rule.source is not None]
-    return Shelf(tuple(rules), Patterns(sources))
+    return CompiledRules(tuple(rules), Patterns(sources))
 
 
 def _lists(*declared: dict[str, list[str]]) -> dict[str, str]:
-    """Each list as one expression. A list may use those before it."""
+    """Each list as one expression. A list may use the lists before it."""
     lists: dict[str, str] = {}
     for declaration in declared:
         for name, words in declaration.items():
@@ -207,7 +207,7 @@ def _lists(*declared: dict[str, list[str]]) -> dict[str, str]:
 
 
 def _expanded(patterns: Iterable[str], lists: dict[str, str]) -> Iterator[str]:
-    """Each written out: blanks and apostrophes as the words view has them, lists and gaps filled in."""
+    """Each pattern in full: blanks and apostrophes as in the words view, and lists and gaps inserted."""
     for pattern in patterns:
         written = _blanks(fold(pattern))
         parts: list[str] = []
@@ -232,7 +232,8 @@ def _meaning(sugar: str, lists: dict[str, str]) -> str:
 
 
 def _blanks(pattern: str) -> str:
-    """A blank is any number of them, or none beside `:` and before `?` and `*`. An apostrophe may be one. A class is left."""
+    """Replace blanks: one is any number of blanks, or none beside `:` and before `?` and `*`. An apostrophe may be one. Classes
+    stay as they are."""
     parts: list[str] = []
     inside = False
     for i, sign in enumerate(pattern):

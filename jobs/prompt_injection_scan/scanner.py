@@ -1,4 +1,4 @@
-"""The way of a text: in every form that undoes a disguise, through the rules, to findings and a score."""
+"""Scans a text: undoes disguises, applies the rules, and makes findings and a score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
 from jobs.prompt_injection_scan.layer import Layer
 from jobs.prompt_injection_scan.patterns import Haystack
-from jobs.prompt_injection_scan.rules import Rule, RuleBook, Shelf, rule_book
+from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule_book
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
 from jobs.prompt_injection_scan.views import views_of
 from jobs.prompt_injection_scan.words import words
@@ -22,8 +22,8 @@ MOST_FINDINGS = 100
 MOST_HIDDEN_TEXT = 10_000
 """Characters of decoded hidden text."""
 _MOST_PLACES = 5_000
-"""Places that are looked at in all: in the plainest form first, and there for the worst rules first. So many harmless ones
-("never reveal your prompt") that they would use it up do not fit into 100 000 characters."""
+"""Limit of checked places in all forms together. The plainest form comes first, and in it the worst rules. 100 000 characters
+cannot hold enough harmless places ("never reveal your prompt") to use it up."""
 _MOST_FOUND = 1_000
 _TAIL = 120
 _NEAR = 80
@@ -35,9 +35,9 @@ class Scan:
     """The result.
 
     Attributes:
-        findings: by start; of too many the worst, and of those the first.
-        hidden_text: what the characters say that nobody sees, None when they say nothing.
-        truncated: there were more findings than are given or looked for, or more hidden text.
+        findings: sorted by start; when there are too many, the first of the worst.
+        hidden_text: text in invisible characters; None when there is none.
+        truncated: there were more findings or more hidden text than is returned or searched for.
     """
 
     level: RiskLevel
@@ -48,7 +48,7 @@ class Scan:
 
 
 def scan(text: str) -> Scan:
-    """Look at a text. The same text always gives the same result."""
+    """Scan a text. The same text always gives the same result."""
     text = text.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
     book = rule_book()
     concealed = hidden.find(text)
@@ -73,10 +73,10 @@ def _worst(findings: list[Finding], limit: int) -> list[Finding]:
 
 
 class _Search:
-    """The rules, applied to one text.
+    """Applies the rules to one text.
 
     Attributes:
-        cut: there were more places than are looked at.
+        cut: there were more places than are checked.
     """
 
     def __init__(self, text: str, book: RuleBook) -> None:
@@ -86,7 +86,7 @@ class _Search:
         self.cut = False
 
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
-        """All of them, in whatever form of the text they are."""
+        """All findings, in every form of the text."""
         views = views_of(self._text, concealed, self._book)
         reader = Reader(self._text, views.words[0], self._book)
         for view in views.words:
@@ -95,13 +95,13 @@ class _Search:
             yield from self._matches(view, self._book.lines, reader)
 
     def of_hidden(self, item: Hidden) -> Finding:
-        """What is reported of hidden characters."""
+        """The finding for hidden characters."""
         rule = self._book.by_id[item.rule]
         said = f' They say "{visible(item.decoded, _QUOTED_TEXT)}".' if item.decoded else ""
         return self._reported(rule, item.severity, item.start, item.end, rule.message + said)
 
     def inside_phrases(self, found: Iterable[Finding]) -> Iterator[Finding]:
-        """Invisible characters that break up the words of a finding, where they are few enough to be no finding yet."""
+        """Findings of invisible characters inside the words of another finding, where too few of them count by themselves."""
         rule = self._book.by_id["hidden-in-phrase"]
         covered = [(finding.start, finding.end) for finding in found if finding.category == rule.category]
         for finding in found:
@@ -112,11 +112,11 @@ class _Search:
             if places and not any(start <= places[0] < end for start, end in covered):
                 yield self._reported(rule, rule.severity, places[0], places[-1] + 1, rule.message)
 
-    def _matches(self, view: Layer, published: Shelf, reader: Reader) -> Iterator[Finding]:
+    def _matches(self, view: Layer, rules: CompiledRules, reader: Reader) -> Iterator[Finding]:
         haystack = Haystack(view.text)
-        for index in published.patterns.candidates(haystack):
-            rule = published.rules[index]
-            for start, end in published.patterns[index].spans(haystack, _MOST_PLACES):
+        for index in rules.patterns.candidates(haystack):
+            rule = rules.rules[index]
+            for start, end in rules.patterns[index].spans(haystack, _MOST_PLACES):
                 place = (rule.id, *view.span(start, end))
                 if place in self._seen:
                     continue

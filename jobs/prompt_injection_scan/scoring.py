@@ -1,9 +1,9 @@
-"""From findings to a score and a level.
+"""Computes a score and a level from findings.
 
-Every rule counts once, with the worst of its findings, as the chance that the text is an attack: low 8 %, medium 30 %,
-high 62 %, critical 86 %. The score is the chance, in percent, that at least one of them is right. So one high finding is a
-high risk, a high one and a medium one are a higher score, two high ones are critical, and two medium ones are high. Low
-findings by themselves never amount to more than low: text about attacks has many of them.
+Every rule counts once, with its worst finding, as the probability that the text is an attack: low 8 %, medium 30 %, high 62 %,
+critical 86 %. The score is the probability, in percent, that at least one of them is right. So one high finding is a high risk;
+a high and a medium one give a higher score; two high ones are critical; two medium ones are high. Low findings alone never
+exceed low, because texts about attacks have many of them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ RiskLevel = Literal["none", "low", "medium", "high", "critical"]
 _CHANCE = {Severity.LOW: 0.08, Severity.MEDIUM: 0.30, Severity.HIGH: 0.62, Severity.CRITICAL: 0.86}
 _MOST_OF_LOW = 24
 LEVELS: tuple[tuple[int, RiskLevel], ...] = ((80, "critical"), (50, "high"), (25, "medium"), (1, "low"), (0, "none"))
-"""The least score of each level."""
+"""The minimum score of each level."""
 
 
 def score_of(findings: Iterable[Finding]) -> int:
-    """0 to 100."""
+    """The score, 0 to 100."""
     worst: dict[str, Severity] = {}
     for finding in findings:
         worst[finding.rule] = max(finding.severity, worst.get(finding.rule, Severity.LOW))
@@ -35,5 +35,5 @@ def score_of(findings: Iterable[Finding]) -> int:
 
 
 def level_of(score: int) -> RiskLevel:
-    """The name of the range that the score is in."""
+    """The level of a score."""
     return next(level for least, level in LEVELS if score >= least)

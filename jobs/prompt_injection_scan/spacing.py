@@ -1,4 +1,4 @@
-"""Words taken apart: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, `ig<b></b>nore`, also at a line end; and `ignoreallprevious`."""
+"""Joins separated letters and words: `i g n o r e`, `i.g.n.o.r.e`, `ig-nore`, `ig<b></b>nore`; splits `ignoreallprevious`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _SPLIT = Pattern(r"\pL([\-_*·•~^`\\]{1,2}|-[ \t]?\r?\n[ \t]*)\pL")
 _TAGGED = Pattern(
     r"(?i)\pL((?:<!--[^<>]{0,100}-->|</?(?:b|em|font|i|mark|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,100})?/?>){1,8})\pL"
 )
-"""What a page does not show inside a word."""
+"""Texts inside a word that a page does not show."""
 _TOGETHER = Pattern(r"(?:^|[^\pL])([A-Za-z]{15,300})(?:$|[^\pL])")
 _LONGEST_WORD = 16
 _MOST = 20_000
-"""Letters to look for words in."""
+"""How many letters are searched for words."""
 
 
 def rejoined(layer: Layer) -> Layer:
-    """With letters that stand apart joined into words, and words joined that a sign splits."""
+    """Join separate letters to words, and words that a sign splits."""
     haystack = Haystack(layer.text)
     gaps: list[tuple[int, int]] = []
     for start, end in _APART.spans(haystack, len(layer.text)):
@@ -35,7 +35,7 @@ def rejoined(layer: Layer) -> Layer:
 
 
 def _inside_words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The separators between the letters of a word. The commonest one is that; a different one stands between words."""
+    """The separators between the letters of a word. The most frequent one is inside words; others are between words."""
     separators: list[tuple[int, int]] = []
     at = start + 1
     while at < end:
@@ -60,7 +60,7 @@ def _disjoint(gaps: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def divided(layer: Layer, vocabulary: frozenset[str]) -> Layer:
-    """With blanks between the words of the vocabulary that were run together."""
+    """Put blanks between words of the vocabulary that were run together."""
     pieces: list[tuple[int, int, str]] = []
     letters = 0
     for start, end in _TOGETHER.spans(Haystack(layer.text), len(layer.text)):
@@ -73,7 +73,7 @@ def divided(layer: Layer, vocabulary: frozenset[str]) -> Layer:
 
 
 def _cuts(run: str, vocabulary: frozenset[str]) -> list[int]:
-    """Where words begin, but for the first one: as few and as long words as possible, as few letters outside of them."""
+    """The starts of all words but the first: as few and as long words as possible, with as few letters outside as possible."""
     best: list[tuple[int, int]] = [(0, 0)]
     for end in range(1, len(run) + 1):
         options = [(best[end - 1][0] + 4, end - 1)]

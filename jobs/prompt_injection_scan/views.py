@@ -1,4 +1,4 @@
-"""Every form of a text that the rules look at: as it came, and with each kind of disguise undone."""
+"""Makes every form of a text that the rules search: unchanged, and with each kind of disguise undone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Views:
 
     Attributes:
         lines: without invisible characters.
-        words: as jobs/prompt_injection_scan/words.py writes them.
+        words: in the form of jobs/prompt_injection_scan/words.py.
     """
 
     lines: tuple[Layer, ...]
@@ -33,7 +33,7 @@ class Views:
 
 
 def views_of(text: str, concealed: Iterable[Hidden], book: RuleBook) -> Views:
-    """All of them that differ from the text as it came."""
+    """All forms that differ from the original."""
     base = plain(Layer(text))
     plainest = words(base)
     disguised = list(_undisguised(base, book))
@@ -54,7 +54,7 @@ def views_of(text: str, concealed: Iterable[Hidden], book: RuleBook) -> Views:
 
 
 def _undisguised(base: Layer, book: RuleBook) -> Iterator[Layer]:
-    """With look-alikes, digits for letters and letters that stand apart undone; `1` may be an i or an l."""
+    """Undo look-alikes, digits for letters and separated letters. `1` may be an i or an l."""
     apart = spacing.rejoined(base)
     readings = (lookalikes.undone(apart), lookalikes.undone(lookalikes.other_reading(apart)))
     for reading in readings if readings[0].text != readings[1].text else readings[:1]:
@@ -67,7 +67,7 @@ def _unescaped(base: Layer) -> Layer | None:
 
 
 def _said(concealed: Iterable[Hidden]) -> Layer:
-    """What is written in characters that nobody sees."""
+    """The text that is written in invisible characters."""
     return plain(joined(((item.decoded, item.start, item.end) for item in concealed if item.decoded), _HIDDEN))
 
 
@@ -75,7 +75,7 @@ _HIDDEN = "in characters that nobody sees"
 
 
 def _respelt(view: Layer, book: RuleBook) -> Layer:
-    """With known words spelt as they should be: `ignroe prevoius instrctions`, `ignooore`."""
+    """Correct the spelling of known words: `ignroe prevoius instrctions`, `ignooore`."""
     pieces: list[tuple[int, int, str]] = []
     at = 0
     for token in view.text.translate(_GAPS).split(" "):

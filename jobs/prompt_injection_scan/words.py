@@ -1,8 +1,8 @@
-"""The words view: lower-case words with blanks between them, so that one rule meets every layout of a sentence.
+"""The words view: lower-case words with blanks between them, so that one rule fits every layout of a sentence.
 
-Only these other signs are left: `.` ends a sentence, a paragraph or an item of a list, `:` and the line feed are themselves,
-a URL is written `#####`, a mail address `@@@@@`, each as long as it was. HTML tags that are for looks are blanks, those
-of blocks end a sentence; what an attribute may tell a reader (`alt`, `title`) stays.
+Few other signs remain: `.` ends a sentence, a paragraph or an item of a list; `:` and the line feed keep their meaning; a URL
+becomes `#####` and a mail address `@@@@@`, each as long as before. Inline HTML tags become blanks, and block tags end a
+sentence. The text of attributes that a reader may see (`alt`, `title`) stays.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BULLETS = ("- ", "* ", "+ ", "• ", "#", "|")
 
 
 class _Signs(dict[int, str]):
-    """What is left of each character of a folded text."""
+    """The sign that remains of each character of a folded text."""
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)
@@ -69,7 +69,7 @@ def words(layer: Layer) -> Layer:
 
 
 def _untagged(text: str) -> str:
-    """Without tags, which leave blanks, or an end where a block begins or ends."""
+    """Remove tags. They leave blanks, or an end of sentence where a block begins or ends."""
     first, *parts = text.split("<")
     pieces = [first]
     for part in parts:
@@ -80,7 +80,7 @@ def _untagged(text: str) -> str:
 
 
 def _sign_of(tag: str) -> str | None:
-    """What a tag leaves, None when it may say something."""
+    """The sign that a tag leaves; None when the tag may contain text."""
     inner = tag.removeprefix("/").removesuffix("/")
     if not inner[:1].isalpha():
         return None
@@ -91,7 +91,7 @@ def _sign_of(tag: str) -> str | None:
 
 
 def _masked(text: str) -> str:
-    """Without signs, and with addresses made unreadable."""
+    """Remove signs, and mask addresses."""
     pieces: list[str] = []
     done = 0
     for start, end, mask in _addresses(text):
@@ -115,7 +115,7 @@ def _addresses(text: str) -> list[tuple[int, int, str]]:
 
 
 def _sentences(text: str) -> str:
-    """A stop counts where a blank follows it: `i.e`, `3.5` and `ignore.previous` go on, and so does `wait...`."""
+    """Keep full stops before a blank only: `i.e`, `3.5` and `ignore.previous` go on, and so does `wait...`."""
     text = text.replace("...", "   ").replace(". ", _END + " ").replace(".\n", _END + "\n")
     if text.endswith("."):
         text = text[:-1] + _END

@@ -40,7 +40,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     hostname: Annotated[Host | None, msgspec.Meta(description="Public name of the server. No IP address.")] = None
     host: Annotated[Host | None, msgspec.Meta(description="Another name of `hostname`.")] = None
     port: Annotated[
-        int, msgspec.Meta(ge=1, le=65535, description="One where TLS is spoken from the first byte: 443, 8443, 993 ...")
+        int, msgspec.Meta(ge=1, le=65535, description="A port where TLS starts with the first byte: 443, 8443, 993 ...")
     ] = 443
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """The host, in lower-case A-labels. Raises InvalidField."""
         given = {field: text for field in ("hostname", "host") if (text := getattr(self, field)) is not None}
         if not given:
-            raise InvalidField("The name of a host is needed.", field="hostname")
+            raise InvalidField("A host name is required.", field="hostname")
         names = set()
         for field, text in given.items():
             try:
@@ -62,7 +62,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             except NotPublic as refused:
                 raise InvalidField(refused.detail, field=field, code=refused.code) from None
         if len(names) > 1:
-            raise InvalidField("`hostname` and `host` name two hosts.", field="host")
+            raise InvalidField("`hostname` and `host` must name the same host.", field="host")
         return names.pop()
 
 

@@ -114,7 +114,9 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         if isinstance(self.timestamp, str) and seconds(self.timestamp) is None:
             raise InvalidField(f"A timestamp is Unix seconds in digits, {MAX_SECONDS} at most.", field="timestamp")
         if self.provider == "slack" and self.timestamp is None:
-            raise InvalidField("slack signs the time of X-Slack-Request-Timestamp: it is needed.", field="timestamp")
+            raise InvalidField(
+                "For slack the timestamp is required: the value of X-Slack-Request-Timestamp.", field="timestamp"
+            )
         if self.headers is not None:
             _check_headers(self.headers)
 
@@ -185,9 +187,11 @@ def _delivery(request: Request) -> Delivery:
 
 def _check_headers(headers: dict[str, str]) -> None:
     if len({name.lower() for name in headers}) < len(headers):
-        raise InvalidField("Two names differ in case alone, so they are the same header.", field="headers")
+        raise InvalidField("Two names differ only in case, so they mean the same header.", field="headers")
     if sum(len(name) + len(value) for name, value in headers.items()) > MAX_HEADER_TEXT:
-        raise InvalidField(f"All names and values have more than {MAX_HEADER_TEXT} characters.", field="headers")
+        raise InvalidField(
+            f"All names and values together have more than {MAX_HEADER_TEXT} characters.", field="headers"
+        )
 
 
 def _iso(at_s: int | None) -> str | None:

@@ -85,7 +85,7 @@ class Search:
                 return hosts.public_host(server)
         except NotPublic as refused:
             if refused.code == "blocked_address":
-                raise BlockedAddress(f"The WHOIS server of .{self._top} is not called: {refused.detail}") from None
+                raise BlockedAddress(f"The WHOIS server of .{self._top} may not be called: {refused.detail}") from None
         raise UpstreamFailed(f"The registry of .{self._top} has no WHOIS server.", reason="no_whois_server")
 
     def _ask(self, server: str, rules: Rules) -> Record:

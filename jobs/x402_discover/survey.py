@@ -141,7 +141,7 @@ def _read_target(found: Survey, page: Page, fetcher: Fetcher, reader: Reader) ->
         try:
             page = fetcher.post(found.target, limit_s=TARGET_LIMIT_S)
         except (UpstreamFailed, Spent) as failed:
-            found.warn(f"The target takes no GET, and did not answer a POST: {getattr(failed, 'reason', 'timeout')}.")
+            found.warn(f"The target accepts no GET, and did not answer a POST: {getattr(failed, 'reason', 'timeout')}.")
         else:
             found.status = page.status
             reading = reader.read(found.target, "POST", page, "page")
@@ -177,7 +177,7 @@ def _read_catalogs(found: Survey, fetcher: Fetcher, reader: Reader) -> None:
         try:
             final, page = fetcher.get(url, limit_s=CATALOG_LIMIT_S, site=site)
         except Spent:
-            found.warn("Not every place was looked at: a report makes few requests, and takes 10 s at most.")
+            found.warn("Not every place was checked: a report makes few requests and takes at most 10 s.")
             return
         except OtherSite:
             _fail(found, url, "other_site")

@@ -56,7 +56,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         except NotAVideo as refused:
             raise InvalidField(str(refused), field="url", code="invalid_url") from None
         if self.lang is not None and not tracks.is_language(self.lang):
-            raise InvalidField("This is no language code such as en or pt-BR.", field="lang")
+            raise InvalidField("A language code has the form en or pt-BR.", field="lang")
 
 
 class Language(msgspec.Struct, frozen=True, rename="camel"):

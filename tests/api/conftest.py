@@ -203,11 +203,6 @@ def app(settings: Settings) -> Litestar:
 @pytest.fixture
 def paid_calls(app: Litestar) -> dict[str, Any]:
     """The API's paid calls by path."""
-    return paid_calls_of(app)
-
-
-def paid_calls_of(app: Litestar) -> dict[str, Any]:
-    """The paid calls of an API by path."""
     return {route.path: route.route_handler.fn for route in app.routes if isinstance(route, ASGIRoute)}
 
 

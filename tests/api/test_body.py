@@ -118,7 +118,7 @@ async def test_what_was_read_need_not_be_looked_at() -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [[(b"content-length", str(body.GLIMPSE_BYTES + 1).encode())], [(b"content-length", b"x")], CHUNKED],
+    [[(b"content-length", str(body.PEEK_BYTES + 1).encode())], [(b"content-length", b"x")], CHUNKED],
     ids=["long", "no number", "no length"],
 )
 async def test_other_bodies_are_not_looked_at(headers: list[tuple[bytes, bytes]]) -> None:
@@ -133,7 +133,7 @@ async def test_other_bodies_are_not_looked_at(headers: list[tuple[bytes, bytes]]
 
 @pytest.mark.parametrize(
     "events",
-    [[part(b"12")], [part(b"12"), {"type": "http.disconnect"}], [part(b"1" * (body.GLIMPSE_BYTES + 1))]],
+    [[part(b"12")], [part(b"12"), {"type": "http.disconnect"}], [part(b"1" * (body.PEEK_BYTES + 1))]],
     ids=["late", "cut off", "longer than declared"],
 )
 async def test_a_look_that_fails_says_nothing(events: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,13 +145,13 @@ async def test_a_look_that_fails_says_nothing(events: list[dict[str, Any]], monk
         await reading.discard()
 
 
-async def test_long_bodies_take_turns_and_short_ones_do_not() -> None:
+async def test_long_bodies_wait_for_each_other_and_short_ones_do_not() -> None:
     """One that does not say its length may be as long as any."""
-    turns: list[int] = []
+    waits: list[int] = []
 
-    class FairPool(LongBodies):
-        async def turn(self, size: int) -> None:
-            turns.append(size)
+    class Counted(LongBodies):
+        async def wait(self, size: int) -> None:
+            waits.append(size)
 
     limit = 2 * LONG_BYTES
     for headers in (
@@ -160,5 +160,5 @@ async def test_long_bodies_take_turns_and_short_ones_do_not() -> None:
         CHUNKED,
     ):
         scope: Any = {"headers": headers}
-        await RequestBody(scope, Upload(part(b"{}", more=False)), FairPool()).read(limit=limit)  # type: ignore[arg-type]
-    assert turns == [LONG_BYTES + 1, limit]
+        await RequestBody(scope, Upload(part(b"{}", more=False)), Counted()).read(limit=limit)  # type: ignore[arg-type]
+    assert waits == [LONG_BYTES + 1, limit]

@@ -106,13 +106,11 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
     pools.start()
 
     async def call(text: str) -> Any:
-        assert await dispatcher.take_seat(ENDPOINT) is None
-        try:
+        async with dispatcher.slot(ENDPOINT) as slot:
+            assert slot.refusal is None
             body = msgspec.json.encode({"message": text})
             sealed = await dispatcher.run(ENDPOINT, Arguments("", SettledPayment(payer="0xpayer"), body))
             answer = answers.open(sealed, ENDPOINT, "", b"")
-        finally:
-            dispatcher.leave_seat(ENDPOINT)
         assert isinstance(answer, Ok)
         return msgspec.json.decode(answer.body)["youSent"]
 

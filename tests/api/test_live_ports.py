@@ -16,8 +16,9 @@ import msgspec
 import pytest
 import redis
 
+from api.causes import Cause
 from api.dispatch import Dispatcher
-from api.pools import NO_WORKER, PoolRefusal, Pools, PoolState
+from api.pools import PoolRefusal, Pools, PoolState
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from shared.answers import AnswerSealer
@@ -169,7 +170,7 @@ async def test_a_pool_is_refused_while_its_only_workers_port_is_broken(sold: Sol
     worker.break_port()
     refusal = await sold.until(workers=1, available=0)
     assert refusal is not None
-    assert (refusal.code, refusal.cause, refusal.reason) == ("unavailable", "port", "no_browser")
+    assert (refusal.cause, refusal.reason) == (Cause.PORT_UNAVAILABLE, "no_browser")
     calls = [asyncio.ensure_future(sold.call()) for _ in range(10)]
     await sold.until_queued(10)
     worker.repair_port()
@@ -192,9 +193,9 @@ async def test_a_worker_that_cannot_work_leaves_the_jobs_to_one_that_can(sold: S
 async def test_a_killed_worker_leaves_no_reason(sold: SoldPool, start_worker: Start, clean_redis: str) -> None:
     """The pool then has no worker, and its key in Redis expires."""
     worker = start_worker("only", "no_browser")
-    assert (await sold.until(workers=1, available=0)) != NO_WORKER
+    assert (await sold.until(workers=1, available=0)) != PoolRefusal(Cause.NO_WORKER)
     worker.kill()
-    assert await sold.until(workers=0, available=0) == NO_WORKER
+    assert await sold.until(workers=0, available=0) == PoolRefusal(Cause.NO_WORKER)
     with redis.Redis.from_url(clean_redis) as client:
         await _until(lambda _: not client.keys("coinslot:unavailable:*"), sold.pools)
 

@@ -20,7 +20,7 @@ async def test_long_ones_pass_at_so_many_bytes_a_second(monkeypatch: pytest.Monk
     began = asyncio.get_running_loop().time()
 
     async def send(number: int, size: int) -> None:
-        await bodies.turn(size)
+        await bodies.wait(size)
         passed.append((number, asyncio.get_running_loop().time() - began))
 
     await asyncio.gather(send(0, 100_000), send(1, 50_000), send(2, 200_000))
@@ -36,7 +36,7 @@ async def test_who_would_wait_too_long_is_told_so() -> None:
     for _ in range(2):
         bodies._free_at = asyncio.get_running_loop().time() + long_bodies.LONGEST_WAIT_S + 1
         with pytest.raises(Problem) as refused:
-            await bodies.turn(LONG_BYTES + 1)
+            await bodies.wait(LONG_BYTES + 1)
         assert (refused.value.code, refused.value.charged) == ("pool_full", False)
     bodies._free_at = asyncio.get_running_loop().time()
-    await bodies.turn(LONG_BYTES + 1)
+    await bodies.wait(LONG_BYTES + 1)

@@ -17,7 +17,6 @@ from api.app import create_app
 from api.payment import health
 from api.payment.circuit import Circuit
 from shared.settings import InvalidSetting, Settings
-from tests.api.conftest import paid_calls_of
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -25,8 +24,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-def circuit_of(app: Any) -> Circuit:
-    circuit: Circuit = paid_calls_of(app)[PATH]._gate._priced[0][1].facilitator.circuit
+def circuit_of(paid_calls: Any) -> Circuit:
+    circuit: Circuit = paid_calls[PATH]._gate._priced[0][1].facilitator.circuit
     return circuit
 
 
@@ -41,7 +40,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers_again(
     shop: httpx.AsyncClient,
-    app: Any,
+    paid_calls: Any,
     worker: dramatiq.Worker,
     payer: Any,
     facilitator: Any,
@@ -51,7 +50,7 @@ async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers
     """Given an answered payment and one that nobody knows the fate of, when settling has failed five times in a row, then a new
     payment is refused uncharged and unclaimed, the answered one is answered, and the price is told as ever; once the
     facilitator answers again, all are served."""
-    circuit = circuit_of(app)
+    circuit = circuit_of(paid_calls)
     circuit._first_s = 0.3
     answered, unknown, new = ({"PAYMENT-SIGNATURE": as_header(payer.payment())} for _ in range(3))
     full = (await shop.post(PATH)).content
@@ -89,21 +88,21 @@ async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers
 
 
 async def test_refused_payments_take_no_rail_down(
-    shop: httpx.AsyncClient, app: Any, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
+    shop: httpx.AsyncClient, paid_calls: Any, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
 ) -> None:
     """Anybody can sign payments that they have no money for."""
     facilitator.script = ["refuse", "refuse400"] * 6
     for _ in range(12):
         answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
         assert (answer.status_code, answer.json()["error"]) == (402, "insufficient_funds")
-    assert not circuit_of(app).is_open
+    assert not circuit_of(paid_calls).is_open
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert answer.status_code == 200
 
 
 async def test_a_facilitator_for_another_network_is_paid_nothing(
     shop: httpx.AsyncClient,
-    app: Any,
+    paid_calls: Any,
     worker: dramatiq.Worker,
     payer: Any,
     facilitator: Any,
@@ -111,7 +110,7 @@ async def test_a_facilitator_for_another_network_is_paid_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It says so itself: the challenge is there, and a payment is refused before it is claimed."""
-    rail = paid_calls_of(app)[PATH]._gate._priced[0][1]
+    rail = paid_calls[PATH]._gate._priced[0][1]
     monkeypatch.setattr(health, "FRESH_S", 0.0)
     facilitator.says = json.dumps({"kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:1"}]}).encode()
     assert (await shop.get("/readyz")).json()["checks"]["facilitator:base"] is False
@@ -133,7 +132,7 @@ async def test_headers_that_cannot_be_read_stop_the_start(settings: Settings, tm
 
 async def test_what_is_settled_is_run_while_its_rail_is_down(
     shop: httpx.AsyncClient,
-    app: Any,
+    paid_calls: Any,
     worker: dramatiq.Worker,
     payer: Any,
     facilitator: Any,
@@ -146,7 +145,7 @@ async def test_what_is_settled_is_run_while_its_rail_is_down(
     with redis.Redis.from_url(clean_redis) as ledger:  # as if its worker had died
         (record,) = ledger.keys("coinslot:payment:*")
         ledger.hset(record, mapping={"state": "SETTLED", "settled": 2**41, "lease": 0})
-    circuit = circuit_of(app)
+    circuit = circuit_of(paid_calls)
     circuit._first_s = 60
     while not circuit.is_open:
         circuit.failed(circuit.openings)

@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from api.payment.ledger import Claim, Ledger, Verdict
+from api.payment.ledger import Claim, Ledger, LookUp, Verdict
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
@@ -97,7 +97,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(payment=PAYMENTS, fingerprint=FINGERPRINTS, mode=st.sampled_from(["peek", "resume", "find", "claim"]))
     def present(self, payment: int, fingerprint: str, mode: str) -> None:
-        entry = self.run(getattr(self.ledger, mode)(self.claim_of(payment, fingerprint)))
+        entry = self.run(self.ledger.look_up(self.claim_of(payment, fingerprint), LookUp(mode)))
         assert entry.verdict is self.expected(payment, fingerprint, mode)
         known = self.model.get(payment)
         if entry.verdict is Verdict.SETTLE:

@@ -23,7 +23,8 @@ from litestar.types import Scope
 import api.app
 import workers.main
 from api.body import RequestBody
-from api.errors import retryable_problem
+from api.call_log import CallLog
+from api.errors import problem_of
 from api.http import Answer
 from api.long_bodies import LONG_BYTES
 from api.payment.headers import find_payment
@@ -86,9 +87,9 @@ CATALOGUE = (*catalogue.CATALOGUE, *(sleeping(pool) for pool in SLOW_POOLS))
 class UnpaidCall(PaidCall):
     """A paid call without the payment: body, room in the pool, job, answer."""
 
-    async def _answer(self, scope: Scope, request_body: RequestBody) -> Answer:
+    async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         if find_payment(scope["headers"]) or scope.get("method") != "POST":
-            return await super()._answer(scope, request_body)
+            return await super()._answer(scope, request_body, call_log)
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
         if problem := self._admission.invalid(body):
             raise problem
@@ -97,13 +98,11 @@ class UnpaidCall(PaidCall):
         # Sealed and opened as a paid answer is, with no signature and no payment to bind it to.
         dispatcher, answers = self._services.dispatcher, self._services.answers
         secret = answers.secret(self._endpoint, b"")
-        if no_seat := await dispatcher.take_seat(self._endpoint):
-            raise retryable_problem(no_seat.code, no_seat.detail, charged=False, after_s=1)
-        try:
+        async with dispatcher.slot(self._endpoint) as slot:
+            if slot.refusal is not None:
+                raise problem_of(slot.refusal.cause)
             answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer="nobody"), body, secret))
             result = answers.open(answer, self._endpoint, "", secret)
-        finally:
-            dispatcher.leave_seat(self._endpoint)
         if isinstance(result, Failed):
             return Answer(502, ((b"content-type", b"text/plain"),), result.detail.encode())
         return Answer(200, ((b"content-type", b"application/json"),), result.body)

@@ -115,7 +115,7 @@ BUGS: dict[str, Bug] = {
     ),
     "402 for an unknown settlement": Bug(
         SETTLE,
-        'raise retryable_problem("settlement_unknown", detail, charged="unknown", after_s=2)',
+        'raise problem_of(Cause.SETTLEMENT_UNKNOWN, charged="unknown", failure=unknown)',
         'return gate.refuse("settlement_failed")',
         (6,),
         _case("failed but paid"),

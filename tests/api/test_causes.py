@@ -1,0 +1,457 @@
+"""Each cause, over the real API, ledger and queue: what the caller is told, and the one line that it leaves in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+from litestar import Litestar
+
+from api.admission import Admission
+from api.causes import Cause
+from api.disk import Disk
+from api.dispatch import Dispatcher, ReplyTimeout
+from api.errors import ERROR_KINDS
+from api.payment.ledger import LOOK_UPS, Entry, Ledger, LookUp, Verdict
+from api.payment.limits import Limit, Limits
+from api.pools import PoolRefusal, Pools
+from api.redis_client import RedisLost, RedisRefused
+from api.replies import Unread
+from shared.outcome import Failed
+from shared.x402.refusal import PaymentRefused
+
+PATH = "/v1/cdp/echo"
+NOWHERE = "http://127.0.0.1:1"
+RECEIPT = b'{"success":true,"transaction":"0x1","network":"eip155:8453"}'
+LINE = re.compile(
+    r"paid call not answered: request=(?P<request>\S+) payment=(?P<payment>\S+) job=(?P<job>\S+) endpoint=(?P<endpoint>\S+)"
+    r" code=(?P<code>\S+) cause=(?P<cause>\S+) charged=(?P<charged>true|false|unknown)(?: error=.+)?"
+)
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Trial:
+    """One API without a worker, and what a scenario may change in it."""
+
+    app: Litestar
+    shop: httpx.AsyncClient
+    call: Any
+    payer: Any
+    facilitator: Any
+    as_header: Callable[[Any], str]
+    monkeypatch: pytest.MonkeyPatch
+
+    @property
+    def rail(self) -> Any:
+        return self.call._gate._priced[0][1]
+
+    def header(self, **payload: str) -> str:
+        payment = self.payer.payment()
+        payment["payload"] |= payload
+        encoded: str = self.as_header(payment)
+        return encoded
+
+    async def pay(self, header: str = "", *, name: str = "the-one", content: bytes = b"{}") -> httpx.Response:
+        """Make a paid call. Its request id is `name`."""
+        headers = {"PAYMENT-SIGNATURE": header or self.header(), "X-Request-Id": name}
+        return await self.shop.post(PATH, content=content, headers=headers)
+
+    async def pay_slowly(self, *events: dict[str, Any]) -> httpx.Response:
+        """Make a paid call whose body arrives in these ASGI events, and then not at all."""
+        sent: list[Any] = []
+        coming = list(events)
+
+        async def receive() -> Any:
+            if not coming:
+                await asyncio.Event().wait()
+            return coming.pop(0)
+
+        async def send(event: Any) -> None:
+            sent.append(event)
+
+        headers = [
+            (b"content-length", b"9"),
+            (b"x-request-id", b"the-one"),
+            (b"payment-signature", self.header().encode()),
+        ]
+        scope = {"type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": headers}
+        await self.app(scope, receive, send)  # type: ignore[arg-type]
+        return httpx.Response(sent[0]["status"], headers=sent[0]["headers"], content=sent[1]["body"])
+
+    def open_pool(self) -> None:
+        """As if a worker served it."""
+        self.close_pool(None)
+
+    def close_pool(self, refusal: PoolRefusal | None) -> None:
+        async def take(dispatcher: Dispatcher, endpoint: Any) -> PoolRefusal | None:
+            dispatcher._taken[endpoint.pool] += refusal is None
+            return refusal
+
+        self.monkeypatch.setattr(Dispatcher, "take", take)
+
+    def run_raises(self, error: Exception) -> None:
+        async def run(*_: object) -> bytes:
+            raise error
+
+        self.open_pool()
+        self.monkeypatch.setattr(Dispatcher, "run", run)
+
+    def ledger_says(self, *entries: Entry | Exception) -> None:
+        """These verdicts one after the other, the last one for ever."""
+        saying = list(entries)
+
+        async def look_up(*_: object) -> Entry:
+            said = saying.pop(0) if len(saying) > 1 else saying[0]
+            if isinstance(said, Exception):
+                raise said
+            return said
+
+        self.open_pool()
+        self.monkeypatch.setattr(Ledger, "look_up", look_up)
+
+
+Scenario = Callable[[Trial], Awaitable[httpx.Response]]
+SCENARIOS: dict[Cause, Scenario] = {}
+CHARGED: dict[Cause, bool | str] = {
+    **dict.fromkeys((Cause.LEDGER_UNREACHABLE, Cause.SETTLEMENT_UNKNOWN, Cause.DRIVER_MISSING), "unknown"),
+    **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED), "unknown"),
+    **dict.fromkeys((Cause.SETTLEMENT_UNRECORDED, Cause.QUEUE_UNREACHABLE, Cause.ANSWER_LATE), True),
+    **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.REFUNDABLE), True),
+}
+"""The others are not charged."""
+REASONS = {Cause.PORT_UNAVAILABLE: "no_browser"}
+"""The others are their problem's reason themselves."""
+
+
+def scenario(cause: Cause) -> Callable[[Scenario], Scenario]:
+    """Declare how a cause comes about."""
+
+    def declare(how: Scenario) -> Scenario:
+        SCENARIOS[cause] = how
+        return how
+
+    return declare
+
+
+@scenario(Cause.NO_WORKER)
+async def no_worker(trial: Trial) -> httpx.Response:
+    return await trial.pay()
+
+
+@scenario(Cause.QUEUE_UNREADABLE)
+async def queue_unreadable(trial: Trial) -> httpx.Response:
+    async def unreadable(pools: Pools) -> None:
+        pools._states = {}
+
+    trial.monkeypatch.setattr(Pools, "_read", unreadable)
+    await asyncio.sleep(0)
+    trial.call._services.dispatcher._pools._states = {}
+    return await trial.pay()
+
+
+def closed_by(cause: Cause) -> None:
+    @scenario(cause)
+    async def closed(trial: Trial) -> httpx.Response:
+        trial.close_pool(PoolRefusal(cause, REASONS.get(cause)))
+        return await trial.pay()
+
+
+for each in (Cause.PORT_UNAVAILABLE, Cause.UPSTREAM_CLOSED, Cause.POOL_FULL, Cause.POOL_SLOW):
+    closed_by(each)
+
+
+@scenario(Cause.LONG_BODIES)
+async def long_bodies(trial: Trial) -> httpx.Response:
+    trial.monkeypatch.setattr("api.body.LONG_BYTES", 1)
+    trial.call._services.long_bodies._free_at = asyncio.get_running_loop().time() + 100
+    return await trial.pay()
+
+
+@scenario(Cause.CALLS_IN_FLIGHT)
+async def calls_in_flight(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.monkeypatch.setattr("api.payment.limits.IN_FLIGHT", 0)
+    return await trial.pay()
+
+
+@scenario(Cause.CALL_RATE)
+async def call_rate(trial: Trial) -> httpx.Response:
+    trial.monkeypatch.setattr(Limits, "of", lambda *_: Limit(60_000, 1))
+    trial.run_raises(RedisLost("on purpose"))
+    await trial.pay(name="before")
+    return await trial.pay()
+
+
+@scenario(Cause.LEDGER_DISK_FULL)
+async def ledger_disk_full(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.monkeypatch.setattr(Disk, "is_full", lambda _: True)
+    return await trial.pay()
+
+
+@scenario(Cause.LEDGER_FULL)
+async def ledger_full(trial: Trial) -> httpx.Response:
+    trial.ledger_says(RedisRefused("OOM"), Entry(Verdict.ABSENT))
+    return await trial.pay()
+
+
+@scenario(Cause.LEDGER_UNREACHABLE)
+async def ledger_unreachable(trial: Trial) -> httpx.Response:
+    trial.ledger_says(RedisLost("on purpose"))
+    return await trial.pay()
+
+
+@scenario(Cause.RAIL_DOWN)
+async def rail_down(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.monkeypatch.setattr(trial.rail.health, "is_up", False)
+    return await trial.pay()
+
+
+@scenario(Cause.VERIFICATION_UNANSWERED)
+async def verification_unanswered(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.rail.facilitator.url = NOWHERE
+    return await trial.pay(trial.header(signature="0x" + "ab" * 96))
+
+
+@scenario(Cause.VERIFICATION_REFUSED)
+async def verification_refused(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    return await trial.pay(trial.header(signature="0x" + "ab" * 96))
+
+
+@scenario(Cause.FACILITATOR_UNREACHABLE)
+async def facilitator_unreachable(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.rail.facilitator.url = NOWHERE
+    return await trial.pay()
+
+
+@scenario(Cause.SETTLING_GIVEN_UP)
+async def settling_given_up(trial: Trial) -> httpx.Response:
+    trial.ledger_says(Entry(Verdict.WAIT), Entry(Verdict.ABSENT))
+    return await trial.pay()
+
+
+async def left_unknown(trial: Trial, header: str, name: str) -> httpx.Response:
+    trial.open_pool()
+    trial.facilitator.script, trial.facilitator.evidence = ["error500"], "unknown"
+    return await trial.pay(header, name=name)
+
+
+@scenario(Cause.SETTLEMENT_UNKNOWN)
+async def settlement_unknown(trial: Trial) -> httpx.Response:
+    return await left_unknown(trial, trial.header(), "the-one")
+
+
+@scenario(Cause.DRIVER_MISSING)
+async def driver_missing(trial: Trial) -> httpx.Response:
+    header = trial.header()
+    await left_unknown(trial, header, "before")
+
+    async def refusal(*_: object, **__: object) -> PaymentRefused:
+        return PaymentRefused("expired")
+
+    trial.monkeypatch.setattr(Admission, "refusal", refusal)
+    trial.close_pool(PoolRefusal(Cause.NO_WORKER))
+    return await trial.pay(header)
+
+
+@scenario(Cause.SAME_CALL)
+async def same_call(trial: Trial) -> httpx.Response:
+    trial.monkeypatch.setattr("api.pipeline.DUPLICATE_WAIT_S", 0)
+    trial.ledger_says(Entry(Verdict.WAIT))
+    return await trial.pay()
+
+
+@scenario(Cause.SETTLEMENT_UNRECORDED)
+async def settlement_unrecorded(trial: Trial) -> httpx.Response:
+    async def lost(*_: object) -> bool:
+        raise RedisLost("on purpose")
+
+    trial.open_pool()
+    trial.monkeypatch.setattr(Ledger, "settled", lost)
+    return await trial.pay()
+
+
+def run_fails(cause: Cause, error: Exception) -> None:
+    @scenario(cause)
+    async def fails(trial: Trial) -> httpx.Response:
+        trial.run_raises(error)
+        return await trial.pay()
+
+
+run_fails(Cause.QUEUE_UNREACHABLE, RedisLost("on purpose"))
+run_fails(Cause.ANSWER_LATE, ReplyTimeout())
+run_fails(Cause.WORKER_KEY, Unread("on purpose"))
+run_fails(Cause.RUN_FAILED, ValueError("on purpose"))
+
+
+@scenario(Cause.REFUNDABLE)
+async def refundable(trial: Trial) -> httpx.Response:
+    trial.ledger_says(Entry(Verdict.FAILED, receipt=RECEIPT))
+    return await trial.pay()
+
+
+@scenario(Cause.UNEXPECTED)
+async def unexpected(trial: Trial) -> httpx.Response:
+    trial.ledger_says(ValueError("on purpose"))
+    return await trial.pay()
+
+
+def identified(cause: Cause, first: Entry) -> None:
+    @scenario(cause)
+    async def finds(trial: Trial) -> httpx.Response:
+        trial.ledger_says(Entry(Verdict.IDENTIFIED, other="eip155:8453:another"), first)
+        return await trial.pay()
+
+
+identified(Cause.IDENTIFIER_OF_ANOTHER, Entry(Verdict.CONFLICT))
+identified(Cause.IDENTIFIER_OPEN, Entry(Verdict.IDLE))
+identified(Cause.IDENTIFIER_SECRET, Entry(Verdict.ANSWER, receipt=RECEIPT, answer=b"sealed for another payment"))
+
+
+@scenario(Cause.BODY_LATE)
+async def body_late(trial: Trial) -> httpx.Response:
+    trial.monkeypatch.setattr("api.body.READ_TIMEOUT_S", 0.05)
+    return await trial.pay_slowly()
+
+
+@scenario(Cause.BODY_CUT_OFF)
+async def body_cut_off(trial: Trial) -> httpx.Response:
+    part = {"type": "http.request", "body": b"{", "more_body": True}
+    return await trial.pay_slowly(part, {"type": "http.disconnect"})
+
+
+@scenario(Cause.SETTLEMENT_REFUSED)
+async def settlement_refused(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.facilitator.script = ["refuse"]
+    return await trial.pay()
+
+
+@scenario(Cause.SETTLEMENT_REFUTED)
+async def settlement_refuted(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.facilitator.script, trial.facilitator.evidence = ["error500"], "void"
+    return await trial.pay()
+
+
+@scenario(Cause.REFUSED_BEFORE)
+async def refused_before(trial: Trial) -> httpx.Response:
+    trial.open_pool()
+    trial.facilitator.script = ["refuse"]
+    header = trial.header()
+    await trial.pay(header, name="before")
+    return await trial.pay(header)
+
+
+@pytest.fixture
+def trial(
+    app: Litestar,
+    shop: httpx.AsyncClient,
+    paid_calls: dict[str, Any],
+    payer: Any,
+    facilitator: Any,
+    as_header: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Trial:
+    return Trial(app, shop, paid_calls[PATH], payer, facilitator, as_header, monkeypatch)
+
+
+def lines(caplog: pytest.LogCaptureFixture, request: str = "the-one") -> list[re.Match[str]]:
+    """The lines of one request. Whatever mentions it has the form of LINE."""
+    told = [record.getMessage() for record in caplog.records if request in record.getMessage()]
+    matches = [LINE.fullmatch(message) for message in told]
+    assert None not in matches, told
+    return [match for match in matches if match is not None]
+
+
+@pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.reason)
+async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
+    trial: Trial, caplog: pytest.LogCaptureFixture, cause: Cause
+) -> None:
+    """With request, payment, endpoint, code, cause and charged; an operator sees it without any setting."""
+    caplog.set_level(logging.DEBUG)
+    answer = await SCENARIOS[cause](trial)
+    (line,) = lines(caplog)
+    charged = CHARGED.get(cause, False)
+    if cause.code == "payment_required":
+        assert (answer.status_code, line["code"]) == (402, answer.json()["error"])
+    else:
+        problem = answer.json()
+        reason = REASONS.get(cause, cause.reason)
+        assert (problem["code"], problem["reason"], problem["detail"]) == (cause.code, reason, cause.detail)
+        assert (problem["charged"], line["code"]) == (charged, cause.code)
+        assert ("payment-response" in answer.headers) == (charged is True)
+    assert (line["endpoint"], line["cause"], line["charged"]) == ("echo", cause.reason, str(charged).lower())
+    knows_payment = cause not in (Cause.BODY_LATE, Cause.BODY_CUT_OFF, Cause.LONG_BODIES)
+    assert line["payment"].startswith("eip155:8453:") == knows_payment
+    (record,) = [record for record in caplog.records if "the-one" in record.getMessage()]
+    assert record.levelno >= logging.WARNING
+
+
+def test_causes_are_told_apart() -> None:
+    """By their words and by their sentences; and each has a code that the API knows."""
+    assert len({cause.detail for cause in Cause}) == len(Cause)
+    assert {cause.code for cause in Cause} <= {*ERROR_KINDS, "payment_required"}
+    assert all(cause.detail.endswith(".") for cause in Cause)
+
+
+async def test_a_failed_job_is_one_line_with_its_id(
+    trial: Trial, worker: dramatiq.Worker, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its cause is the reason that the endpoint documents, or else its code."""
+    for reason, cause in (("upstream_timeout", "upstream_timeout"), (None, "upstream_failed")):
+        failed = Failed(code="upstream_failed", detail="No.", reason=reason, retryable=True)
+        trial.monkeypatch.setattr("workers.actors.execute", lambda *_, failed=failed: failed)
+        answer = await trial.pay(name=f"request-{cause}")
+        assert (answer.status_code, answer.json()["reason"]) == (502, reason)
+        (line,) = lines(caplog, f"request-{cause}")
+        assert (line["code"], line["cause"], line["charged"]) == ("upstream_failed", cause, "true")
+        assert re.fullmatch(r"[0-9a-f]{32}", line["job"])
+
+
+async def test_what_is_answered_or_not_paid_leaves_no_line(
+    trial: Trial, worker: dramatiq.Worker, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nor does a payment that our own checks refuse: nothing was asked of anybody."""
+    caplog.set_level(logging.DEBUG)
+    assert (await trial.pay()).status_code == 200
+    assert (await trial.shop.post(PATH, headers={"X-Request-Id": "the-one"})).status_code == 402
+    assert (await trial.shop.put(PATH, headers={"X-Request-Id": "the-one"})).status_code == 405
+    assert (await trial.pay("not base64")).status_code == 402
+    assert lines(caplog) == []
+
+
+async def test_an_invalid_body_is_one_line_without_a_word_of_it(trial: Trial, caplog: pytest.LogCaptureFixture) -> None:
+    """The code is the cause."""
+    trial.open_pool()
+    answer = await trial.pay(content=b'{"message": 5, "secret": "hunter2"}')
+    assert answer.status_code == 400
+    (line,) = lines(caplog)
+    assert (line["code"], line["cause"], line["charged"]) == ("invalid_body", "invalid_body", "false")
+    assert "hunter2" not in caplog.text
+
+
+async def test_a_payment_for_an_unknown_path_is_one_line(trial: Trial, caplog: pytest.LogCaptureFixture) -> None:
+    """The path is the caller's text, and is not in it."""
+    headers = {"PAYMENT-SIGNATURE": trial.header(), "X-Request-Id": "the-one"}
+    assert (await trial.shop.post("/v1/cdp/hunter2", headers=headers)).status_code == 404
+    (line,) = lines(caplog)
+    assert (line["endpoint"], line["code"], line["charged"]) == ("-", "not_found", "false")
+
+
+def test_the_ledger_is_asked_as_the_table_says() -> None:
+    """A call without a slot drives nothing, whatever else is wrong with it."""
+    assert {how for (_, has_slot), how in LOOK_UPS.items() if not has_slot} == {LookUp.PEEK}
