@@ -14,23 +14,28 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from compose.sandbox import scenes
 from shared.json_rpc import JsonRpc
 
 _OPTIONS = (
     *("--host", "127.0.0.1", "--no-cors", "--silent", "--accounts", "0"),
     # What Base speaks: EIP-7702 is in it, so an account with a key may have code.
     *("--hardfork", "prague"),
-    # A block for every transaction at once, and one every 2 s as on Base. Without the latter the newest block, and with it
-    # the time that eth_call sees, stays behind the clock: a fresh authorization would be "not yet valid".
-    *("--mixed-mining", "--block-time", "2"),
+    # A block for every transaction at once, and one every so often, as on the real chain. Without the latter the newest
+    # block, and with it the time that eth_call sees, stays behind the clock: a fresh authorization would be "not yet valid".
+    "--mixed-mining",
     # The states of old blocks go to the disk, up to 3,600 of them, unless told otherwise. The newest few must stay
     # (--prune-history would drop them too): "latest" is looked up first and read afterwards, and may be old by then.
     *("--max-persisted-states", "1"),
     # No --state: with a block every 2 s the file would grow by some 75 MB a day. Every start is a fresh chain.
 )
+_BLOCK_TIME_S = {scenes.BASE: "2", scenes.ETHEREUM: "12"}
 # The contract that remembers the last 8,191 block hashes (EIP-2935).
 _BLOCK_HASHES = "0x0000F90827F1C53a10cb7A02335B175320002935"
 _STOP = "0x00"
@@ -55,11 +60,18 @@ def find_anvil(folders: Iterable[Path]) -> Path | None:
     return Path(on_path) if on_path else None
 
 
-def command(binary: Path, port: int, chain_id: int, var: Path) -> list[str]:
-    """The command line of the sandbox's node."""
-    states = var.resolve() / "sandbox" / "anvil"
-    place = ("--port", str(port), "--chain-id", str(chain_id), "--cache-path", str(states))
-    return [str(binary.resolve()), *place, *_OPTIONS]
+def command(binary: Path, port: int, chain_id: int, var: Path, first_block: Mapping[str, Any]) -> list[str]:
+    """The command line of the sandbox's node.
+
+    Args:
+        first_block: geth's genesis.json.
+    """
+    folder = var.resolve() / "sandbox" / f"anvil-{chain_id}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "genesis.json").write_bytes(msgspec.json.encode(first_block))
+    place = ("--port", str(port), "--chain-id", str(chain_id), "--cache-path", str(folder))
+    pace = ("--init", str(folder / "genesis.json"), "--block-time", _BLOCK_TIME_S[chain_id])
+    return [str(binary.resolve()), *place, *pace, *_OPTIONS]
 
 
 def forget_block_hashes(rpc: JsonRpc) -> None:

@@ -10,7 +10,18 @@ from typing import Any, Literal
 import msgspec
 
 CONTRACTS = Path(__file__).with_name("contracts")
-ContractName = Literal["UsdcSandbox", "Wallet1271"]
+ContractName = Literal[
+    "BareToken",
+    "Collectible",
+    "MultiToken",
+    "NamedToken",
+    "OldToken",
+    "Proxy1967",
+    "Reverts",
+    "Spender",
+    "UsdcSandbox",
+    "Wallet1271",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,13 @@ def _write(source: Path, compiled: dict[str, Any], version: str, into: Path) -> 
 
 
 def _run(command: list[str], stdin: bytes = b"") -> bytes:
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
-    if done.returncode:
-        raise CompileFailed(done.stderr.decode(errors="replace"))
-    return done.stdout
+    # Into a file: solcjs ends before all of a long answer has gone through a pipe.
+    with tempfile.TemporaryFile() as output:
+        done = subprocess.run(command, input=stdin, stdout=output, stderr=subprocess.PIPE, check=False)
+        if done.returncode:
+            raise CompileFailed(done.stderr.decode(errors="replace"))
+        output.seek(0)
+        return output.read()
 
 
 if __name__ == "__main__":

@@ -84,7 +84,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
             made[PREFIX + "FACILITATOR_PORT"] = port
             for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
-                made[PREFIX + name] = value
+                if not name.startswith("RPC_") or is_missing(name):  # who has nodes reads the real chains
+                    made[PREFIX + name] = value
             if is_missing("LEDGER_URL"):
                 _forget_last_run(made[PREFIX + "LEDGER_URL"], ("eip155", *others))
         if local is not None and not any(PREFIX + setting in given for setting in OUTGOING):

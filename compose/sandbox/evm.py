@@ -1,17 +1,21 @@
-"""The sandbox's EVM chain: Base's chain id, USDC at its own address, and funded wallets."""
+"""The sandbox's EVM chains: Base, with funded wallets to pay with, and Ethereum, which is only read. Both have scenes."""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from compose.sandbox import anvil, artefact
+from compose.sandbox import anvil, scenes
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
+from compose.sandbox.scene_state import ETHER, genesis
+from compose.sandbox.scene_transactions import replay
 from compose.sandbox.wallets import Wallets, load_wallets
 from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
@@ -19,11 +23,11 @@ from shared.x402.networks import EVM_USDC
 
 NodeKind = Literal["anvil", "pyevm"]
 
-CHAIN_ID = 8453
+CHAIN_ID = scenes.BASE
 USDC = EVM_USDC[f"eip155:{CHAIN_ID}"]
 PAYER_FUNDS = 1_000 * 10**USDC.decimals
 """What the payer has after `provision`, in atomic units of USDC."""
-SETTLER_FUNDS_WEI = 10_000 * 10**18
+SETTLER_FUNDS_WEI = 10_000 * ETHER
 
 _MINED_WITHIN_S = 10.0
 
@@ -75,7 +79,7 @@ class EvmSandbox:
 def start_chain(
     var: Path, *, prefer: NodeKind | None = None, port: int = 0, node_folders: Sequence[Path] = ()
 ) -> Chain:
-    """Start a fresh chain and return when it answers.
+    """Start a fresh Base with its scenes and return when it answers.
 
     Args:
         var: the project's state folder; anvil is looked for in ``node`` in it.
@@ -86,29 +90,74 @@ def start_chain(
     Raises:
         StartFailed: anvil was asked for and is not installed, or the node did not come up.
     """
+    return _start(var, {scenes.BASE: port}, prefer, node_folders)[0]
+
+
+def start_chains(
+    var: Path, *, prefer: NodeKind | None = None, node_folders: Sequence[Path] = ()
+) -> tuple[Chain, Chain]:
+    """Base and Ethereum, as `start_chain` starts one. Each is to be stopped."""
+    base, ethereum = _start(var, {scenes.BASE: 0, scenes.ETHEREUM: 0}, prefer, node_folders)
+    return base, ethereum
+
+
+def _start(
+    var: Path, wanted: Mapping[int, int], prefer: NodeKind | None, node_folders: Sequence[Path]
+) -> Sequence[Chain]:
+    """A chain for each id and port."""
     binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node", *node_folders])
     if prefer == "anvil" and binary is None:
         raise StartFailed("anvil is not installed: see compose/sandbox/anvil.py for the command")
-    port = claim_port(port)
-    command = anvil.command(binary, port, CHAIN_ID, var) if binary else _pyevm(load_wallets(var), port)
-    child = spawn("chain", command, var)
-    chain = Chain("anvil" if binary else "pyevm", f"http://127.0.0.1:{port}", CHAIN_ID, child)
-    rpc = JsonRpc(chain.rpc_url)
-    child.wait_ready(lambda: bool(rpc("eth_chainId") == hex(CHAIN_ID)))
-    if binary:
-        anvil.forget_block_hashes(rpc)
-    return chain
+    ports = {chain_id: claim_port(port) for chain_id, port in wanted.items()}
+    now = int(time.time())
+    with contextlib.ExitStack() as on_failure:
+        chains = _anvils(binary, ports, var, now) if binary else _pyevm(ports, var)
+        for chain in chains:
+            on_failure.callback(chain.stop)
+        for chain in chains:
+            rpc = JsonRpc(chain.rpc_url)
+            chain.child.wait_ready(partial(_is_chain, rpc, chain.chain_id))
+            if binary:
+                anvil.forget_block_hashes(rpc)
+                replay(rpc, chain.chain_id, now)
+        on_failure.pop_all()
+    return chains
+
+
+def _anvils(binary: Path, ports: Mapping[int, int], var: Path, now: int) -> Sequence[Chain]:
+    chains = []
+    for chain_id, port in ports.items():
+        first_block = genesis(chain_id, now - scenes.GENESIS_DAYS_AGO * scenes.DAY_S)
+        command = anvil.command(binary, port, chain_id, var, first_block)
+        chains.append(Chain("anvil", _url(port), chain_id, spawn(f"chain-{chain_id}", command, var)))
+    return chains
+
+
+def _pyevm(ports: Mapping[int, int], var: Path) -> Sequence[Chain]:
+    """All in one process."""
+    command = [sys.executable, "-m", "compose.sandbox.pyevm_chain", "--fund", load_wallets(var).settler]
+    for chain_id, port in ports.items():
+        command += ["--chain", f"{chain_id}={port}"]
+    child = spawn("chains", command, var)
+    return [Chain("pyevm", _url(port), chain_id, child) for chain_id, port in ports.items()]
+
+
+def _is_chain(rpc: JsonRpc, chain_id: int) -> bool:
+    return bool(rpc("eth_chainId") == hex(chain_id))
+
+
+def _url(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
 
 
 def provision(chain: Chain, var: Path) -> EvmSandbox:
-    """Place USDC, give the settler gas and top the payer up to 1,000 USDC. Doing it again changes nothing.
+    """On Base: give the settler gas and top the payer up to 1,000 USDC. Doing it again changes nothing.
 
     The wallets are this machine's: ``sandbox/wallets.json`` in `var`, made the first time.
     """
     wallets = load_wallets(var)
     rpc = JsonRpc(chain.rpc_url)
-    if chain.kind == "anvil":  # py-evm has both from its first block
-        rpc("anvil_setCode", USDC.address, "0x" + artefact.load("UsdcSandbox").deployed_bytecode.hex())
+    if chain.kind == "anvil":  # on py-evm the settler has it from the first block
         rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
     missing = PAYER_FUNDS - _balance_of(rpc, wallets.payer)
     if missing > 0:
@@ -123,10 +172,6 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
         settler=wallets.settler,
         pay_to=wallets.pay_to,
     )
-
-
-def _pyevm(wallets: Wallets, port: int) -> list[str]:
-    return [sys.executable, "-m", "compose.sandbox.pyevm_chain", "--port", str(port), "--fund", wallets.settler]
 
 
 def _balance_of(rpc: JsonRpc, account: str) -> int:

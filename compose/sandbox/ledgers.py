@@ -1,4 +1,4 @@
-"""The sandbox's ledgers, all started at once: a local EVM chain, and a local ledger for each further network."""
+"""The sandbox's ledgers, all started at once: two local EVM chains, and a local ledger for each further network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compose.sandbox.child import ROOT
-from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
+from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains
 from compose.sandbox.solana import SolanaSandbox, start_solana
 from compose.sandbox.stellar import StellarSandbox, start_stellar
 from compose.sandbox.xrpl import XrplSandbox, start_xrpl
@@ -26,10 +26,12 @@ class Ledgers:
     """Running ledgers, each with a funded payer.
 
     Attributes:
+        ethereum: an EVM chain that is only read.
         others: by name, those of OTHERS that were asked for.
     """
 
     chain: Chain
+    ethereum: Chain
     evm: EvmSandbox
     others: dict[str, SolanaSandbox | StellarSandbox | XrplSandbox]
 
@@ -37,7 +39,7 @@ class Ledgers:
     def words(self) -> str:
         """Which they are, for people."""
         chain = "anvil" if self.chain.kind == "anvil" else "py-evm (slower: with npm, scripts/setup fetches anvil)"
-        return ", ".join((f"{chain} for Base", *(f"a local {name}" for name in self.others)))
+        return ", ".join((f"{chain} for Base and Ethereum", *(f"a local {name}" for name in self.others)))
 
     def settings(self, var: Path, facilitator_url: str) -> dict[str, str]:
         """What makes a service of them, by the name of the setting; settlers' keys are put into `var`."""
@@ -46,6 +48,8 @@ class Ledgers:
             "EVM_PAY_TO": self.evm.pay_to,
             "EVM_SETTLER_KEY_FILE": str(private_file(var / "settler.key", self.evm.settler_key)),
             "EVM_FACILITATOR_URL": facilitator_url,
+            "RPC_BASE_URLS": self.chain.rpc_url,
+            "RPC_ETHEREUM_URLS": self.ethereum.rpc_url,
         }
         for name, ledger in self.others.items():
             prefix = name.upper()
@@ -82,29 +86,32 @@ class Ledgers:
 
 @contextlib.contextmanager
 def ledgers(var: Path, names: Collection[str]) -> Iterator[Ledgers]:
-    """Start the EVM chain and the others that are named, and stop them at the end.
+    """Start the EVM chains and the others that are named, and stop them at the end.
 
     Raises:
         StartFailed: one did not come up.
     """
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(1 + len(names), "ledger") as starting:
-        chain = starting.submit(
-            start_chain, var, node_folders=[ROOT / "var" / "node"]
-        )  # where scripts/setup puts anvil
+        # Where scripts/setup puts anvil.
+        chains = starting.submit(start_chains, var, node_folders=[ROOT / "var" / "node"])
         others = {name: starting.submit(_START[name], var) for name in names}
         # Whatever has come up is stopped, also when another one did not.
-        for started in (chain, *others.values()):
+        for started in (chains, *others.values()):
             stack.callback(_stop, started)
+        base, ethereum = chains.result()
         yield Ledgers(
-            chain=chain.result(),
-            evm=provision(chain.result(), var),
+            chain=base,
+            ethereum=ethereum,
+            evm=provision(base, var),
             others={name: started.result() for name, started in others.items()},
         )
 
 
 def _stop(started: Future[Any]) -> None:
     if started.exception() is None:
-        started.result().child.stop()
+        result = started.result()
+        for one in result if isinstance(result, tuple) else (result,):
+            one.child.stop()
 
 
 def private_file(path: Path, content: str) -> Path:

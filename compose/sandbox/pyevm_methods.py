@@ -8,7 +8,7 @@ from typing import Any
 from eth.abc import BlockAPI, LogAPI
 from eth_typing import Hash32
 
-from compose.sandbox.pyevm_node import CHAIN_ID, Mined, Node
+from compose.sandbox.pyevm_node import Mined, Node
 from compose.sandbox.pyevm_wire import (
     block_json,
     from_hex,
@@ -57,8 +57,15 @@ def _head(node: Node) -> int:
     return len(node.blocks) - 1
 
 
+def _block_number(node: Node) -> str:
+    node.keep_up()
+    return hex(_head(node))
+
+
 def _get_block_by_number(node: Node, block: str, full: bool = False) -> Any:
     number = _number_of(node, block)
+    if number is None:
+        node.keep_up()
     number = _head(node) if number is None else number
     return block_json(node, node.blocks[number], full) if 0 <= number <= _head(node) else None
 
@@ -120,9 +127,9 @@ def _send_raw_transaction(node: Node, raw: str) -> str:
 def _get_transaction_by_hash(node: Node, transaction_hash: str) -> Any:
     wanted = Hash32(from_hex(transaction_hash))
     if mined := node.mined(wanted):
-        return transaction_json(mined.transaction, mined)
+        return transaction_json(node, mined.transaction, mined)
     waiting = node.waiting(wanted)
-    return transaction_json(waiting, None) if waiting else None
+    return transaction_json(node, waiting, None) if waiting else None
 
 
 def _get_transaction_receipt(node: Node, transaction_hash: str) -> Any:
@@ -170,9 +177,9 @@ def _topics_match(log: LogAPI, wanted: Sequence[set[int]]) -> bool:
 
 _METHODS: dict[str, Callable[..., Any]] = {
     "eth_accounts": lambda node: [],
-    "eth_blockNumber": lambda node: hex(_head(node)),
+    "eth_blockNumber": _block_number,
     "eth_call": _call,
-    "eth_chainId": lambda node: hex(CHAIN_ID),
+    "eth_chainId": lambda node: hex(node.chain_id),
     "eth_estimateGas": _estimate_gas,
     "eth_feeHistory": _fee_history,
     "eth_gasPrice": lambda node: hex(node.next_base_fee() + _TIP_WEI),
@@ -188,6 +195,6 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "eth_maxPriorityFeePerGas": lambda node: hex(_TIP_WEI),
     "eth_sendRawTransaction": _send_raw_transaction,
     "eth_syncing": lambda node: False,
-    "net_version": lambda node: str(CHAIN_ID),
+    "net_version": lambda node: str(node.chain_id),
     "web3_clientVersion": lambda node: "coinslot-sandbox/py-evm",
 }

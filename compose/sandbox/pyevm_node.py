@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 from eth.abc import BlockAPI, BlockHeaderAPI, ComputationAPI, ReceiptAPI, SignedTransactionAPI, StateAPI
 from eth.chains.base import MiningChain
@@ -28,10 +28,11 @@ from eth_typing import Address, BlockNumber, Hash32
 from eth_utils.exceptions import ValidationError
 
 from compose.sandbox.pyevm_pool import Pool
+from compose.sandbox.scene_state import GAS_LIMIT, Account
 from shared.json_rpc import REVERTED, RpcError
 
-CHAIN_ID = 8453
-GAS_LIMIT = 30_000_000
+BLOCK_S = 10.0
+"""Age of the newest block at which an empty one follows when somebody asks: a node whose head is old is not believed."""
 _ERROR_STRING = bytes.fromhex("08c379a0")
 
 
@@ -44,7 +45,6 @@ class _SandboxVM(PragueVM):
 
 
 class _SandboxChain(MiningChain):
-    chain_id = CHAIN_ID
     vm_configuration = ((BlockNumber(0), _SandboxVM),)
 
 
@@ -77,31 +77,39 @@ class Mined:
 
 
 class Node:
-    """The chain and what waits for it."""
+    """The chain and what waits for it.
 
-    def __init__(self, code: Mapping[Address, bytes], balances: Mapping[Address, int]) -> None:
+    Args:
+        accounts: of the first block.
+        began: the time of the first block, in seconds since 1970.
+    """
+
+    def __init__(self, chain_id: int, accounts: Mapping[Address, Account], began: int) -> None:
+        self.chain_id = chain_id
         genesis = {
             "difficulty": POST_MERGE_DIFFICULTY,
             "nonce": POST_MERGE_NONCE,
             "gas_limit": GAS_LIMIT,
-            "timestamp": int(time.time()),
+            "timestamp": began,
             "receipt_root": BLANK_ROOT_HASH,
             "transaction_root": BLANK_ROOT_HASH,
         }
-        accounts = {
-            account: {"balance": balances.get(account, 0), "code": code.get(account, b""), "nonce": 0, "storage": {}}
-            for account in {*code, *balances}
+        state = {
+            address: {"balance": account.balance, "code": account.code, "nonce": 0, "storage": account.storage}
+            for address, account in accounts.items()
         }
+        chain = type("Chain", (_SandboxChain,), {"chain_id": chain_id})
         # py-evm says less of its types than it keeps to.
-        self._chain = cast(
-            _SandboxChain, _SandboxChain.from_genesis(get_db_backend(), cast(Any, genesis), cast(Any, accounts))
-        )
+        self._chain: _SandboxChain = chain.from_genesis(get_db_backend(), genesis, state)  # type: ignore[attr-defined]
         self._pool = Pool()
         self._mined: dict[Hash32, Mined] = {}
         self.blocks: list[BlockAPI] = [self._chain.get_canonical_block_by_number(BlockNumber(0))]
 
-    def send(self, raw: bytes) -> Hash32:
+    def send(self, raw: bytes, timestamp: int | None = None) -> Hash32:
         """Mine a signed transaction, and every waiting one whose turn has come by it. A transaction ahead of its turn waits.
+
+        Args:
+            timestamp: of its block, not before that of the newest one; None: now.
 
         Raises:
             RpcError: it can never be mined. (One that reverts is mined, as on any chain.)
@@ -114,9 +122,20 @@ class Node:
         if transaction.nonce > expected:
             self._pool.add(transaction)
             return transaction.hash
-        self._mine(transaction)
+        self._mine(transaction, timestamp)
         self._mine_successors(transaction)
         return transaction.hash
+
+    def keep_up(self) -> None:
+        """Mine an empty block when the newest one is old."""
+        if self.blocks[-1].header.timestamp + BLOCK_S < time.time():
+            self.mine_empty()
+
+    def mine_empty(self, timestamp: int | None = None) -> None:
+        """Mine a block without transactions. `timestamp` as in `send`."""
+        self._chain.header = self._next_header(timestamp)
+        result, _, _ = self._chain.mine_all([], mix_hash=os.urandom(32))
+        self.blocks.append(result.imported_block)
 
     def mined(self, transaction_hash: Hash32) -> Mined | None:
         """The transaction of that hash, once it is in a block."""
@@ -172,11 +191,10 @@ class Node:
             raise RpcError(-32000, "block not found")
         return self.blocks[block].header
 
-    def _next_header(self) -> BlockHeaderAPI:
+    def _next_header(self, timestamp: int | None = None) -> BlockHeaderAPI:
         head = self.blocks[-1].header
-        return self._chain.create_header_from_parent(
-            head, timestamp=max(int(time.time()), head.timestamp), gas_limit=GAS_LIMIT
-        )
+        wanted = int(time.time()) if timestamp is None else timestamp
+        return self._chain.create_header_from_parent(head, timestamp=max(wanted, head.timestamp), gas_limit=GAS_LIMIT)
 
     def _decode(self, raw: bytes) -> SignedTransactionAPI:
         try:
@@ -185,13 +203,13 @@ class Node:
             transaction.check_signature_validity()
         except Exception as error:  # py-evm lets its decoders' own errors through, and the bytes are the caller's
             raise RpcError(-32000, f"invalid transaction: {error}") from error
-        if transaction.chain_id != CHAIN_ID:
-            raise RpcError(-32000, f"invalid chain id for signer: have {transaction.chain_id} want {CHAIN_ID}")
+        if transaction.chain_id != self.chain_id:
+            raise RpcError(-32000, f"invalid chain id for signer: have {transaction.chain_id} want {self.chain_id}")
         return transaction
 
-    def _mine(self, transaction: SignedTransactionAPI) -> None:
+    def _mine(self, transaction: SignedTransactionAPI, timestamp: int | None = None) -> None:
         self._require_funds(transaction)
-        self._chain.header = self._next_header()
+        self._chain.header = self._next_header(timestamp)
         try:
             result, (receipt,), (computation,) = self._chain.mine_all([transaction], mix_hash=os.urandom(32))
         except ValidationError as error:
@@ -218,7 +236,7 @@ class Node:
     def _execute(self, message: Message, block: int | None) -> ComputationAPI:
         try:
             state = self._costless(block)
-            computation = state.apply_transaction(_unsigned(message, state.get_nonce(message.sender)))
+            computation = state.apply_transaction(self._unsigned(message, state.get_nonce(message.sender)))
         except ValidationError as error:
             raise RpcError(-32000, str(error)) from error
         if computation.is_error:
@@ -238,21 +256,20 @@ class Node:
         """A state in which gas is free, so that anybody may be the sender. What happens in it is never persisted."""
         return self._chain.get_vm(self._header(block).copy(base_fee_per_gas=0)).state
 
-
-def _unsigned(message: Message, nonce: int) -> SignedTransactionAPI:
-    """The message in the clothes of a transaction, which is what py-evm executes."""
-    unsigned = UnsignedDynamicFeeTransaction(
-        CHAIN_ID,
-        nonce,
-        0,  # max_priority_fee_per_gas
-        0,  # max_fee_per_gas
-        message.gas,
-        message.to,
-        message.value,
-        message.data,
-        (),  # access_list
-    )
-    return cast(SignedTransactionAPI, SpoofTransaction(unsigned, from_=message.sender))
+    def _unsigned(self, message: Message, nonce: int) -> SignedTransactionAPI:
+        """The message in the clothes of a transaction, which is what py-evm executes."""
+        unsigned = UnsignedDynamicFeeTransaction(
+            self.chain_id,
+            nonce,
+            0,  # max_priority_fee_per_gas
+            0,  # max_fee_per_gas
+            message.gas,
+            message.to,
+            message.value,
+            message.data,
+            (),  # access_list
+        )
+        return cast(SignedTransactionAPI, SpoofTransaction(unsigned, from_=message.sender))
 
 
 def _reverted(data: bytes) -> RpcError:

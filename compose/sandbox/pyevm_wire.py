@@ -9,7 +9,8 @@ from eth.vm.forks.byzantium.constants import EIP658_TRANSACTION_STATUS_CODE_SUCC
 from eth_typing import Address
 from eth_utils.address import to_checksum_address
 
-from compose.sandbox.pyevm_node import CHAIN_ID, GAS_LIMIT, Message, Mined, Node
+from compose.sandbox.pyevm_node import Message, Mined, Node
+from compose.sandbox.scene_state import GAS_LIMIT
 
 
 def to_hex(value: bytes) -> str:
@@ -75,18 +76,18 @@ def block_json(node: Node, block: BlockAPI, full: bool) -> dict[str, Any]:
         "receiptsRoot": to_hex(header.receipt_root),
         "size": hex(sum(len(one.transaction.encode()) for one in mined) + 600),
         "transactions": [
-            transaction_json(one.transaction, one) if full else to_hex(one.transaction.hash) for one in mined
+            transaction_json(node, one.transaction, one) if full else to_hex(one.transaction.hash) for one in mined
         ],
     }
 
 
-def transaction_json(transaction: SignedTransactionAPI, mined: Mined | None) -> dict[str, Any]:
+def transaction_json(node: Node, transaction: SignedTransactionAPI, mined: Mined | None) -> dict[str, Any]:
     """A transaction; one that waits is in no block yet."""
     kind = transaction.type_id
     written: dict[str, Any] = {
         "hash": to_hex(transaction.hash),
         "type": hex(kind or 0),
-        "chainId": hex(CHAIN_ID),
+        "chainId": hex(node.chain_id),
         "nonce": hex(transaction.nonce),
         "from": to_checksum_address(transaction.sender),
         "to": to_checksum_address(transaction.to) if transaction.to else None,
@@ -96,7 +97,7 @@ def transaction_json(transaction: SignedTransactionAPI, mined: Mined | None) -> 
         "input": to_hex(transaction.data),
         "r": hex(transaction.r),
         "s": hex(transaction.s),
-        "v": hex(transaction.y_parity if kind else transaction.y_parity + 2 * CHAIN_ID + 35),
+        "v": hex(transaction.y_parity if kind else transaction.y_parity + 2 * node.chain_id + 35),
         "blockHash": to_hex(mined.block.hash) if mined else None,
         "blockNumber": hex(mined.block.number) if mined else None,
         "transactionIndex": "0x0" if mined else None,

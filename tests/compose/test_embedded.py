@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from compose.sandbox.embedded import embed
+from shared.json_rpc import JsonRpc
 from shared.ledger import LOST, RECHECK
 from shared.settings import InvalidSetting
 
@@ -47,3 +48,17 @@ def test_nothing_is_looked_for_on_chains_that_begin_anew(tmp_path: Path) -> None
         assert ledger.zrange(RECHECK, 0, -1) == [elsewhere.encode()]
         assert ledger.keys(f"{LOST}:*") == [f"{LOST}:{elsewhere}".encode()]
         assert ledger.get("coinslot:answer:eip155:8453:0xaa") == b"kept"
+
+
+@pytest.mark.enable_socket
+def test_endpoints_read_the_local_chains_unless_nodes_are_given(tmp_path: Path) -> None:
+    """Each chain has its own node, and an operator's is not replaced."""
+    given = {"COINSLOT_DNS_SERVER": "127.0.0.1:53", "COINSLOT_RPC_ETHEREUM_URLS": "https://node.example/key"}
+    with embed(given, tmp_path) as embedded:
+        (base,) = embedded.settings.rpc_base_urls
+        assert JsonRpc(base)("eth_chainId") == hex(8453)
+        assert embedded.settings.rpc_ethereum_urls == ("https://node.example/key",)
+        assert "COINSLOT_RPC_ETHEREUM_URLS" not in embedded.environment
+    with embed({"COINSLOT_DNS_SERVER": "127.0.0.1:53"}, tmp_path) as embedded:
+        (ethereum,) = embedded.settings.rpc_ethereum_urls
+        assert JsonRpc(ethereum)("eth_chainId") == "0x1"

@@ -6,8 +6,8 @@ pragma solidity 0.8.37;
 ///         those of the real contract, because a facilitator is written against them.
 ///
 ///         One rule is changed: `mint` is open to everybody. Left out altogether, because no sandbox payment meets them:
-///         the proxy, roles, pause, blacklist, permit (EIP-2612), allowance increments, receiveWithAuthorization and the
-///         bytes form of cancelAuthorization.
+///         the proxy, roles, pause, permit (EIP-2612), allowance increments, receiveWithAuthorization and the bytes form of
+///         cancelAuthorization. Who is blacklisted is put into the storage.
 ///
 /// @dev Made to be placed, not deployed: no constructor, no immutables, no initial storage. The runtime code works at any
 ///      address of any chain, which is how it gets USDC's own address and so USDC's own EIP-712 domain.
@@ -35,6 +35,7 @@ contract UsdcSandbox {
     mapping(address owner => mapping(address spender => uint256)) public allowance;
     /// @notice True when the authorizer's nonce is used or cancelled.
     mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
+    mapping(address account => bool) public isBlacklisted;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);

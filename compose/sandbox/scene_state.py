@@ -1,0 +1,148 @@
+"""The first block of the sandbox's EVM chains: code, storage and ether of every account of the scenes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from compose.sandbox import scenes
+from compose.sandbox.artefact import ContractName, load
+from shared.x402.evm import keccak256
+
+ETHER = 10**18
+GAS_LIMIT = 30_000_000
+
+_IMPLEMENTATION_SLOT = int.from_bytes(keccak256(b"eip1967.proxy.implementation")) - 1
+_UNLIMITED = 2**256 - 1
+_USDC_BALANCES = {
+    scenes.HOLDER: 1_269_567_890,  # 1234.56789 after the transfer and the swap
+    scenes.DUSTY: 5_000,
+    scenes.GASLESS: 100_000_000,
+    scenes.BLACKLISTED: 50_000_000,
+    scenes.DELEGATED: 75_000_000,
+}
+_ETHER = {
+    scenes.HOLDER: 2 * ETHER,
+    scenes.DUSTY: ETHER // 100,
+    scenes.BLACKLISTED: ETHER,
+    scenes.DELEGATED: ETHER,
+}
+# The order of the contracts' state variables.
+_SUPPLY, _BALANCES, _ALLOWANCES = 0, 1, 2
+_USDC_BLACKLIST = 4
+_NAME, _SYMBOL, _DECIMALS = 3, 4, 5
+_NFT_OWNERS, _NFT_COUNTS = 0, 1
+
+
+@dataclass(slots=True)
+class Account:
+    """What an account has in the first block."""
+
+    code: bytes = b""
+    storage: dict[int, int] = field(default_factory=dict)
+    balance: int = 0
+
+
+def accounts(chain_id: int) -> dict[str, Account]:
+    """By address, for the chain with that id."""
+    made = {address: Account(balance=balance) for address, balance in _ETHER.items()}
+    for address, code, storage in _contracts(chain_id):
+        account = made.setdefault(address, Account())
+        account.code, account.storage = code, storage
+    return made
+
+
+def genesis(chain_id: int, timestamp: int) -> dict[str, Any]:
+    """The first block as geth's genesis.json, which anvil reads."""
+    return {
+        "config": {"chainId": chain_id},
+        "timestamp": hex(timestamp),
+        "gasLimit": hex(GAS_LIMIT),
+        "difficulty": "0x0",
+        "alloc": {
+            address: {
+                "balance": hex(account.balance),
+                "code": "0x" + account.code.hex(),
+                "storage": {f"0x{slot:064x}": f"0x{value:064x}" for slot, value in account.storage.items()},
+            }
+            for address, account in accounts(chain_id).items()
+        },
+    }
+
+
+def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
+    spender = _code("Spender")
+    return [
+        (scenes.USDC[chain_id], _code("UsdcSandbox"), _usdc()),
+        (scenes.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
+        (scenes.COPYCAT, _code("NamedToken"), _named("USD Coin", "USD\N{CYRILLIC CAPITAL LETTER ES}", 6, 10**6)),
+        (scenes.BYTES32_ERC20, _code("OldToken"), _balances(ETHER)),
+        (scenes.BARE_ERC20, _code("BareToken"), _balances(1)),
+        (scenes.GREEDY_ERC20, b"\xfe", {}),  # INVALID
+        (scenes.ERC721, _code("Collectible"), _erc721()),
+        (scenes.ERC1155, _code("MultiToken"), {_slot(7, _slot_of(scenes.HOLDER, 0)): 3}),
+        (scenes.OLD_SPENDER, spender, {}),
+        (scenes.MALICIOUS, spender, {}),
+        (scenes.PROXY, _code("Proxy1967"), {_IMPLEMENTATION_SLOT: int(scenes.OLD_SPENDER, 16)}),
+        (scenes.UPGRADED_PROXY, _code("Proxy1967"), {_IMPLEMENTATION_SLOT: int(scenes.FRESH_SPENDER, 16)}),
+        (scenes.MINIMAL_PROXY, _minimal_proxy(scenes.OLD_SPENDER), {}),
+        (scenes.REVERTS, _code("Reverts"), {}),
+        (scenes.SILENT, b"\0", {}),  # STOP
+        (scenes.DELEGATED, b"\xef\x01\x00" + _bytes(scenes.OLD_SPENDER), {}),
+    ]
+
+
+def _usdc() -> dict[int, int]:
+    balances = {_slot_of(account, _BALANCES): balance for account, balance in _USDC_BALANCES.items()}
+    return {_SUPPLY: sum(_USDC_BALANCES.values()), **balances, _slot_of(scenes.BLACKLISTED, _USDC_BLACKLIST): 1}
+
+
+def _balances(unit: int) -> dict[int, int]:
+    """HOLDER has 1,000 of a million, the exchange the rest, and HOLDER allows it as much as there is."""
+    return {
+        _SUPPLY: 1_000_000 * unit,
+        _slot_of(scenes.HOLDER, _BALANCES): 1_000 * unit,
+        _slot_of(scenes.OLD_SPENDER, _BALANCES): 999_000 * unit,
+        _slot(int(scenes.OLD_SPENDER, 16), _slot_of(scenes.HOLDER, _ALLOWANCES)): _UNLIMITED,
+    }
+
+
+def _named(name: str, symbol: str, decimals: int, unit: int) -> dict[int, int]:
+    return {_NAME: _short(name), _SYMBOL: _short(symbol), _DECIMALS: decimals, **_balances(unit)}
+
+
+def _erc721() -> dict[int, int]:
+    owners = {1: scenes.HOLDER, 2: scenes.HOLDER, 2**256 - 1: scenes.HOLDER}
+    return {
+        **{_slot(token_id, _NFT_OWNERS): int(owner, 16) for token_id, owner in owners.items()},
+        _slot_of(scenes.HOLDER, _NFT_COUNTS): len(owners),
+    }
+
+
+def _slot_of(account: str, mapping: int) -> int:
+    return _slot(int(account, 16), mapping)
+
+
+def _slot(key: int, mapping: int) -> int:
+    """Where Solidity keeps the value of `key`, in the mapping at that slot."""
+    return int.from_bytes(keccak256(key.to_bytes(32) + mapping.to_bytes(32)))
+
+
+def _short(text: str) -> int:
+    """A string of at most 31 bytes in its slot: the bytes, and twice their number in the last place."""
+    raw = text.encode()
+    return int.from_bytes(raw.ljust(31, b"\0") + bytes([2 * len(raw)]))
+
+
+def _minimal_proxy(implementation: str) -> bytes:
+    """EIP-1167."""
+    before, after = "363d3d373d3d3d363d73", "5af43d82803e903d91602b57fd5bf3"
+    return bytes.fromhex(before) + _bytes(implementation) + bytes.fromhex(after)
+
+
+def _code(name: ContractName) -> bytes:
+    return load(name).deployed_bytecode
+
+
+def _bytes(address: str) -> bytes:
+    return bytes.fromhex(address.removeprefix("0x"))

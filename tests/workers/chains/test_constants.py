@@ -1,0 +1,59 @@
+"""What is kept for an hour, and what never is."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.evm.chains import Balance, Call, Code, Reverted
+from workers.adapters import chain_constants
+from workers.adapters.chain_constants import MAX_AGE_S, Constants
+
+SYMBOL = Call(to="0x" + "70" * 20, data=b"\1", is_constant=True)
+CODE = Code("0x" + "70" * 20, is_constant=True)
+
+
+def test_answers_are_kept_for_an_hour() -> None:
+    """And not longer."""
+    now = [0.0]
+    constants = Constants(lambda: now[0])
+    constants.put(SYMBOL, b"USDC")
+    now[0] = MAX_AGE_S
+
+    assert constants.get(SYMBOL) == b"USDC"
+    assert constants.get(Call(to=SYMBOL.to, data=b"\2", is_constant=True)) is None
+    now[0] += 1
+    assert constants.get(SYMBOL) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        (SYMBOL, b""),
+        (SYMBOL, Reverted(b"")),
+        (CODE, b""),
+        (CODE, b"\xef\x01\x00" + b"\x70" * 20),
+        (Call(to=SYMBOL.to, data=SYMBOL.data), b"USDC"),
+        (Code(CODE.address), b"\x60"),
+        (Balance(CODE.address), 7),
+    ],
+)
+def test_what_may_change_is_not_kept(call: Call | Code | Balance, answer: object) -> None:
+    """Nothing empty, no revert, no delegation, and nothing that does not say that it is constant."""
+    constants = Constants()
+    constants.put(call, answer)
+
+    assert constants.get(call) is None
+
+
+def test_there_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not asked for longest goes first."""
+    monkeypatch.setattr(chain_constants, "MAX_BYTES", 3_000)
+    constants = Constants()
+    codes = [Code(f"0x{n:040x}", is_constant=True) for n in range(5)]
+    for code in codes[:4]:
+        constants.put(code, b"\x60" * 100)
+    assert constants.get(codes[0]) is not None
+
+    constants.put(codes[4], b"\x60" * 1_000)
+
+    assert [constants.get(code) is not None for code in codes] == [True, False, False, True, True]
