@@ -25,6 +25,7 @@ def listings(address: str) -> tuple[Listing, ...]:
     return _table().get(bytes.fromhex(address[2:]), ())
 
 
+@cache
 def version() -> str:
     """Of the data: changes when the data does."""
     return data_file.load("addresses.bin").header.version

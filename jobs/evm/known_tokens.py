@@ -28,6 +28,7 @@ def known_tokens(chain: Chain) -> dict[str, KnownToken]:
     return _by_chain()[CHAIN_IDS[chain]]
 
 
+@cache
 def version() -> str:
     """Of the data: changes when the data does."""
     return data_file.load("tokens.tsv").header.version

@@ -6,7 +6,7 @@ Source: Solidity documentation, Control Structures, "Error handling: Assert, Req
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -48,7 +48,7 @@ class ErrorArgument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     name: str
     type: str
-    value: object
+    value: Any
 
 
 class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -61,7 +61,7 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     name: str
     type: str
-    value: object
+    value: Any
 
 
 class Method(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -122,7 +122,9 @@ def _of_flows(facts: Facts) -> Phrase | None:
     unwrapped = _unwrapped_on_the_way(facts)
     if unwrapped:
         return Phrase("swap", f"{_joined(paid)} for about {ether(unwrapped)} ETH")
-    return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(other for other in others if other != ZERO))}")
+    # What was burned beside ether went to nobody, but the ether went to the contract.
+    recipients = [other for other in others if other != ZERO] or [facts.transaction.to or ZERO]
+    return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(recipients))}")
 
 
 def _of_wrapping(facts: Facts) -> Phrase | None:

@@ -149,12 +149,13 @@ async def no_worker(trial: Trial) -> httpx.Response:
 
 @scenario(Cause.QUEUE_UNREADABLE)
 async def queue_unreadable(trial: Trial) -> httpx.Response:
-    async def unreadable(pools: Pools) -> None:
-        pools._states = {}
+    async def lost(*_: Any) -> None:
+        raise RedisLost("the queue")
 
-    trial.monkeypatch.setattr(Pools, "_read", unreadable)
-    await asyncio.sleep(0)
-    trial.call._services.dispatcher._pools._states = {}
+    pools: Pools = trial.call._services.dispatcher._pools
+    trial.monkeypatch.setattr(pools, "_script", lost)
+    for _ in range(2):  # the first may wait for a read that began before
+        await pools.states()
     return await trial.pay()
 
 

@@ -187,6 +187,18 @@ def test_code_has_its_form_and_its_age(node: JsonRpc) -> None:
     }
 
 
+def test_the_week_has_blocks_before_the_fresh_spender(node: JsonRpc) -> None:
+    """Who looks for the block of a week ago with a few probes needs some that are younger and do not have it yet."""
+    fresh = node("eth_getTransactionReceipt", scenes.TRANSACTIONS[int(node("eth_chainId"), 16)]["creation"])
+    created = int(fresh["blockNumber"], 16)
+
+    times = [int(node("eth_getBlockByNumber", hex(created - n), False)["timestamp"], 16) for n in range(1, 25)]
+
+    assert times == sorted(times, reverse=True)
+    assert times[-1] > time.time() - BEFORE_FRESH
+    assert node("eth_getCode", scenes.FRESH_SPENDER, hex(created - 1)) == "0x"
+
+
 def test_everything_is_answered_in_one_batch(chains: tuple[Chain, Chain]) -> None:
     """Every method that the reading endpoints use, at one block, over one connection."""
     for chain in chains:

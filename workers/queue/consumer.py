@@ -19,16 +19,8 @@ from redis.exceptions import RedisError, ResponseError
 from shared.failpoints import reach
 from shared.redis_connection import RedisConnection
 from shared.replies import LIST_TTL_S
-from shared.streams import (
-    FIELD,
-    GROUP,
-    LEASE_MS,
-    MAX_DELIVERIES,
-    RENEW_MS,
-    SILENT_MS,
-    stream_key,
-    unavailable_key,
-)
+from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
+from workers.queue.availability import AvailabilityReport
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
 
 log = logging.getLogger(__name__)
@@ -42,8 +34,7 @@ FORGET_MS = 10 * 60 * 1000
 _RECONNECT_S = 0.1
 _ACK_TRIES = 30
 _FIELD = FIELD.encode()
-_LAST_ID = f"{2**64 - 1}-{2**64 - 2}"
-"""No entry has a higher id: a consumer that reads its pending entries from here gets none, and Redis sees that it lives."""
+
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 
@@ -70,7 +61,7 @@ class StreamConsumer(Consumer):
         is_inline: messages are run in the thread that iterates.
         is_batched: messages are read and acknowledged up to LINGER_S later, for fewer and larger writes.
         unavailable_reason: why no message can be run now, "" when one can. Then nothing is fetched, and the reason is
-            reported under `unavailable_key`.
+            reported (workers/queue/availability.py).
     """
 
     def __init__(
@@ -99,8 +90,7 @@ class StreamConsumer(Consumer):
         self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
         self._name = uuid.uuid4().hex
-        self._unavailable_key = unavailable_key(queue_name, self._name)
-        self._has_reported = False
+        self._report = AvailabilityReport(self._reading, queue_name, self._name)
         self._fetched: deque[StreamMessage] = deque()
         # Without messages that run inline: they take less time than a lease.
         self._held: set[bytes] = set()
@@ -124,7 +114,7 @@ class StreamConsumer(Consumer):
             if not self._may_work():
                 self._wait_without_fetching()
             else:
-                self._report_available()
+                self._report.withdraw()
                 if is_due:
                     self._claim_abandoned()
                 if not self._fetched:
@@ -171,7 +161,7 @@ class StreamConsumer(Consumer):
         try:
             self._send_pending_acks()
             self._give_back()
-            self._report_available()
+            self._report.withdraw()
             if not self._held:
                 self._reading.call("XGROUP", "DELCONSUMER", self._stream, GROUP, self._name)
         except RedisError:
@@ -191,23 +181,8 @@ class StreamConsumer(Consumer):
         self._send_pending_acks()
         self._give_back()
         if not self.is_stopping and (reason := self._unavailable_reason()):
-            self._report_unavailable(reason)
+            self._report.renew(reason)
         time.sleep(self._block_ms / 1000)
-
-    def _report_unavailable(self, reason: str) -> None:
-        """Tell the API the reason, and Redis that this consumer lives."""
-        self._has_reported = True
-        # The report of a consumer that dies outlives the time in which it passes for living: it never looks available.
-        report = ("SET", self._unavailable_key, reason, "PX", SILENT_MS + RENEW_MS)
-        presence = ("XREADGROUP", "GROUP", GROUP, self._name, "COUNT", 1, "STREAMS", self._stream, _LAST_ID)
-        _, answer = self._reading.send((report, presence))
-        if isinstance(answer, ResponseError):
-            raise answer
-
-    def _report_available(self) -> None:
-        if self._has_reported:
-            self._reading.call("DEL", self._unavailable_key)
-            self._has_reported = False
 
     def _give_back(self) -> None:
         while self._fetched:

@@ -70,6 +70,12 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
         {"burn", "erc20_transfer"},
     ),
     (
+        "a burn that ether comes with",
+        {"to": ROUTER, "value": ONE, "logs": [moved(USDC, ALICE, NOBODY, 1_500_000)]},
+        "Sent 1 ETH and 1.5 USDC to 0x2626…e481" + PAID,
+        {"burn", "native_transfer"},
+    ),
+    (
         "a swap of tokens, several transfers summed",
         {
             "to": ROUTER,
