@@ -153,8 +153,9 @@ async def queue_unreadable(trial: Trial) -> httpx.Response:
         pools._states = {}
 
     trial.monkeypatch.setattr(Pools, "_read", unreadable)
-    await asyncio.sleep(0)
-    trial.call._services.dispatcher._pools._states = {}
+    watching = trial.call._services.dispatcher._pools
+    await watching.stop()  # a read that is under way would end after this one
+    watching._states = {}
     return await trial.pay()
 
 
