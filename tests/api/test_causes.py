@@ -149,13 +149,13 @@ async def no_worker(trial: Trial) -> httpx.Response:
 
 @scenario(Cause.QUEUE_UNREADABLE)
 async def queue_unreadable(trial: Trial) -> httpx.Response:
-    async def lost(*_: Any) -> None:
-        raise RedisLost("the queue")
+    async def unreadable(pools: Pools) -> None:
+        pools._states = {}
 
-    pools: Pools = trial.call._services.dispatcher._pools
-    trial.monkeypatch.setattr(pools, "_script", lost)
-    for _ in range(2):  # the first may wait for a read that began before
-        await pools.states()
+    trial.monkeypatch.setattr(Pools, "_read", unreadable)
+    watching = trial.call._services.dispatcher._pools
+    await watching.stop()  # a read that is under way would end after this one
+    watching._states = {}
     return await trial.pay()
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from api.causes import Cause
 from api.discovery.table import markdown
+from api.errors import ERROR_KINDS
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Pool
 from shared.settings import Settings
@@ -31,6 +33,14 @@ def test_every_setting_is_documented() -> None:
     operations = text("docs/operations.md")
     for name in Settings().variables():
         assert f"`{name}`" in operations
+
+
+def test_every_cause_is_documented() -> None:
+    """With its HTTP status, and no other cause is."""
+    rows = re.findall(r"^\| `(\w+)` \| (\d{3}) \| (?:true|false|unknown) \|", text("docs/operations.md"), re.MULTILINE)
+    statuses = {cause.reason: ERROR_KINDS[cause.code].status if cause.code in ERROR_KINDS else 402 for cause in Cause}
+    assert [name for name, _ in rows] == list(dict.fromkeys(name for name, _ in rows))
+    assert {name: int(status) for name, status in rows} == statuses
 
 
 def test_no_unknown_setting_is_documented() -> None:

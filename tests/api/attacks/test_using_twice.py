@@ -305,8 +305,8 @@ async def test_p39_no_spelling_of_the_path_is_another_call(
     as_header: AsHeader,
     origin: str | None,
 ) -> None:
-    """The path is written differently, to use a payment twice or to avoid the gate: either there is nothing, or it is
-    the same call with the same payment. Both ways into the API, past the framework and through it."""
+    """The path is written differently, to use a payment twice or to avoid the gate: either there is nothing, or it is the
+    same call with the same payment. A browser's Origin changes nothing."""
     more = {"Origin": origin} if origin else {}
     header = as_header(payer.payment())
     first = await shop.post(PATH, json={"message": "a"}, headers=paid(header, **more))
