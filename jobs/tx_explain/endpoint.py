@@ -185,7 +185,7 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-EXAMPLE_HASH = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
+EXAMPLE_HASH = "0x5f4a8b699ab0183d8b9b4a5a844bb32cbae1a09d2b94d538a7d9dc52c4b34841"
 
 ENDPOINT = Endpoint(
     name="tx-explain",
