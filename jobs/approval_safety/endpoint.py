@@ -5,7 +5,7 @@
 - A spender's age is read from the chain as it was seven days ago. Where no node has that past the answer is `unverifiable`, and
   never `low`. `ageDays` is a lower bound: 7 or more for what was there then, 0 for what was not.
 - An amount of zero takes an approval back, which is safe whoever the spender is.
-- For an ERC-721 the amount is the id of one NFT.
+- For an ERC-721 the amount is the id of one NFT, also when it is zero.
 """
 
 from __future__ import annotations
