@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 MEASURED = frozenset(
@@ -20,10 +21,13 @@ MADE_ANEW = frozenset(
     )
 )
 """Fields of what the sandbox or a script makes each time."""
+_FEE = re.compile(r"paid [0-9.]+ ETH")
 
 
 def unmeasured(answer: Any) -> Any:
-    """An answer without these fields, at any depth."""
+    """An answer without these fields, at any depth, and without the fee in a transaction's narrative."""
+    if isinstance(answer, str):
+        return _FEE.sub("paid some ETH", answer)
     if isinstance(answer, dict):
         return {name: unmeasured(value) for name, value in answer.items() if name not in MEASURED | MADE_ANEW}
     return [unmeasured(each) for each in answer] if isinstance(answer, list) else answer

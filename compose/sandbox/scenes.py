@@ -1,8 +1,8 @@
 """What the sandbox's two EVM chains carry beside payments: tokens, contracts, accounts and transactions to ask about.
 
 All addresses are the same on both chains but USDC's own. They are written out here because the examples of the endpoints that
-read chains use them; so is the hash of the transfer. On the real chains only HOLDER, FRIEND, USDC, PERMIT2, ERC721 and MALICIOUS
-exist, and are something else.
+read chains use them; so is the hash of the transfer. On the real chains only HOLDER, FRIEND, USDC, PERMIT2, ERC721 and
+MALICIOUS exist, and are something else.
 
 The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block for each transaction since (scene_transactions).
 anvil keeps states for 50 minutes on Base, and for 100 on Ethereum: after that the past has no state there.
