@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from jobs import echo
+from jobs.approval_safety import endpoint as approval_safety
+from jobs.chain import endpoints as chain
 from jobs.dns import endpoint as dns
 from jobs.faker import endpoint as faker
 from jobs.json_repair import endpoint as json_repair
@@ -13,16 +15,19 @@ from jobs.prompt_injection_scan import endpoint as prompt_injection_scan
 from jobs.regex_test import endpoint as regex_test
 from jobs.rss import endpoint as rss
 from jobs.ssl_info import endpoint as ssl_info
+from jobs.tx_explain import endpoint as tx_explain
+from jobs.wallet_doctor import endpoint as wallet_doctor
 from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
 from jobs.whois import endpoint as whois
 from jobs.x402_discover import endpoint as x402_discover
+from jobs.xrpl_wallet_watch import endpoint as xrpl_wallet_watch
 from jobs.youtube import endpoint as youtube
 from shared.endpoint import Endpoint
 
 UPDATED = "2026-11-22T00:00:00Z"
 """The day on which anything that discovery shows last changed, in UTC. Indexers read it to know when to look again."""
 
-DIGEST = "2d920321033ae8b9"
+DIGEST = "3d141401b0cb4959"
 """The digest of what discovery showed on that day. tests/contract/test_updated.py computes it, and says what to write here."""
 
 CATALOGUE: tuple[Endpoint, ...] = (
@@ -41,6 +46,11 @@ CATALOGUE: tuple[Endpoint, ...] = (
     x402_discover.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
     ssl_info.ENDPOINT,
+    tx_explain.ENDPOINT,
+    wallet_doctor.ENDPOINT,
+    approval_safety.ENDPOINT,
+    xrpl_wallet_watch.ENDPOINT,
+    *chain.ENDPOINTS,
 )
 
 BY_NAME: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in CATALOGUE}

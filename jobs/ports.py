@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from jobs.evm.chains import Chains
 from jobs.hosts import PublicUrl
 from jobs.observation import Previous
 from jobs.xrpl_wallet_watch.ledger import XrplLedger
@@ -242,6 +243,11 @@ class Ports(Protocol):
     @property
     def whois(self) -> Whois:
         """The WHOIS client."""
+        ...
+
+    @property
+    def chains(self) -> Chains:
+        """Ethereum and Base."""
         ...
 
     @property

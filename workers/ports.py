@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from jobs.evm.chains import Chain
 from shared.egress import Egress, egress
 from shared.pools import Pool
 from shared.settings import Settings
@@ -19,6 +20,7 @@ from workers.port_lifecycle import LivePort
 if TYPE_CHECKING:
     from workers.adapters.calculations import ChildCalculations
     from workers.adapters.captions import YouTubeCaptions
+    from workers.adapters.chains import NodeChains
     from workers.adapters.dns import CachedDns
     from workers.adapters.tls import TlsInspector
     from workers.adapters.whois import WhoisClient
@@ -45,6 +47,11 @@ class WorkerPorts:
     ) -> None:
         self.settings: Egress = egress(settings)
         self._agent = f"coinslot (+{settings.base_url})"
+        self._chain_urls: dict[Chain, tuple[str, ...]] = {
+            "ethereum": settings.rpc_ethereum_urls,
+            "base": settings.rpc_base_urls,
+        }
+        self._hedge = settings.rpc_hedge
         self._xrpl = settings.xrpl
         self._children = children
         self._close = close
@@ -126,6 +133,13 @@ class WorkerPorts:
         from workers.adapters.whois import WhoisClient
 
         return WhoisClient(self.connector, root=self.settings.whois_iana, port=self.settings.whois_port)
+
+    @cached_property
+    def chains(self) -> NodeChains:
+        """Implements jobs.evm.chains.Chains."""
+        from workers.adapters.chains import NodeChains
+
+        return NodeChains(self._chain_urls, hedge=self._hedge)
 
     @cached_property
     def xrpl(self) -> XrplNodes:

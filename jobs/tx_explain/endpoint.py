@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Chain
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Chain, check_configured
 from jobs.evm.reader import WITHIN_S, Reader
 from jobs.evm.reverts import Revert
 from jobs.ports import Context
@@ -52,6 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName = "base"
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         if not _HASH.fullmatch(self.tx_hash):
             raise InvalidField("The hash of a transaction is 0x and 64 hex digits.", field="txHash")
 
@@ -185,7 +186,7 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-EXAMPLE_HASH = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
+EXAMPLE_HASH = "0x5f4a8b699ab0183d8b9b4a5a844bb32cbae1a09d2b94d538a7d9dc52c4b34841"
 
 ENDPOINT = Endpoint(
     name="tx-explain",
@@ -196,6 +197,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.OLDER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary=(
         "Explains a transaction of Base or Ethereum: a narrative, the decoded method, ERC-20, ERC-721 and ERC-1155 transfers, "
@@ -209,23 +211,23 @@ ENDPOINT = Endpoint(
             "chainId": 8453,
             "txHash": EXAMPLE_HASH,
             "status": "success",
-            "narrative": "Sent 25 USDC to 0x7099…79C8 and paid 0.00001 ETH for gas.",
+            "narrative": "Sent 25 USDC to 0x7099…79C8 and paid 0.00005179 ETH for gas.",
             "foundOn": None,
             "type": "dynamic_fee",
             "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "contractCreated": None,
-            "nonce": "7",
+            "nonce": "0",
             "valueWei": "0",
             "valueFormatted": "0",
             "blockNumber": "38500000",
             "timestamp": "2026-11-20T15:04:05Z",
             "blockTimestamp": "2026-11-20T15:04:05Z",
             "confirmations": 12,
-            "gasLimit": "80000",
-            "gasUsed": "50000",
+            "gasLimit": "150000",
+            "gasUsed": "51736",
             "effectiveGasPriceWei": "199900000",
-            "l1FeeWei": "5000000000",
+            "l1FeeWei": None,
             "blobFeeWei": None,
             "feeWei": "10000000000000",
             "feeFormatted": "0.00001",
@@ -250,7 +252,7 @@ ENDPOINT = Endpoint(
                     "amount": "25000000",
                     "amountFormatted": "25",
                     "tokenId": None,
-                    "logIndex": 4,
+                    "logIndex": 0,
                     "isCanonical": True,
                 }
             ],
