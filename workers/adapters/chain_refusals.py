@@ -49,7 +49,8 @@ _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
     ("insufficient_funds", _words("insufficient (funds|balance)", "enough balance", "lack ?of ?fund", "out ?of ?fund")),
     (
         "out_of_gas",
-        _words("out ?of ?gas", "gas required exceeds", "intrinsic gas", "gas .*overflow", "insufficient gas"),
+        # OOG: what revm calls memory that nobody could pay.
+        _words("out ?of ?gas", r"oog\b", "gas required exceeds", "intrinsic gas", "gas .*overflow", "insufficient gas"),
     ),
     ("invalid_opcode", _words("invalid ?(fe)?opcode", "opcode", "invalid ?instruction", "bad ?instruction")),
     (
