@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
@@ -38,6 +38,7 @@ from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
+from jobs.evm import chains
 from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
@@ -61,9 +62,10 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     rails = configured_rails(settings)
     configured = {rail.rail for rail in rails}
     binder = Binder(master)
+    chains.configure(settings.readable)
     gates = tuple(
         PaymentGate(endpoint, rails, settings.base_url, binder)
-        for endpoint in catalogue
+        for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )
 
@@ -124,6 +126,15 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         openapi_config=None,
         logging_config=None,
     )
+
+
+def _readable(catalogue: Sequence[Endpoint], settings: Settings) -> Iterator[Endpoint]:
+    """All but those that read a ledger of which there is no node here: every call of them would be charged and fail."""
+    for endpoint in catalogue:
+        if not endpoint.reads or settings.readable.intersection(endpoint.reads):
+            yield endpoint
+        else:
+            log.warning("%s is not sold: the settings name no node of %s", endpoint.name, " or ".join(endpoint.reads))
 
 
 def _document_routes(gates: Sequence[PaymentGate], settings: Settings) -> list[BaseRouteHandler]:

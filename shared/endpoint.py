@@ -6,7 +6,7 @@ import enum
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -45,6 +45,9 @@ class Flavour(enum.Enum):
 
 
 ALL_RAILS = tuple(Rail)
+
+Readable = Literal["ethereum", "base", "xrpl"]
+"""A ledger that endpoints can read."""
 
 
 MOST_BYTES = "most_bytes"
@@ -94,6 +97,7 @@ class Endpoint:
         rails: how it can be paid for. The challenge lists the configured ones among them.
         request: a msgspec Struct. Decoding it validates everything that can be known without the network.
         response: a msgspec Struct. The worker encodes it once.
+        reads: ledgers that it reads through the operator's nodes. It is sold where one of them has a node in the settings.
         failures: documented reasons of a 502.
         listed: False keeps it out of every discovery document. It can still be called.
         holds_secret: the request contains a key or secret, so no part of it is ever stored.
@@ -123,6 +127,7 @@ class Endpoint:
     example: Example
     run: Callable[[Any, Any], Any]
     rails: tuple[Rail, ...] = ALL_RAILS
+    reads: tuple[Readable, ...] = ()
     failures: tuple[str, ...] = ()
     listed: bool = True
     holds_secret: bool = False

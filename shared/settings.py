@@ -14,6 +14,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from shared import failpoints
+from shared.endpoint import Readable
 from shared.rail_settings import (
     FORMS,
     EthereumRailSettings,
@@ -132,6 +133,16 @@ class Settings:
     def variables(self) -> dict[str, object]:
         """Every setting's value by the name of its variable. Some are secrets."""
         return dict(_variables(self, PREFIX))
+
+    @property
+    def readable(self) -> frozenset[Readable]:
+        """The ledgers that have a node to read from."""
+        nodes: dict[Readable, tuple[str, ...]] = {
+            "ethereum": self.rpc_ethereum_urls,
+            "base": self.rpc_base_urls,
+            "xrpl": self.xrpl.read_urls,
+        }
+        return frozenset(ledger for ledger, urls in nodes.items() if urls)
 
     def __repr__(self) -> str:
         """All but addresses, which may hold a password or a key."""

@@ -13,6 +13,7 @@ import pytest_socket
 import redis
 
 from compose.sandbox.redis_server import start_redis
+from jobs.evm import chains
 
 TESTS = Path(__file__).parent
 
@@ -43,6 +44,12 @@ def sockets(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     pytest_socket.enable_socket()
     pytest_socket._remove_restrictions()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def chains_of_this_process() -> None:
+    """Requests for every chain are valid, unless a test has started an API that says otherwise."""
+    chains.configure(tuple(chains.CHAIN_IDS))
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,17 @@
 """How long code has been at an address: was it there seven days ago?
 
-The block of then is found by its timestamp, with four probes at most, because blocks are not a fixed time apart everywhere.
+The block of then is found by its timestamp, because blocks are not a fixed time apart everywhere. There are at most
+four probes, each one batch of calls. Where blocks come as the chain promises, the first or the second probe, of one block each,
+is close. On any other chain (one that stood still, a test chain that began yesterday) a probe asks for some thirty blocks:
+evenly spread, and ever denser towards both ends. It leaves a sixteenth of the blocks, and near the ends far less.
+
 Then one read of the code at that block decides. A node without an archive cannot say; then nobody here claims that it is safe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from jobs.evm.chains import BlockTime, Chain, ChainCall, Code, Unavailable
@@ -16,6 +21,10 @@ from shared.outcome import UpstreamFailed
 DAY_S = 86_400
 WINDOW_S = 7 * DAY_S
 MAX_PROBES = 4
+REGULAR_S = DAY_S
+"""Where a block is nearer to the moment than that, blocks come regularly enough to go on with one at a time."""
+STEPS = 16
+"""Into so many parts a larger probe divides what is between the two known blocks."""
 CLOSE_S = 3_600
 """A block that is older than seven days by less is the block of seven days ago."""
 BLOCK_S: dict[Chain, int] = {"base": 2, "ethereum": 12}
@@ -50,6 +59,19 @@ class Bracket(NamedTuple):
             return False
         return self.target - self.before.time <= CLOSE_S or self.after.number - self.before.number == 1
 
+    @property
+    def is_near(self) -> bool:
+        """Whether one of the two is near enough to the moment to go on from there."""
+        points = [self.after] if self.before is None else [self.before, self.after]
+        return any(abs(point.time - self.target) < REGULAR_S for point in points)
+
+    def with_point(self, point: Point) -> Bracket:
+        """With one more block that is known."""
+        if point.time <= self.target:
+            is_nearer = self.before is None or point.number > self.before.number
+            return self._replace(before=point) if is_nearer else self
+        return self._replace(after=point) if point.number < self.after.number else self
+
 
 class Age(NamedTuple):
     """Of code at an address.
@@ -72,17 +94,16 @@ def week_ago(reader: Reader) -> Bracket:
     assert reader.block is not None
     head = Point(reader.block, reader.timestamp)
     bracket = Bracket(None, head, head.time - WINDOW_S)
-    guess = max(0, head.number - WINDOW_S // BLOCK_S[reader.chain])
     for probe in range(MAX_PROBES):
-        (time,) = reader.read(BlockTime(guess))
-        if time is None:
-            break
-        point = Point(guess, time)
-        older = time <= bracket.target
-        bracket = bracket._replace(before=point) if older else bracket._replace(after=point)
         if bracket.is_close or bracket.after.number == 0:
             break
-        guess = _next(bracket, head, BLOCK_S[reader.chain], halve=probe == 1)
+        likely = _likely(bracket, head, BLOCK_S[reader.chain])
+        is_regular = (probe == 0 and likely > 0) or (probe == 1 and bracket.is_near)
+        numbers = [likely] if is_regular else sorted({likely, *_ladder(bracket)})
+        times = reader.read(*(BlockTime(number) for number in numbers))
+        for number, time in zip(numbers, times, strict=True):
+            if time is not None:
+                bracket = bracket.with_point(Point(number, time))
     return bracket
 
 
@@ -115,16 +136,30 @@ def past(reader: Reader, block: int, *calls: ChainCall) -> tuple[Any, ...]:
         return tuple(Unavailable() for _ in calls)
 
 
-def _next(bracket: Bracket, head: Point, block_s: int, *, halve: bool) -> int:
-    """The block to look at next, between the two that are known; further back when none is old enough yet."""
+def _likely(bracket: Bracket, head: Point, block_s: int) -> int:
+    """Where the block of the moment should be, if blocks come regularly."""
     before, after = bracket.before, bracket.after
     if before is None:
         seconds = (head.time - after.time) / (head.number - after.number) if head.number > after.number else block_s
         # A little more than it takes, so that this one is old enough.
-        return max(0, after.number - int((after.time - bracket.target) / max(seconds, 0.1) * 1.02) - 1)
-    if halve:
-        guess = (before.number + after.number) // 2
-    else:
-        part = (bracket.target - before.time) / max(after.time - before.time, 1)
-        guess = before.number + int((after.number - before.number) * part)
+        margin = 1.02 if head.number > after.number else 1
+        return max(0, after.number - math.ceil((after.time - bracket.target) / max(seconds, 0.1) * margin))
+    part = (bracket.target - before.time) / max(after.time - before.time, 1)
+    guess = before.number + int((after.number - before.number) * part)
     return min(max(guess, before.number + 1), after.number - 1)
+
+
+def _ladder(bracket: Bracket) -> Iterator[int]:
+    """Blocks between the two that are known: all, or evenly spread, and at distances of 1, 4, 16... from either."""
+    low = bracket.before.number if bracket.before else -1
+    high = bracket.after.number
+    width = high - low
+    if width <= 3 * STEPS:
+        yield from range(low + 1, high)
+        return
+    yield from (low + width * step // STEPS for step in range(1, STEPS))
+    distance = 1
+    while distance < width:
+        yield low + distance
+        yield high - distance
+        distance *= 4

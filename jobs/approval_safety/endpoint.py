@@ -5,7 +5,7 @@
 - A spender's age is read from the chain as it was seven days ago. Where no node has that past the answer is `unverifiable`, and
   never `low`. `ageDays` is a lower bound: 7 or more for what was there then, 0 for what was not.
 - An amount of zero takes an approval back, which is safe whoever the spender is.
-- For an ERC-721 the amount is the id of one NFT.
+- For an ERC-721 the amount is the id of one NFT, also when it is zero.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from jobs.chain.request import Address, ChainName, check_addresses, parsed
-from jobs.evm.chains import FAILURES
+from jobs.evm.chains import CHAIN_IDS, FAILURES, check_configured
 from jobs.evm.quantity import MAX_UINT256, parse_uint256
 from jobs.evm.reader import WITHIN_S, Reader
 from jobs.evm.reader import Response as ChainResponse
@@ -48,6 +48,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     owner: Address | None = None
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         check_addresses(self, "token", "spender", "owner")
         self.atomic()
 
@@ -141,6 +142,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.OLDER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary=(
         "How risky an ERC-20 approve(spender, amount) is on Ethereum or Base: unlimited amounts, spenders without code, new or "

@@ -64,11 +64,11 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
     words = token_of(token, decimals, symbol, name)
     supply = word(supply_answer)
     target = follow(reader, spender, code, tuple(rest[: len(proxy_reads(spender))]))
-    is_revocation = amount == 0
+    is_nft = truth(claims) is True
+    is_revocation = amount == 0 and not is_nft  # of an NFT it is the id of one
     own, implementation, was_upgraded = UNKNOWN, None, False
     if target.kind == "contract" and not is_revocation:
         own, implementation, was_upgraded = _ages(reader, target)
-    is_nft = truth(claims) is True
     found = _listed(token, target)
     imitated = copycat(reader.chain, token, words.symbol, words.name)
     here = CHAIN_IDS[reader.chain]

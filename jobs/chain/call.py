@@ -14,7 +14,7 @@ from jobs.chain.request import MAX_BODY_BYTES, Address, ChainName, Uint256, chec
 from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import FAILURES, Balance, Call, Code, Reverted
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, Call, Code, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
 from jobs.evm.quantity import parse_data, parse_uint256
 from jobs.evm.reader import WITHIN_S, NotAContract, Reader
@@ -37,6 +37,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     value: Uint256 = "0"
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         check_addresses(self, "to")
         if self.from_ is not None:
             address.parse(self.from_, field="from")
@@ -96,6 +97,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     max_body_bytes=MAX_BODY_BYTES,
     summary=(

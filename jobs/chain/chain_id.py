@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import FAILURES, ChainId
+from jobs.evm.chains import CHAIN_IDS, FAILURES, ChainId, check_configured
 from jobs.evm.reader import WITHIN_S, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.ports import Context
@@ -17,6 +17,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """`chain`: which one."""
 
     chain: ChainName
+
+    def __post_init__(self) -> None:
+        check_configured(self.chain)
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
@@ -42,6 +45,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary="The chain id of Ethereum or Base as a node says it (eth_chainId), with the newest block and its time.",
     example=Example(

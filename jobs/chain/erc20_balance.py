@@ -14,7 +14,7 @@ from jobs.chain.request import Address, ChainName, check_addresses, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import FAILURES, Call, Code
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Call, Code, check_configured
 from jobs.evm.reader import WITHIN_S, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert
@@ -32,6 +32,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     address: Address
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         check_addresses(self, "token", "address")
 
 
@@ -83,6 +84,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary=(
         "The ERC-20 balance of an address on Ethereum or Base, raw and with the token's decimals, its symbol, and the block. "

@@ -17,7 +17,7 @@ from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import FAILURES, Balance, Call, Code, EstimateGas, GasPrice, Reverted
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
 from jobs.evm.quantity import ether, parse_data, parse_uint256
 from jobs.evm.reader import WITHIN_S, Reader
@@ -44,6 +44,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     from_: Address | None = msgspec.field(default=None, name="from")
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         check_addresses(self, "to")
         if self.from_ is not None:
             address.parse(self.from_, field="from")
@@ -119,6 +120,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     max_body_bytes=MAX_BODY_BYTES,
     summary=(

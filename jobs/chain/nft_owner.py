@@ -14,7 +14,7 @@ from jobs.chain.request import Address, ChainName, Uint256, check_addresses, par
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import FAILURES, Call, Code
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Call, Code, check_configured
 from jobs.evm.quantity import parse_uint256
 from jobs.evm.reader import WITHIN_S, NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
@@ -35,6 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     token_id: Uint256
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         check_addresses(self, "token")
         parse_uint256(self.token_id, field="tokenId")
 
@@ -88,6 +89,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary="Who owns an ERC-721 token on Ethereum or Base, or that nobody does, with the collection's name and the block.",
     example=Example(

@@ -11,7 +11,7 @@ import msgspec
 
 from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
 from jobs.evm.address import checksummed
-from jobs.evm.chains import FAILURES, Code, Storage
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Code, Storage, check_configured
 from jobs.evm.code import slot_address
 from jobs.evm.quantity import parse_uint256
 from jobs.evm.reader import WITHIN_S, Reader
@@ -32,6 +32,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     slot: Uint256
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         check_addresses(self, "address")
         parse_uint256(self.slot, field="slot")
 
@@ -80,6 +81,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary=(
         "A raw storage slot of a contract on Ethereum or Base (eth_getStorageAt), also as number and address; the slots of "

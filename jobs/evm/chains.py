@@ -20,12 +20,32 @@ reverts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from shared.endpoint import InvalidField
+
 Chain = Literal["ethereum", "base"]
 CHAIN_IDS: Mapping[Chain, int] = {"ethereum": 1, "base": 8453}
+
+_configured: Collection[str] = tuple(CHAIN_IDS)
+
+
+def configure(chains: Collection[str]) -> None:
+    """Say once, when the API starts, which chains this installation has nodes of."""
+    global _configured
+    _configured = chains
+
+
+def check_configured(chain: Chain) -> None:
+    """Refuse a request for a chain without nodes, before it is paid for. Raises InvalidField."""
+    if chain not in _configured:
+        served = tuple(name for name in CHAIN_IDS if name in _configured)
+        raise InvalidField(
+            f"This service does not read {chain.capitalize()}: it has no node of it.", field="chain", suggestions=served
+        )
+
 
 MAX_READS = 100
 """Of one `read`."""

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Chain
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Chain, check_configured
 from jobs.evm.reader import WITHIN_S, Reader
 from jobs.evm.reverts import Revert
 from jobs.ports import Context
@@ -52,6 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName = "base"
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         if not _HASH.fullmatch(self.tx_hash):
             raise InvalidField("The hash of a transaction is 0x and 64 hex digits.", field="txHash")
 
@@ -196,6 +197,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.OLDER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary=(
         "Explains a transaction of Base or Ethereum: a narrative, the decoded method, ERC-20, ERC-721 and ERC-1155 transfers, "

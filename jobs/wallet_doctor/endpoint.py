@@ -15,7 +15,7 @@ from jobs.chain.request import Address, ChainName
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import FAILURES, Balance, Call, Code, GasPrice, Nonce
+from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, Call, Code, GasPrice, Nonce, check_configured
 from jobs.evm.code import delegate_of
 from jobs.evm.quantity import ether, formatted
 from jobs.evm.reader import WITHIN_S, Reader
@@ -40,6 +40,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName = "base"
 
     def __post_init__(self) -> None:
+        check_configured(self.chain)
         self.account()
 
     def account(self) -> str:
@@ -155,6 +156,7 @@ ENDPOINT = Endpoint(
     flavour=Flavour.OLDER,
     request=Request,
     response=Response,
+    reads=tuple(CHAIN_IDS),
     failures=FAILURES,
     summary=(
         "Whether a wallet on Base or Ethereum is ready to pay: ether for gas against a threshold of now, USDC, blacklisting, "

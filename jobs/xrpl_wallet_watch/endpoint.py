@@ -102,6 +102,7 @@ ENDPOINT = Endpoint(
     rails=(Rail.XRPL_RLUSD,),
     request=Request,
     response=Response,
+    reads=("xrpl",),
     failures=(
         "timeout",
         "connection_refused",

@@ -34,6 +34,7 @@ from shared.x402.networks import EVM_USDC
 from tests import signing
 from workers.main import create_broker
 
+NOWHERE = "http://127.0.0.1:9"
 PAY_TO = "0x1111111111111111111111111111111111111111"
 
 
@@ -191,6 +192,8 @@ def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -
         key_file=key,
         evm=EvmRailSettings(pay_to=PAY_TO, facilitator_url=facilitator.url),
         settle_timeout_s=1.0,
+        rpc_ethereum_urls=(NOWHERE,),
+        rpc_base_urls=(NOWHERE,),
     )
 
 

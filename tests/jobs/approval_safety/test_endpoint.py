@@ -274,6 +274,15 @@ def test_the_token_itself_as_spender() -> None:
     assert "spender_is_token" in codes(judged(world(), spender=USDC))
 
 
+def test_an_approval_of_nft_0_takes_nothing_back() -> None:
+    """It is the id of one, as any other."""
+    chains = world()
+    chains.base.calls[USDC, SUPPORTS_INTERFACE] = word(1)
+    answer = judged(chains, amount="0", spender=OTHER)
+    assert codes(answer)[0] == "eoa_spender"
+    assert (answer["recommendation"], "revocation" in codes(answer)) == ("reject", False)
+
+
 def test_an_nft_has_no_amount() -> None:
     """Its id may be any number."""
     chains = world()
