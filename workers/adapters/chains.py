@@ -16,6 +16,7 @@ from jobs.evm.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_constants import Constants
 from workers.adapters.chain_node import Behind, Node, gaps
+from workers.adapters.chain_share import ThreadShare
 from workers.egress.upstreams import FAILING, Upstreams
 
 WITHIN_S = 10.0
@@ -52,6 +53,7 @@ class NodeChains:
                 ],
                 clock,
                 executor,
+                ThreadShare(chain),
             )
             for chain, listed in urls.items()
             if listed
@@ -70,8 +72,15 @@ class NodeChains:
 class _Nodes:
     """Those of one chain."""
 
-    def __init__(self, nodes: Sequence[Node], clock: Callable[[], float], executor: ThreadPoolExecutor | None) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        clock: Callable[[], float],
+        executor: ThreadPoolExecutor | None,
+        share: ThreadShare,
+    ) -> None:
         self._nodes = nodes
+        self._share = share
         self._clock = clock
         self._executor = executor
         self._constants = Constants()
@@ -86,7 +95,8 @@ class _Nodes:
         """Constants out of memory, the rest of nodes."""
         known = {n: answer for n, call in enumerate(calls) if (answer := self._constants.get(call)) is not None}
         asked = [call for n, call in enumerate(calls) if n not in known]
-        read = self._of_nodes(asked, block, deadline)
+        with self._share.hold():
+            read = self._of_nodes(asked, block, deadline)
         for call, result in zip(asked, read.results, strict=True):
             self._constants.put(call, result)
         if not known:
