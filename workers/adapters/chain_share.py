@@ -12,9 +12,11 @@ from shared.outcome import UpstreamFailed
 from shared.pools import POOLS, Pool
 
 MOST = POOLS[Pool.CHAIN].threads * 3 // 4
-"""Reads of one chain that run at once in one process."""
+"""Reads of one chain that run at once in one process. Others wait for their end."""
+MOST_SLOW = POOLS[Pool.CHAIN].threads // 2
+"""While they are slow. Others are refused: a thread that waited for them would be lost to the other chains."""
 SLOW_S = 0.5
-"""A read that takes longer means that waiting for its end is no use: the thread that waits is another chain's."""
+"""A read that takes longer is slow."""
 
 
 class ThreadShare:
@@ -35,18 +37,20 @@ class ThreadShare:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold a place during one read. When all are taken, it waits, but not for slow reads.
+        """Hold a place during one read. It waits for one, but not behind slow reads.
 
         Raises:
-            UpstreamFailed: `rate_limited`: all places are taken by slow reads.
+            UpstreamFailed: `rate_limited`: slow reads have all places that they may have.
         """
         with self._changed:
-            while len(self._began) >= MOST:
-                if self._is_slow():
+            while True:
+                if len(self._began) >= MOST_SLOW and self._is_slow():
                     raise UpstreamFailed(
                         f"The nodes of {self._chain} are slow, and as many calls as may wait for them already.",
                         reason="rate_limited",
                     )
+                if len(self._began) < MOST:
+                    break
                 self._changed.wait(SLOW_S / 10)
             number = next(self._numbers)
             self._began[number] = self._now()

@@ -13,7 +13,7 @@ from jobs.evm.chains import ChainId
 from shared.outcome import UpstreamFailed
 from shared.pools import POOLS, Pool
 from tests.workers.chains.fake_node import FakeNode
-from workers.adapters.chain_share import MOST, SLOW_S, ThreadShare
+from workers.adapters.chain_share import MOST, MOST_SLOW, SLOW_S, ThreadShare
 from workers.adapters.chains import NodeChains
 
 THREADS = POOLS[Pool.CHAIN].threads
@@ -44,7 +44,8 @@ def test_a_chain_that_says_nothing_does_not_take_all_threads(monkeypatch: pytest
             fast = [pool.submit(read, "base") for _ in range(THREADS)]
 
             assert {one.result(timeout=9) for one in fast} == {"answered"}
-            assert [one.result() for one in slow if one.done()] == ["rate_limited"] * (2 * THREADS - MOST)
+            assert {one.result() for one in slow if one.done()} == {"rate_limited"}
+            assert sum(not one.done() for one in slow) >= MOST_SLOW
 
 
 def test_calls_wait_for_fast_reads_and_are_refused_behind_slow_ones() -> None:
@@ -65,10 +66,10 @@ def test_calls_wait_for_fast_reads_and_are_refused_behind_slow_ones() -> None:
         with pytest.raises(UpstreamFailed) as refused, share.hold():
             pass
         assert refused.value.reason == "rate_limited"
-        # All end together, and as many others begin.
+        # All but one end together, and as many others begin as may beside slow ones.
         for one in holds:
             one.close()
-        for one in holds[1:]:
+        for one in holds[: MOST_SLOW - 1]:
             one.enter_context(share.hold())
         with pytest.raises(UpstreamFailed), share.hold():
             pass

@@ -46,6 +46,10 @@ class Stand(NamedTuple):
         answer: dict[str, Any] = json.loads(outcome.body)
         return answer
 
+    def succeeded(self, tx_hash: str) -> bool:
+        """By its receipt."""
+        return bool(self.rpc("eth_getTransactionReceipt", tx_hash)["status"] == "0x1")
+
 
 @contextmanager
 def standing(var: Path, cases: Sequence[Case]) -> Iterator[Stand]:
