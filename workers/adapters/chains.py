@@ -16,7 +16,7 @@ from jobs.evm.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_constants import Constants
 from workers.adapters.chain_node import Behind, Node, gaps
-from workers.adapters.chain_share import ThreadShare
+from workers.adapters.chain_share import MOST, ThreadShare
 from workers.egress.upstreams import FAILING, Upstreams
 
 WITHIN_S = 10.0
@@ -26,7 +26,7 @@ AT_ONCE = 64
 AGAIN_AFTER_S = 0.4
 """Behind one URL are many nodes: the next one may have the block already."""
 _FUTURE_S = 15
-_HEDGING_THREADS = 32
+_HEDGING_THREADS = 2 * MOST
 
 
 class NodeChains:
@@ -44,7 +44,6 @@ class NodeChains:
     def __init__(
         self, urls: Mapping[Chain, Sequence[str]], *, hedge: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
-        executor = ThreadPoolExecutor(_HEDGING_THREADS, "hedge") if hedge else None
         self._chains = {
             chain: _Nodes(
                 [
@@ -52,7 +51,8 @@ class NodeChains:
                     for number, url in enumerate(listed, 1)
                 ],
                 clock,
-                executor,
+                # One per chain: in one for all a slow chain's reads would be before the others'.
+                ThreadPoolExecutor(_HEDGING_THREADS, "hedge") if hedge else None,
                 ThreadShare(chain),
             )
             for chain, listed in urls.items()

@@ -6,6 +6,7 @@ import pytest
 
 from jobs.evm.chains import Call, Cause, EstimateGas, Reverted
 from shared.json_rpc import RpcError
+from shared.outcome import UpstreamFailed
 from workers.adapters.chain_refusals import meaning
 
 TO = "0x" + "12" * 20
@@ -30,3 +31,11 @@ def test_what_stopped_a_call_is_read_from_the_words(code: int, message: str, cau
     """Of geth, reth and anvil."""
     for call in (Call(to=TO, data=b""), EstimateGas(to=TO, data=b"")):
         assert meaning(call, RpcError(code, message), age_s=1.0) == Reverted(b"", cause)
+
+
+def test_megabytes_of_words_take_no_time() -> None:
+    """A pattern that looks for an end which never comes does so from every place again."""
+    error = RpcError(-32000, "state " * 200_000, "gas " * 200_000)
+    with pytest.raises(UpstreamFailed) as caught:
+        meaning(Call(to=TO, data=b""), error, age_s=1.0)
+    assert caught.value.reason == "bad_content"

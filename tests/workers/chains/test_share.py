@@ -19,17 +19,21 @@ from workers.adapters.chains import NodeChains
 THREADS = POOLS[Pool.CHAIN].threads
 
 
-def test_a_chain_that_says_nothing_does_not_take_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("hedge", [False, True])
+def test_a_chain_that_says_nothing_does_not_take_all_threads(hedge: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """More of its calls than there are threads; then the other chain answers one of those threads at once."""
     with FakeNode(8453).serving() as works, FakeNode(1).serving() as hangs:
         released, right = threading.Event(), hangs.replies_to
+        urls = {"base": [works.url] * 2, "ethereum": [hangs.url] * 2}
+        chains = NodeChains(urls, hedge=hedge)  # type: ignore[arg-type]
+        for chain in ("base", "ethereum") * 20:  # from then on it is known what is slow
+            chains.read(chain, [ChainId()], deadline=time.monotonic() + 20)  # type: ignore[arg-type]
 
         def replies_late(batch: list[dict[str, object]]) -> list[dict[str, object]]:
             released.wait(30)
             return right(batch)
 
         monkeypatch.setattr(hangs, "replies_to", replies_late)
-        chains = NodeChains({"base": [works.url], "ethereum": [hangs.url]})
 
         def read(chain: str) -> str:
             try:
@@ -73,3 +77,21 @@ def test_calls_wait_for_fast_reads_and_are_refused_behind_slow_ones() -> None:
             one.enter_context(share.hold())
         with pytest.raises(UpstreamFailed), share.hold():
             pass
+
+
+def test_every_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as read at once: a new one costs two round trips, and over TLS some milliseconds of work."""
+    with FakeNode(8453).serving() as node, ThreadPoolExecutor(MOST) as pool:
+        together, right = threading.Barrier(MOST), node.replies_to
+
+        def replies_together(batch: list[dict[str, object]]) -> list[dict[str, object]]:
+            together.wait(30)
+            return right(batch)
+
+        monkeypatch.setattr(node, "replies_to", replies_together)
+        chains = NodeChains({"base": [node.url]})
+        for _ in range(3):
+            reads = [pool.submit(chains.read, "base", [ChainId()], deadline=time.monotonic() + 30) for _ in range(MOST)]
+            assert {read.result().results for read in reads} == {(8453,)}
+
+        assert node.connections == MOST
