@@ -34,6 +34,7 @@ from workers.children import ChildPool
 from workers.observations import ObservationStore
 from workers.port_lifecycle import PortMonitor
 from workers.ports import WorkerPorts
+from workers.preload import preload
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
@@ -66,7 +67,8 @@ class OwnProcessGroup(Middleware):
 class WorkerLifecycle(Middleware):
     """Starts what a worker needs before its first job, and closes it after its last."""
 
-    def __init__(self, children: ChildPool, ports: PortMonitor, ledger: RedisConnection) -> None:
+    def __init__(self, settings: Settings, children: ChildPool, ports: PortMonitor, ledger: RedisConnection) -> None:
+        self._settings = settings
         self._children = children
         self._ports = ports
         self._ledger = ledger
@@ -77,6 +79,7 @@ class WorkerLifecycle(Middleware):
         if any(POOLS[pool].needs_children for pool in served):
             self._children.start(CHILDREN)
         self._ports.start(served)
+        preload(self._settings, served)
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
@@ -126,7 +129,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             PrefetchPerThread(),
             FastWorkQueue(),
             StopFetching(),
-            WorkerLifecycle(children, port_monitor, ledger),
+            WorkerLifecycle(settings, children, port_monitor, ledger),
         ],
         outbox=outbox,
         batched={pool for pool, policy in POOLS.items() if policy.is_batched},

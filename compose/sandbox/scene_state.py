@@ -13,6 +13,12 @@ ETHER = 10**18
 GAS_LIMIT = 30_000_000
 
 _IMPLEMENTATION_SLOT = int.from_bytes(keccak256(b"eip1967.proxy.implementation")) - 1
+_ZEPPELIN_SLOT = int.from_bytes(keccak256(b"org.zeppelinos.proxy.implementation"))
+"""Where the real USDC, a proxy, keeps what its code is. Here it is only to be read."""
+_USDC_IMPLEMENTATIONS = {
+    scenes.BASE: 0x2CE6311DDAE708829BC0784C967B7D77D19FD779,
+    scenes.ETHEREUM: 0x43506849D7C04F9138D1A2050BBF3A0C054402DD,
+}
 _UNLIMITED = 2**256 - 1
 _USDC_BALANCES = {
     scenes.HOLDER: 1_269_567_890,  # 1234.56789 after the transfer and the swap
@@ -73,7 +79,7 @@ def genesis(chain_id: int, timestamp: int) -> dict[str, Any]:
 def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
     spender = _code("Spender")
     return [
-        (scenes.USDC[chain_id], _code("UsdcSandbox"), _usdc()),
+        (scenes.USDC[chain_id], _code("UsdcSandbox"), _usdc(chain_id)),
         (scenes.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
         (scenes.COPYCAT, _code("NamedToken"), _named("USD Coin", "USD\N{CYRILLIC CAPITAL LETTER ES}", 6, 10**6)),
         (scenes.BYTES32_ERC20, _code("OldToken"), _balances(ETHER)),
@@ -92,9 +98,14 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
     ]
 
 
-def _usdc() -> dict[int, int]:
-    balances = {_slot_of(account, _BALANCES): balance for account, balance in _USDC_BALANCES.items()}
-    return {_SUPPLY: sum(_USDC_BALANCES.values()), **balances, _slot_of(scenes.BLACKLISTED, _USDC_BLACKLIST): 1}
+def _usdc(chain_id: int) -> dict[int, int]:
+    return {
+        _SUPPLY: sum(_USDC_BALANCES.values()),
+        **{_slot_of(account, _BALANCES): balance for account, balance in _USDC_BALANCES.items()},
+        _slot(int(scenes.PERMIT2, 16), _slot_of(scenes.HOLDER, _ALLOWANCES)): 5_000_000,
+        _slot_of(scenes.BLACKLISTED, _USDC_BLACKLIST): 1,
+        _ZEPPELIN_SLOT: _USDC_IMPLEMENTATIONS[chain_id],
+    }
 
 
 def _balances(unit: int) -> dict[int, int]:

@@ -1,8 +1,8 @@
 """What the sandbox's two EVM chains carry beside payments: tokens, contracts, accounts and transactions to ask about.
 
 All addresses are the same on both chains but USDC's own. They are written out here because the examples of the endpoints that
-read chains use them; so is the hash of the transfer. On the real chains only HOLDER, FRIEND, USDC, ERC721 and MALICIOUS exist,
-and are something else.
+read chains use them; so is the hash of the transfer. On the real chains only HOLDER, FRIEND, USDC, PERMIT2, ERC721 and
+MALICIOUS exist, and are something else.
 
 The chain begins 30 days ago with everything but FRESH_SPENDER, and has a block for each transaction since (scene_transactions).
 anvil keeps states for 50 minutes on Base, and for 100 on Ethereum: after that the past has no state there.
@@ -73,6 +73,8 @@ REVERTS = "0x5ce7E00000000000000000000000000000000205"
 """Fails in each way (contracts/Reverts.sol)."""
 SILENT = "0x5cE7E00000000000000000000000000000000206"
 """A contract that answers every call with nothing."""
+PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+"""HOLDER allows it 5 USDC. There is no code here."""
 MALICIOUS = "0x000067464bdCBeC51051ddCcE8551e702F130000"
 """Known from the Ledger Connect Kit hack, on both chains. Here it has OLD_SPENDER's code."""
 

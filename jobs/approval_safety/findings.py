@@ -11,6 +11,7 @@ from jobs.evm.address import checksummed
 from jobs.evm.chains import CHAIN_IDS, Chain
 from jobs.evm.known_addresses import Listing
 from jobs.evm.text import quoted
+from jobs.evm.unlimited import unlimited_form
 
 _FORMS = {
     "max_uint256": "2^256-1, the usual number for no limit",
@@ -126,11 +127,19 @@ def _notes(known: Known) -> Iterator[Finding]:
         )
     if known.token.decimals is None and not known.is_nft:
         yield _note("no_decimals", "The token does not say how many decimals it has.")
+    if known.supply is None and not known.is_nft:
+        yield _note(
+            "no_total_supply", "The token does not say how much of it there is, as every ERC-20 does: it may be none."
+        )
     if known.balance is not None and known.balance == 0:
         yield _note("no_balance", "The owner has none of the token now.")
     if known.allowance:
+        taken = (
+            "any amount" if unlimited_form(known.allowance, known.supply) else known.token.formatted(known.allowance)
+        )
         yield _note(
-            "present_allowance", "The spender may take some already; some tokens, like USDT, must be set to 0 first."
+            "present_allowance",
+            f"The spender may take {taken or 'some'} already; some tokens, like USDT, must be set to 0 first.",
         )
 
 

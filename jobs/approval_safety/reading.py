@@ -72,7 +72,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
     found = _listed(token, target)
     imitated = copycat(reader.chain, token, words.symbol, words.name)
     here = CHAIN_IDS[reader.chain]
-    label = label_of(reader.chain, spender)
+    label = label_of(reader.chain, spender) if target.kind == "contract" else None
     return Known(
         token=words,
         supply=supply,

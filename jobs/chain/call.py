@@ -109,6 +109,7 @@ ENDPOINT = Endpoint(
             "chain": "base",
             "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "data": "0x313ce567",
+            "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
         },
         response={
             "ok": True,
@@ -125,8 +126,8 @@ ENDPOINT = Endpoint(
             "revertReason": None,
             "revert": None,
             "sender": {
-                "address": "0x0000000000000000000000000000000000000000",
-                "isDefault": True,
+                "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                "isDefault": False,
                 "balanceWei": "0",
                 "rule": "gas_free_value_from_balance",
             },

@@ -149,7 +149,7 @@ ENDPOINT = Endpoint(
             "revertReason": None,
             "revert": None,
             "gasPriceWei": "6000000",
-            "l1FeeWei": "1200000000",
+            "l1FeeWei": None,
             "feeWei": "127200000000",
             "feeFormatted": "0.0000001272",
             "sender": {

@@ -105,7 +105,7 @@ ENDPOINT = Endpoint(
             "tokenId": "1",
             "owner": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
             "exists": True,
-            "collection": "Basenames",
+            "collection": "Collectible",
             "isErc721": True,
             "revertReason": None,
         },

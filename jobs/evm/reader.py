@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import Any, Protocol, cast
+from typing import Any
 
 import msgspec
 
-from jobs.evm.chains import CHAIN_IDS, Chain, ChainCall, Chains, Unavailable
-from jobs.ports import Clock, Context
+from jobs.evm.chains import CHAIN_IDS, Chain, ChainCall, Unavailable
+from jobs.ports import Context
 from shared.outcome import InvalidInput, UpstreamFailed
 
 WITHIN_S = 10.0
@@ -39,13 +39,6 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     warnings: list[str]
 
 
-class _Ports(Protocol):
-    @property
-    def chains(self) -> Chains: ...
-    @property
-    def clock(self) -> Clock: ...
-
-
 class Reader:
     """Reads of one chain at one block, within WITHIN_S.
 
@@ -60,7 +53,7 @@ class Reader:
         self.block: int | None = None
         self.timestamp = 0
         self.warnings: list[str] = []
-        self._ports = cast(_Ports, context.ports)
+        self._ports = context.ports
         self._deadline = time.monotonic() + WITHIN_S
 
     def read(self, *calls: ChainCall) -> tuple[Any, ...]:

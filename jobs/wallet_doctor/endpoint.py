@@ -163,7 +163,7 @@ ENDPOINT = Endpoint(
         "EIP-7702 delegation, and recommendations that name amounts."
     ),
     example=Example(
-        request={"address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "chain": "base"},
+        request={"address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "chain": "base"},
         response={
             "ok": True,
             "chain": "base",
@@ -171,37 +171,34 @@ ENDPOINT = Endpoint(
             "blockNumber": "38500000",
             "blockTimestamp": "2026-11-20T15:04:05Z",
             "warnings": [],
-            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
-            "ethBalanceWei": "5000000000000",
-            "ethBalance": "0.000005",
+            "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+            "ethBalanceWei": "100000000000000000",
+            "ethBalance": "0.1",
             "usdcBalanceAtomic": "25000000",
             "usdcBalance": "25",
             "usdcContract": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-            "nonce": "7",
+            "nonce": "0",
             "isContract": False,
             "delegatedTo": None,
             "usdcBlacklisted": False,
-            "usdcPaused": False,
-            "lowGas": True,
+            "usdcPaused": None,
+            "lowGas": False,
             "usdcDust": False,
             "usdcEmpty": False,
-            "ready": False,
+            "ready": True,
             "recommendations": [
                 {
-                    "code": "add_gas",
-                    "message": (
-                        "Send at least 0.000015 ETH on Base to the wallet: it has 0.000005 and needs 0.00002 for gas. Payments "
-                        "by x402 need none: the facilitator pays."
-                    ),
-                    "asset": "ETH",
-                    "amount": "0.000015",
+                    "code": "ready",
+                    "message": "The wallet has ether for gas and USDC to pay with.",
+                    "asset": None,
+                    "amount": None,
                 }
             ],
             "thresholds": {
                 "minGasWei": "20000000000000",
                 "dustAtomic": "10000",
                 "gasPriceWei": "6000000",
-                "l1FeeWei": "1200000000",
+                "l1FeeWei": None,
             },
         },
     ),

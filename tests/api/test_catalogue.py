@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import dramatiq
@@ -13,17 +14,22 @@ import msgspec
 import pytest
 import redis
 
+from compose.sandbox.child import ROOT
+from compose.sandbox.evm import start_chains
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
+from shared.settings import Settings
+from shared.x402.networks import Rail
+from tests.replayed import unmeasured
 
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
-MEASURED = {"elapsedMs", "ageSeconds", "daysUntilExpiry", "fetchedAt"}
-"""Fields that say when something was, how long it took or will take, or how old it is."""
-MADE_ANEW = {"validFrom", "validTo", "serialNumber", "fingerprintSha256", "chain", "ipAddress"}
-"""Fields of what the sandbox makes each time: certificates and addresses."""
+HOLDER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+APPROVAL = {"chain": "base", "token": HOLDER, "spender": HOLDER, "amount": "1"}
+PAID_ON_BASE = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails]
+"""test_wallet_watch.py has the other."""
 
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("echo", {"message": 5}, "invalid_body", "message"),
@@ -73,18 +79,56 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("rss", {"url": "feeds.example.com/news.rss"}, "invalid_url", "url"),
     ("rss", {"url": "http://127.0.0.1/news.rss"}, "blocked_address", "url"),
     ("rss", {"url": "https://feeds.example.com/", "limit": 101}, "invalid_body", "limit"),
+    ("tx-explain", {"txHash": "0x12"}, "invalid_body", "txHash"),
+    ("wallet-doctor", {"chain": "base"}, "invalid_body", "address"),
+    ("wallet-doctor", {"address": HOLDER.replace("F", "f", 1), "chain": "base"}, "invalid_address", "address"),
+    ("approval-safety", APPROVAL | {"amount": "-1"}, "invalid_body", "amount"),
+    ("approval-safety", APPROVAL | {"spender": "vitalik.eth"}, "invalid_address", "spender"),
+    ("chain/chain-id", {"chain": "solana"}, "invalid_body", "chain"),
+    ("chain/erc20-balance", {"chain": "base", "token": HOLDER}, "invalid_body", "address"),
+    (
+        "chain/allowance",
+        {"chain": "base", "token": "0x", "owner": HOLDER, "spender": HOLDER},
+        "invalid_address",
+        "token",
+    ),
+    ("chain/nft-owner", {"chain": "base", "token": HOLDER, "tokenId": str(2**256)}, "invalid_body", "tokenId"),
+    (
+        "chain/erc1155-balance",
+        {"chain": "base", "token": HOLDER, "address": HOLDER, "tokenId": "a"},
+        "invalid_body",
+        "tokenId",
+    ),
+    ("chain/estimate-gas", {"chain": "base", "to": HOLDER, "data": "0x0"}, "invalid_body", "data"),
+    ("chain/call", {"chain": "base", "to": HOLDER, "value": "1.5"}, "invalid_body", "value"),
+    ("chain/storage", {"chain": "base", "address": HOLDER, "slot": "0x"}, "invalid_body", "slot"),
 ]
 
 
-def unmeasured(answer: Any) -> Any:
-    return {name: value for name, value in answer.items() if name not in MEASURED | MADE_ANEW}
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Settings of local chains with their scenes: those that scripts/run starts."""
+    chains = start_chains(tmp_path_factory.mktemp("chains"), node_folders=[ROOT / "var" / "node"])
+    base, ethereum = chains
+    yield {"RPC_BASE_URLS": base.rpc_url, "RPC_ETHEREUM_URLS": ethereum.rpc_url}
+    for chain in chains:
+        chain.stop()
+
+
+@pytest.fixture
+def settings(settings: Settings, nodes: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """With nodes, also for the worker."""
+    for name, value in nodes.items():
+        monkeypatch.setenv(f"COINSLOT_{name}", value)
+    urls = {name.lower(): (value,) for name, value in nodes.items()}
+    return dataclasses.replace(settings, **urls)  # type: ignore[arg-type]
 
 
 def paid(payer: Any, as_header: AsHeader, endpoint: Endpoint) -> dict[str, str]:
     return {"PAYMENT-SIGNATURE": as_header(payer.payment(price=str(endpoint.price.value)))}
 
 
-@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+@pytest.mark.parametrize("endpoint", PAID_ON_BASE, ids=lambda endpoint: endpoint.name)
 async def test_the_documented_example_is_what_a_paid_call_gives(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, endpoint: Endpoint
 ) -> None:

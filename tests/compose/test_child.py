@@ -118,4 +118,4 @@ def test_both_kinds_of_server_run_side_by_side(make_var: Any) -> None:
         server.stop()
 
     names = sorted(log.name for log in (var / "sandbox" / "log").iterdir())
-    assert names == ["chain.log", "redis-ledger.log", "redis-queue.log"]
+    assert names == ["chains.log", "redis-ledger.log", "redis-queue.log"]

@@ -327,7 +327,11 @@ def test_no_signature_is_kept(watched: Watched) -> None:
 def test_everything_happened_in_these_places(watched: Watched) -> None:
     """What was searched is where these calls went: their traces are there, without what they held."""
     log = watched.log()
-    for said in ("jwt-verify failed with ValueError", "echo failed with ValueError", "late: endpoint=jwt-verify"):
+    for said in (
+        "jwt-verify failed with ValueError",
+        "echo failed with ValueError",
+        "endpoint=jwt-verify code=deadline_exceeded cause=answer_late charged=true",
+    ):
         assert said in log
     assert "Received message echo " in log  # Dramatiq at its most talkative
     for role, said in (("ledger", b'"coinslot:answer:'), ("queue", b'\\"sealed\\"')):

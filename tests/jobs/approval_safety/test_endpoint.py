@@ -267,11 +267,27 @@ def test_the_owners_side() -> None:
     answer = judged(chains, owner=ALICE)
     assert (answer["ownerBalance"], answer["currentAllowance"]) == ("0", "5")
     assert codes(answer) == ["no_balance", "present_allowance"]
+    assert answer["findings"][1]["message"].startswith("The spender may take 0.000005 already;")
+    chains.base.calls[USDC, ALLOWANCE] = word(2**256 - 1)
+    assert "may take any amount already" in judged(chains, owner=ALICE)["findings"][1]["message"]
 
 
 def test_the_token_itself_as_spender() -> None:
     """Hardly meant."""
     assert "spender_is_token" in codes(judged(world(), spender=USDC))
+
+
+def test_a_known_address_without_code_is_known_for_nothing() -> None:
+    """What many approve elsewhere is not here."""
+    answer = judged(world(), spender=PERMIT2)
+    assert (codes(answer), answer["spender"]["label"]) == (["eoa_spender"], None)
+
+
+def test_a_contract_that_answers_nothing_may_be_no_token() -> None:
+    """It is said; what the spender is, counts all the same."""
+    chains = world()
+    chains.base.code[OTHER] = CONTRACT
+    assert codes(judged(chains, token=OTHER)) == ["no_decimals", "no_total_supply"]
 
 
 def test_an_approval_of_nft_0_takes_nothing_back() -> None:

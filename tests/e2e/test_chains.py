@@ -1,0 +1,66 @@
+"""What reads ledgers, bought with the command from the service that scripts/run starts, on its local chains."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client import sandbox_file, wallet_source
+from client.buyer import Buyer
+from client.wallet import Wallet
+from jobs.catalogue import CATALOGUE
+from shared.endpoint import Endpoint
+from shared.x402.networks import Rail
+from tests.replayed import unmeasured
+
+READERS = [endpoint for endpoint in CATALOGUE if endpoint.reads]
+WATCH = "xrpl-wallet-watch"
+
+
+@pytest.mark.parametrize("endpoint", READERS, ids=lambda endpoint: endpoint.name)
+def test_the_command_buys_the_documented_example(service: Any, endpoint: Endpoint) -> None:
+    """`coinslot call` prints what OpenAPI shows."""
+    rail = endpoint.rails[0]
+    command = [str(Path(sys.executable).with_name("coinslot")), "call", endpoint.name]
+    answer = subprocess.run(
+        [*command, json.dumps(endpoint.example.request), "--rail", rail.value],
+        env={**os.environ, sandbox_file.ENVIRONMENT: str(service.var / "sandbox.json")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert unmeasured(json.loads(answer.stdout)) == unmeasured(endpoint.example.response)
+
+
+def test_a_wallet_is_watched(service: Any) -> None:
+    """The first call makes the baseline. The second tells the payments in between: for an echo, and for this call itself."""
+    sandbox = sandbox_file.read(service.var / "sandbox.json")
+    signer = wallet_source.sandbox_signer(sandbox, Rail.XRPL_RLUSD)
+    with Buyer(service.base_url, Wallet((signer,)), max_price=None) as buyer:
+
+        def watch() -> Any:
+            return json.loads(buyer.call(WATCH, {"address": signer.address}).raw)
+
+        first = watch()
+        buyer.call("echo", {"message": "between"})
+        second = watch()
+
+    assert (first["baseline"]["created"], first["activity"]["count"], first["deltas"]) == (
+        True,
+        0,
+        {"xrp": "0", "rlusd": "0"},
+    )
+    assert (second["baseline"]["created"], second["baseline"]["previousLedgerIndex"]) == (False, first["ledgerIndex"])
+    assert (second["activity"]["count"], second["activity"]["complete"]) == (2, True)
+    assert second["deltas"]["rlusd"] == "-0.002"
+    pay_to = service.sandbox["xrpl"]["payTo"]
+    assert {entry["counterparty"] for entry in second["activity"]["transactions"]} == {pay_to}
+    assert [entry["address"] for entry in second["newDestinations"]] == [pay_to]

@@ -1,0 +1,33 @@
+"""What the first calls of a pool would wait for is loaded as soon as its worker has started, in a thread of its own."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Collection, Iterator
+
+from shared.pools import Pool
+from shared.settings import Settings
+
+
+def preload(settings: Settings, pools: Collection[Pool]) -> threading.Thread:
+    """Start to load, and wait for nothing. A call that comes earlier waits for the import that it needs."""
+    thread = threading.Thread(target=_load, args=(tuple(_modules(settings, pools)),), name="preload", daemon=True)
+    thread.start()
+    return thread
+
+
+def _modules(settings: Settings, pools: Collection[Pool]) -> Iterator[str]:
+    if Pool.CHAIN not in pools:
+        return
+    if settings.readable & {"ethereum", "base"}:
+        yield "workers.adapters.chains"
+        yield from ("jobs.tx_explain.answer", "jobs.approval_safety.answer")
+    if "xrpl" in settings.readable:
+        yield "workers.adapters.xrpl"
+        yield "xrpl.utils"  # it takes most of a second
+
+
+def _load(modules: Collection[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
