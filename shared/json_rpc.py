@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from shared.node_connections import NodeConnections, NodeFailed
+from shared.node_connections import MAX_IDLE_CONNECTIONS, NodeConnections, NodeFailed
 
 TIMEOUT_S = 30.0
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
@@ -71,13 +71,21 @@ class JsonRpc:
         url: http or https. It is shown nowhere but for scheme, host and port.
         timeout_s: for one call, or one batch, from the connection to the last byte of the answer.
         max_answer_bytes: of one answer.
+        max_idle: connections that are kept between calls.
 
     Raises:
         ValueError: the URL is none.
     """
 
-    def __init__(self, url: str, *, timeout_s: float = TIMEOUT_S, max_answer_bytes: int = MAX_ANSWER_BYTES) -> None:
-        self._connections = NodeConnections(url, max_answer_bytes=max_answer_bytes)
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
+        max_idle: int = MAX_IDLE_CONNECTIONS,
+    ) -> None:
+        self._connections = NodeConnections(url, max_answer_bytes=max_answer_bytes, max_idle=max_idle)
         self._timeout_s = timeout_s
         self._ids = itertools.count(1)
 

@@ -51,12 +51,13 @@ class NodeConnections:
     Args:
         url: http or https. Its path and query are sent as they are; a user name and a password become an Authorization header.
         max_answer_bytes: of an answer's body.
+        max_idle: connections that are kept between calls: as many as there are threads that call again and again.
 
     Raises:
         ValueError: the URL is none.
     """
 
-    def __init__(self, url: str, *, max_answer_bytes: int) -> None:
+    def __init__(self, url: str, *, max_answer_bytes: int, max_idle: int = MAX_IDLE_CONNECTIONS) -> None:
         parts = _parsed(url)
         self.place = _place(parts)
         self._host = parts.hostname or ""
@@ -70,6 +71,7 @@ class NodeConnections:
         )
         self._headers = _headers(parts)
         self._max_answer_bytes = max_answer_bytes
+        self._max_idle = max_idle
         self._idle: list[_Connection] = []
 
     def __repr__(self) -> str:
@@ -147,7 +149,7 @@ class NodeConnections:
             stream.close()
             raise
         response.close()
-        if connection.http.is_idle() and len(self._idle) < MAX_IDLE_CONNECTIONS:
+        if connection.http.is_idle() and len(self._idle) < self._max_idle:
             self._idle.append(connection)
         else:
             stream.close()

@@ -8,6 +8,8 @@ import unicodedata
 MAX_SYMBOL = 32
 MAX_NAME = 64
 MAX_REASON = 256
+MAX_READ = 4096
+"""Characters of a text: what is behind them is not looked at."""
 _DROPPED_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Control, format (bidirectional and zero-width ones, tags), surrogates, private use, unassigned, line and paragraph breaks."""
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
@@ -18,8 +20,8 @@ _SPACES = re.compile(r"\s+")
 def clean(text: str, limit: int = MAX_SYMBOL) -> str:
     """What a reader may see of it, `limit` characters at most: no control, bidirectional, zero-width or blank characters,
     single spaces, and one combining mark to a letter."""
-    # Long texts are strangers' too: what cannot be shown is not looked at.
-    spaced = _SPACES.sub(" ", text[: 8 * limit])
+    # Long texts are strangers' too. But a name behind hundreds of signs that nobody sees is that name.
+    spaced = _SPACES.sub(" ", text[:MAX_READ])
     kept: list[str] = []
     for sign in spaced:
         kind = unicodedata.category(sign)

@@ -26,6 +26,7 @@ STATUS_INFERRED = "status_inferred"
 RECEIPT_MISSING = "receipt_missing"
 OTHER_CHAIN_NOT_ASKED = "other_chain_not_asked"
 TOKENS_LEFT_OUT = "tokens_left_out"
+SYMBOLS_UNREADABLE = "token_words_unreadable"
 
 
 class Found(NamedTuple):
@@ -94,12 +95,20 @@ def _around(
     reader: Reader, sent: Transaction, receipt: Receipt | None, asked: list[str]
 ) -> tuple[bool, int | None, dict[str, Token]]:
     """Whether a contract is called, when it was, and what the tokens say of themselves."""
-    calls: list[Any] = [call for token in asked for call in metadata_calls(token)]
+    words = [call for token in asked for call in metadata_calls(token)]
+    calls: list[Any] = []
     if sent.to:
         calls.append(Code(sent.to, is_constant=True))
     if receipt:
         calls.append(BlockTime(receipt.block))
-    results = list(reader.read(*calls)) if calls else []
+    try:
+        results = list(reader.read(*words, *calls)) if words or calls else []
+    except UpstreamFailed as failure:
+        if failure.reason != "bad_content" or not words:
+            raise
+        # Together some megabytes of symbols are more than is read of a node: strangers' tokens do not hide a transaction.
+        reader.warn(SYMBOLS_UNREADABLE)
+        results = [b""] * len(words) + list(reader.read(*calls))
     timestamp = results.pop() if receipt else None
     code = results.pop() if sent.to else b""
     tokens = {token: token_of(token, results[2 * at], results[2 * at + 1]) for at, token in enumerate(asked)}

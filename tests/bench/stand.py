@@ -84,10 +84,14 @@ class Running:
         """CPU time that its processes have used."""
         return sum(proc.cpu_s(child.process.pid) for child in self.children.values())
 
-    def wait_for(self, status: int) -> None:
-        """Return when its echo answers with this status. Raises Broken after 30 s, or when a process has ended."""
+    def wait_for(self, status: int, *, path: str = PATH, body: str = ECHO_BODY) -> None:
+        """Return when its echo, or what else is asked, answers with this status.
+
+        Raises:
+            Broken: it does not within 30 s, or a process has ended.
+        """
         give_up_at = time.monotonic() + READY_WITHIN_S
-        while (seen := status_of(self.echo_url)) != status:
+        while (seen := status_of(self.origin + path, body)) != status:
             for role, child in self.children.items():
                 if child.process.poll() is not None:
                     raise Broken(f"{self.system.label}: its {role} ended: {child.log.read_text()[-2000:]}")
@@ -197,9 +201,9 @@ def stand() -> Iterator[Stand]:
         shutil.rmtree(folder)
 
 
-def status_of(url: str) -> int:
-    """HTTP status of one echo; 0 when there is no answer."""
-    request = urllib.request.Request(url, data=ECHO_BODY.encode(), headers={"Content-Type": "application/json"})
+def status_of(url: str, body: str = ECHO_BODY) -> int:
+    """HTTP status of one call; 0 when there is no answer."""
+    request = urllib.request.Request(url, data=body.encode(), headers={"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             answer.read()

@@ -6,10 +6,25 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.bench.measure.chain import IN_FLIGHT as READERS_IN_FLIGHT
+from tests.bench.measure.chain import SLOW
 from tests.bench.measure.isolation import SPREAD, TOGETHER
 from tests.bench.measure.recovery import JOBS, ROW
 from tests.bench.results import Table, number
-from tests.bench.systems import CELERY, FASTAPI, FASTAPI_STOCK, INLINE, PAID, SAQ, SDK, STOCK, THREADS, UNPAID, System
+from tests.bench.systems import (
+    CELERY,
+    FASTAPI,
+    FASTAPI_STOCK,
+    FASTAPI_WEB3,
+    INLINE,
+    PAID,
+    SAQ,
+    SDK,
+    STOCK,
+    THREADS,
+    UNPAID,
+    System,
+)
 
 Tables = dict[str, Table]
 Value = Callable[[Tables], float | None]
@@ -68,6 +83,10 @@ def _http(table: str, system: System, in_flight: int = 64) -> Value:
     return _cell(table, str(in_flight), system.label, column="per_s")
 
 
+def _reading(system: System, column: str) -> Value:
+    return _cell("chain", str(READERS_IN_FLIGHT), system.label, column=column)
+
+
 def _isolation(row: str) -> Value:
     return _cell("isolation", row, column="ratio")
 
@@ -116,6 +135,23 @@ BARS = (
     Bar("memory per blocked caller, of 1,000", _cell("callers", "1,000", column="kb"), 50, "KB", at_most=True),
     Bar(f"answered after SIGKILL, of {JOBS}", _cell("recovery", ROW, column="answered"), JOBS, ""),
     Bar("last answer after SIGKILL, beyond the job", _cell("recovery", ROW, column="last_s"), 2, "s", at_most=True),
+    Bar(
+        f"balances/s through the queue above FastAPI + AsyncWeb3, {READERS_IN_FLIGHT} in flight",
+        _ratio(_reading(UNPAID, "per_s"), _reading(FASTAPI_WEB3, "per_s")),
+        *(3, "x"),
+    ),
+    Bar(
+        "CPU per balance below FastAPI + AsyncWeb3",
+        _ratio(_reading(FASTAPI_WEB3, "cpu_us"), _reading(UNPAID, "cpu_us")),
+        *(3, "x"),
+    ),
+    Bar(
+        "a chain's p99 beside another whose node is slow",
+        _cell("slow_chain", SLOW, column="ratio"),
+        1.2,
+        "x",
+        at_most=True,
+    ),
 )
 
 

@@ -6,6 +6,11 @@ local file = assert(io.open(os.getenv("BENCH_BODY"), "rb"))
 wrk.body = file:read("*a")
 file:close()
 
+local pause_ms = tonumber(os.getenv("BENCH_PAUSE_MS") or "0")
+if pause_ms > 0 then
+  function delay() return pause_ms end
+end
+
 local payments = os.getenv("BENCH_PAYMENTS")
 if payments then
   local ready, sent = {}, 0

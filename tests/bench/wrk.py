@@ -89,11 +89,15 @@ def load(
 
 
 @contextlib.contextmanager
-def background(url: str, *, in_flight: int, body: str) -> Iterator[None]:
-    """Keep `in_flight` calls waiting for as long as the context lasts."""
+def background(url: str, *, in_flight: int, body: str, pause_s: float = 0) -> Iterator[None]:
+    """Keep `in_flight` callers calling for as long as the context lasts.
+
+    Args:
+        pause_s: of a caller before each call. Those that are refused at once are a flood without one.
+    """
     process = subprocess.Popen(
         _command(url, in_flight=in_flight, seconds=3600),
-        env=_environment(body, in_flight, None),
+        env=_environment(body, in_flight, None) | {"BENCH_PAUSE_MS": str(int(pause_s * 1000))},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -14,6 +14,9 @@ MAX_AGE_S = 3600.0
 MAX_BYTES = 16 * 1024 * 1024
 """Of all answers that are kept."""
 
+MAX_ANSWER_BYTES = 32 * 1024
+"""Of one that is kept: code has 24 KB at most. A few tokens with names of a megabyte would leave no room for others."""
+
 _ENTRY_BYTES = 500
 """What an entry takes beside its answer."""
 _DELEGATION = b"\xef\x01\x00"
@@ -27,7 +30,8 @@ class _Kept(NamedTuple):
 class Constants:
     """Answers to calls that say of themselves that they are constant. Thread-safe.
 
-    Nothing empty is kept, because what is not there yet may come, and no delegation, because an account may change it.
+    Nothing empty is kept, because what is not there yet may come, and no delegation, because an account may change it. Nor is
+    what is too long for a name or for code.
 
     Args:
         now: monotonic seconds.
@@ -54,7 +58,7 @@ class Constants:
         """Keep it, if it is one to keep."""
         if not isinstance(call, Call | Code) or not call.is_constant or not isinstance(answer, bytes) or not answer:
             return
-        if isinstance(call, Code) and answer.startswith(_DELEGATION):
+        if len(answer) > MAX_ANSWER_BYTES or (isinstance(call, Code) and answer.startswith(_DELEGATION)):
             return
         with self._lock:
             self._drop(call)

@@ -17,6 +17,7 @@ from shared.node_connections import NodeFailed
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_calls import header, header_of, is_of_block, quantity, request_of, result_of
 from workers.adapters.chain_refusals import is_throttling, meaning
+from workers.adapters.chain_share import MOST
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 LONGEST_LAG_S = 30
@@ -53,7 +54,7 @@ class Node:
 
     def __init__(self, url: str, chain_id: int, name: str, *, clock: Callable[[], float] = time.time) -> None:
         self.name = name
-        self._rpc = JsonRpc(url, max_answer_bytes=MAX_ANSWER_BYTES)
+        self._rpc = JsonRpc(url, max_answer_bytes=MAX_ANSWER_BYTES, max_idle=MOST)
         self.place = self._rpc.place
         self._chain_id = chain_id
         self._clock = clock

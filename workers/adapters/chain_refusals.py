@@ -28,6 +28,8 @@ RECENT_S = 120
 
 _RATE_LIMITED = frozenset({-32005, -32029, 429})
 _RESOURCE_NOT_FOUND = -32001
+_WORDS_READ = 1_000
+"""Characters of a node's text that are compared: patterns take their time on megabytes."""
 _HEX = re.compile(r"0x(?:[0-9a-fA-F]{2})*", re.ASCII)
 
 
@@ -49,7 +51,8 @@ _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
     ("insufficient_funds", _words("insufficient (funds|balance)", "enough balance", "lack ?of ?fund", "out ?of ?fund")),
     (
         "out_of_gas",
-        _words("out ?of ?gas", "gas required exceeds", "intrinsic gas", "gas .*overflow", "insufficient gas"),
+        # OOG: what revm calls memory that nobody could pay.
+        _words("out ?of ?gas", r"oog\b", "gas required exceeds", "intrinsic gas", "gas .*overflow", "insufficient gas"),
     ),
     ("invalid_opcode", _words("invalid ?(fe)?opcode", "opcode", "invalid ?instruction", "bad ?instruction")),
     (
@@ -79,7 +82,8 @@ def meaning(call: ChainCall, error: RpcError, *, age_s: float | None) -> Any:
     Raises:
         UpstreamFailed: `rate_limited`, `block_not_found` or `bad_content`.
     """
-    text = f"{error.message} {error.data if isinstance(error.data, str) else ''}".lower()
+    more = error.data if isinstance(error.data, str) else ""
+    text = f"{error.message[:_WORDS_READ]} {more[:_WORDS_READ]}".lower()
     is_execution = isinstance(call, Call | EstimateGas)
     data = _revert_data(error.data)
     # First of all: the rest of the text may be the contract's own.
@@ -104,7 +108,7 @@ def meaning(call: ChainCall, error: RpcError, *, age_s: float | None) -> Any:
 
 def is_throttling(error: RpcError) -> bool:
     """Whether the node has had too many calls."""
-    return error.code in _RATE_LIMITED or bool(_TOO_MANY.search(error.message.lower()))
+    return error.code in _RATE_LIMITED or bool(_TOO_MANY.search(error.message[:_WORDS_READ].lower()))
 
 
 def _revert_data(data: Any) -> bytes | None:

@@ -16,6 +16,7 @@ from jobs.evm.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_constants import Constants
 from workers.adapters.chain_node import Behind, Node, gaps
+from workers.adapters.chain_share import MOST, ThreadShare
 from workers.egress.upstreams import FAILING, Upstreams
 
 WITHIN_S = 10.0
@@ -25,7 +26,7 @@ AT_ONCE = 64
 AGAIN_AFTER_S = 0.4
 """Behind one URL are many nodes: the next one may have the block already."""
 _FUTURE_S = 15
-_HEDGING_THREADS = 32
+_HEDGING_THREADS = 2 * MOST
 
 
 class NodeChains:
@@ -43,7 +44,6 @@ class NodeChains:
     def __init__(
         self, urls: Mapping[Chain, Sequence[str]], *, hedge: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
-        executor = ThreadPoolExecutor(_HEDGING_THREADS, "hedge") if hedge else None
         self._chains = {
             chain: _Nodes(
                 [
@@ -51,7 +51,9 @@ class NodeChains:
                     for number, url in enumerate(listed, 1)
                 ],
                 clock,
-                executor,
+                # One per chain: in one for all a slow chain's reads would be before the others'.
+                ThreadPoolExecutor(_HEDGING_THREADS, "hedge") if hedge else None,
+                ThreadShare(chain),
             )
             for chain, listed in urls.items()
             if listed
@@ -70,8 +72,15 @@ class NodeChains:
 class _Nodes:
     """Those of one chain."""
 
-    def __init__(self, nodes: Sequence[Node], clock: Callable[[], float], executor: ThreadPoolExecutor | None) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        clock: Callable[[], float],
+        executor: ThreadPoolExecutor | None,
+        share: ThreadShare,
+    ) -> None:
         self._nodes = nodes
+        self._share = share
         self._clock = clock
         self._executor = executor
         self._constants = Constants()
@@ -86,7 +95,8 @@ class _Nodes:
         """Constants out of memory, the rest of nodes."""
         known = {n: answer for n, call in enumerate(calls) if (answer := self._constants.get(call)) is not None}
         asked = [call for n, call in enumerate(calls) if n not in known]
-        read = self._of_nodes(asked, block, deadline)
+        with self._share.hold():
+            read = self._of_nodes(asked, block, deadline)
         for call, result in zip(asked, read.results, strict=True):
             self._constants.put(call, result)
         if not known:

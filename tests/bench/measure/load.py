@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.bench.results import Table
+from tests.bench.roles import PATH
 from tests.bench.stand import Running, Stand
-from tests.bench.wrk import load
+from tests.bench.wrk import ECHO_BODY, load
 
 COLUMNS = {
     "per_s": "answers/s",
@@ -26,10 +27,13 @@ def sample(
     seconds: int,
     payments: Path | None = None,
     unpaid: bool = False,
+    path: str = PATH,
+    body: str = ECHO_BODY,
 ) -> dict[str, float]:
     """The values of COLUMNS. Calls that failed are noted below the table."""
     cpu_s, redis_s = running.cpu_s(), here.redis_cpu_s()
-    seen = load(running.echo_url, in_flight=in_flight, seconds=seconds, payments=payments, unpaid=unpaid)
+    url = running.origin + path
+    seen = load(url, in_flight=in_flight, seconds=seconds, body=body, payments=payments, unpaid=unpaid)
     if seen.failed:
         table.notes.append(
             f"{running.system.label}: {seen.failed} of {seen.requests} calls failed at {in_flight} in flight."

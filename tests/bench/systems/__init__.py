@@ -57,3 +57,7 @@ SDK = System("fastapi_x402", "FastAPI + official x402 middleware", ("api",), (*_
 PAID = System("ours_paid", "ours, paid", ("worker", "api"))
 SHOPS = (SDK, PAID)
 """Sections 3 and 4: HTTP with a payment."""
+
+FASTAPI_WEB3 = System("fastapi_web3", "FastAPI + AsyncWeb3, inline", ("api",), (*_FASTAPI, "web3"))
+READERS = (FASTAPI_WEB3, UNPAID)
+"""Section 8: HTTP that reads a chain."""

@@ -47,7 +47,7 @@ from workers.queue.broker import StreamBroker
 MODULE = "tests.bench.systems.ours_unpaid"
 SLOW_POOLS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
 """And their threads, as in the Procfile."""
-WIDTH = {**SLOW_POOLS, Pool.NET: 32}
+WIDTH = {**SLOW_POOLS, Pool.NET: 32, Pool.CHAIN: 32}
 
 
 class Nap(msgspec.Struct, frozen=True):

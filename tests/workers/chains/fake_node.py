@@ -17,6 +17,11 @@ LAG = 20
 """Blocks, of 12 s each, that a node lags behind."""
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # as many callers connect at once
+    daemon_threads = True
+
+
 class FakeNode:
     """One node.
 
@@ -32,8 +37,7 @@ class FakeNode:
         self.connections = 0
         self.replies: dict[str, dict[str, Any]] = {}
         self._chain_id = chain_id
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v2/{SECRET}"
 
     @contextmanager

@@ -30,6 +30,7 @@ def test_answers_are_kept_for_an_hour() -> None:
     [
         (SYMBOL, b""),
         (SYMBOL, Reverted(b"")),
+        (SYMBOL, bytes(40_000)),  # some more like it, and there is no room for anybody else's
         (CODE, b""),
         (CODE, b"\xef\x01\x00" + b"\x70" * 20),
         (Call(to=SYMBOL.to, data=SYMBOL.data), b"USDC"),
