@@ -26,7 +26,7 @@ STATUS_INFERRED = "status_inferred"
 RECEIPT_MISSING = "receipt_missing"
 OTHER_CHAIN_NOT_ASKED = "other_chain_not_asked"
 TOKENS_LEFT_OUT = "tokens_left_out"
-TOKEN_WORDS_UNREADABLE = "token_words_unreadable"
+SYMBOLS_UNREADABLE = "symbols_unreadable"
 
 
 class Found(NamedTuple):
@@ -107,7 +107,7 @@ def _around(
         if failure.reason != "bad_content" or not words:
             raise
         # Together some megabytes of symbols are more than is read of a node: strangers' tokens do not hide a transaction.
-        reader.warn(TOKEN_WORDS_UNREADABLE)
+        reader.warn(SYMBOLS_UNREADABLE)
         results = [b""] * len(words) + list(reader.read(*calls))
     timestamp = results.pop() if receipt else None
     code = results.pop() if sent.to else b""
