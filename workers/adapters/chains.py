@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from functools import partial
 
 from jobs.evm.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_constants import Constants
 from workers.adapters.chain_node import Behind, Node, gaps
-from workers.adapters.chain_share import MOST, ThreadShare
+from workers.adapters.chain_share import MOST, ThreadShares
 from workers.egress.upstreams import FAILING, Upstreams
 
 WITHIN_S = 10.0
@@ -44,6 +46,7 @@ class NodeChains:
     def __init__(
         self, urls: Mapping[Chain, Sequence[str]], *, hedge: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
+        shares = ThreadShares(urls)
         self._chains = {
             chain: _Nodes(
                 [
@@ -53,7 +56,7 @@ class NodeChains:
                 clock,
                 # One per chain: in one for all a slow chain's reads would be before the others'.
                 ThreadPoolExecutor(_HEDGING_THREADS, "hedge") if hedge else None,
-                ThreadShare(chain),
+                partial(shares.hold, chain),
             )
             for chain, listed in urls.items()
             if listed
@@ -77,10 +80,10 @@ class _Nodes:
         nodes: Sequence[Node],
         clock: Callable[[], float],
         executor: ThreadPoolExecutor | None,
-        share: ThreadShare,
+        hold: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._nodes = nodes
-        self._share = share
+        self._hold = hold
         self._clock = clock
         self._executor = executor
         self._constants = Constants()
@@ -95,7 +98,7 @@ class _Nodes:
         """Constants out of memory, the rest of nodes."""
         known = {n: answer for n, call in enumerate(calls) if (answer := self._constants.get(call)) is not None}
         asked = [call for n, call in enumerate(calls) if n not in known]
-        with self._share.hold():
+        with self._hold():
             read = self._of_nodes(asked, block, deadline)
         for call, result in zip(asked, read.results, strict=True):
             self._constants.put(call, result)

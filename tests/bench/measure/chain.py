@@ -25,7 +25,7 @@ from tests.bench.wrk import background
 IN_FLIGHT = 64
 BESIDE_IN_FLIGHT = 16
 SLOW_CALLERS = 64
-"""More than the worker has threads. Each rests before it calls again."""
+"""More than the worker has threads. Each rests before it calls again, for some are refused."""
 PAUSE_S = 1.0
 DELAY_S = 2.0
 PATH = PATH_PREFIX + "chain/erc20-balance"

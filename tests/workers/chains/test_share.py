@@ -11,12 +11,9 @@ import pytest
 
 from jobs.evm.chains import ChainId
 from shared.outcome import UpstreamFailed
-from shared.pools import POOLS, Pool
 from tests.workers.chains.fake_node import FakeNode
-from workers.adapters.chain_share import MOST, MOST_SLOW, SLOW_S, ThreadShare
+from workers.adapters.chain_share import IN_USE_S, MOST, MOST_SLOW, SLOW_S, THREADS, ThreadShares
 from workers.adapters.chains import NodeChains
-
-THREADS = POOLS[Pool.CHAIN].threads
 
 
 @pytest.mark.parametrize("hedge", [False, True])
@@ -52,31 +49,67 @@ def test_a_chain_that_says_nothing_does_not_take_all_threads(hedge: bool, monkey
             assert sum(not one.done() for one in slow) >= MOST_SLOW
 
 
-def test_calls_wait_for_fast_reads_and_are_refused_behind_slow_ones() -> None:
+class Shares:
+    """Two chains, of which the other was read just now; and a clock."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.held: list[contextlib.ExitStack] = []  # one that is dropped ends
+        self.shares = ThreadShares(("base", "ethereum"), now=lambda: self.now)
+        with self.shares.hold("ethereum"):
+            pass
+
+    def hold(self, count: int) -> list[contextlib.ExitStack]:
+        """Reads of Base that run."""
+        holds = [contextlib.ExitStack() for _ in range(count)]
+        for one in holds:
+            one.enter_context(self.shares.hold("base"))
+        self.held += holds
+        return holds
+
+    def is_refused(self) -> bool:
+        """One more of Base."""
+        try:
+            with self.shares.hold("base"):
+                return False
+        except UpstreamFailed as failure:
+            return failure.reason == "rate_limited"
+
+
+def test_calls_wait_for_fast_reads() -> None:
+    """For the first that ends."""
+    shares = Shares()
+    holds = shares.hold(MOST)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(shares.is_refused)
+        holds[0].close()
+        assert waiting.result(timeout=30) is False
+
+
+def test_calls_are_refused_behind_slow_reads() -> None:
     """By the oldest that runs, and by the last that ended."""
-    now = [0.0]
-    share = ThreadShare("base", now=lambda: now[0])
-    with contextlib.ExitStack() as stack:
-        holds = [contextlib.ExitStack() for _ in range(MOST)]
-        for one in holds:
-            stack.enter_context(one).enter_context(share.hold())
+    shares = Shares()
+    holds = shares.hold(MOST_SLOW)
+    assert not shares.is_refused()
 
-        with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(stack.enter_context, share.hold())
-            holds[0].close()
-            assert waiting.result(timeout=10) is None
+    shares.now += SLOW_S + 0.1
+    assert shares.is_refused()
 
-        now[0] += SLOW_S + 0.1
-        with pytest.raises(UpstreamFailed) as refused, share.hold():
-            pass
-        assert refused.value.reason == "rate_limited"
-        # All but one end together, and as many others begin as may beside slow ones.
-        for one in holds:
-            one.close()
-        for one in holds[: MOST_SLOW - 1]:
-            one.enter_context(share.hold())
-        with pytest.raises(UpstreamFailed), share.hold():
-            pass
+    # All end together, and as many others begin as may beside slow ones.
+    for one in holds:
+        one.close()
+    shares.hold(MOST_SLOW)
+    assert shares.is_refused()
+
+
+def test_a_chain_that_is_read_alone_has_all_threads() -> None:
+    """Whatever its reads take: nobody else would use the threads."""
+    shares = Shares()
+    shares.now += IN_USE_S
+    shares.hold(THREADS)
+    shares.now += SLOW_S + 0.1
+
+    assert not shares.is_refused()
 
 
 def test_every_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ class Web3Reader:
     def __init__(self, url: str, block: int) -> None:
         self.web3 = Web3(HTTPProvider(url))
         self.block = block
+        self._contracts: dict[tuple[str, tuple[str, ...], str], Any] = {}
 
     def call(self, transaction: Mapping[str, Any]) -> bytes | Undone:
         """eth_call."""
@@ -54,20 +55,27 @@ class Web3Reader:
 
         Raises ContractLogicError or Web3RPCError when the call fails.
         """
-        abi = {
-            "type": "function",
-            "name": name,
-            "stateMutability": "view",
-            "inputs": [{"name": f"a{at}", "type": kind} for at, (kind, _) in enumerate(inputs)],
-            "outputs": [{"name": "", "type": output}],
-        }
-        contract = self.web3.eth.contract(address=Web3.to_checksum_address(to), abi=[abi])
-        asked = contract.functions[name](*(value for _, value in inputs))
+        contract = self._contract(name, tuple(kind for kind, _ in inputs), output)
+        asked = contract(Web3.to_checksum_address(to)).functions[name](*(value for _, value in inputs))
         options: Any = {} if gas is None else {"gas": gas}
         try:
             return asked.call(options, block_identifier=self.block, ccip_read_enabled=False)
         except (BadFunctionCallOutput, OverflowError):  # the latter of lengths that no machine can count
             return None
+
+    def _contract(self, name: str, inputs: tuple[str, ...], output: str) -> Any:
+        """Contracts with this function alone. Made once: it takes web3 some milliseconds."""
+        key = (name, inputs, output)
+        if key not in self._contracts:
+            abi = {
+                "type": "function",
+                "name": name,
+                "stateMutability": "view",
+                "inputs": [{"name": f"a{at}", "type": kind} for at, kind in enumerate(inputs)],
+                "outputs": [{"name": "", "type": output}],
+            }
+            self._contracts[key] = self.web3.eth.contract(abi=[abi])
+        return self._contracts[key]
 
     def detail(self, to: str, name: str, output: str, *inputs: tuple[str, Any]) -> Any:
         """As `function`, with the gas that such a question gets; None when it fails, too."""

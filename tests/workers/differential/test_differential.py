@@ -1,6 +1,6 @@
 """Five hundred contracts and calls by chance: each chain endpoint, through the real nodes' port, says what web3.py says.
 
-And 200 transactions: tx-explain tells the transfers that eth_getLogs has.
+And 150 transactions: tx-explain tells the transfers that eth_getLogs has.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.workers.differential.stand import Stand, standing
 from tests.workers.differential.transactions import Moved, moved, send
 
 pytestmark = pytest.mark.skipif("anvil" not in KINDS, reason="anvil alone lets contracts be put anywhere")
-CASES, TRANSACTIONS, SEED = 500, 200, 17
+CASES, TRANSACTIONS, SEED = 500, 150, 17
 
 
 @pytest.fixture(scope="module")
