@@ -15,12 +15,13 @@ from typing import Annotated, Literal
 import msgspec
 
 from jobs.chain.request import Address, ChainName, check_addresses, parsed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, check_configured
+from jobs.evm.chains import check_configured
+from jobs.evm.declaration import chain_safety
 from jobs.evm.quantity import MAX_UINT256, parse_uint256
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 UNLIMITED = "unlimited"
@@ -133,17 +134,11 @@ def run(request: Request, context: Context) -> Response:
     return answer.answer(reader, known, amount)
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_safety(
     name="approval-safety",
     price=Price.of("0.05"),
-    category=Category.SECURITY,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.OLDER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary=(
         "How risky an ERC-20 approve(spender, amount) is on Ethereum or Base: unlimited amounts, spenders without code, new or "
         "changed contracts, proxies, EIP-7702 accounts, copycat tokens and known malicious addresses, with a score, evidence "

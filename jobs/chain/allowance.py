@@ -13,14 +13,15 @@ from jobs.chain.request import Address, ChainName, check_addresses, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Call, Code, check_configured
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.chains import Call, Code, check_configured
+from jobs.evm.declaration import chain_data
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert
 from jobs.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
 from jobs.evm.unlimited import unlimited_form
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 
@@ -81,17 +82,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/allowance",
     price=Price.of("0.003"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary=(
         "How much of an owner's ERC-20 tokens a spender may take on Ethereum or Base, raw and with decimals, and whether that "
         "is without limit in any of its usual forms."

@@ -14,14 +14,15 @@ from jobs.chain.request import MAX_BODY_BYTES, Address, ChainName, Uint256, chec
 from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, Call, Code, Reverted, check_configured
+from jobs.evm.chains import Balance, Call, Code, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
+from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_data, parse_uint256
-from jobs.evm.reader import WITHIN_S, NotAContract, Reader
+from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert, explain
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 MAX_RETURNED_BYTES = 128 * 1024
@@ -88,17 +89,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/call",
     price=Price.of("0.005"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     max_body_bytes=MAX_BODY_BYTES,
     summary=(
         "A read-only call of a contract on Ethereum or Base (eth_call): its raw return data, or a revert's decoded reason. "

@@ -5,11 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import CHAIN_IDS, FAILURES, ChainId, check_configured
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.chains import ChainId, check_configured
+from jobs.evm.declaration import chain_data
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 
@@ -36,17 +37,11 @@ def run(request: Request, context: Context) -> Response:
     return Response(**reader.head() | {"chain_id": number}, chain_id_hex=hex(number), caip2=f"eip155:{number}")
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/chain-id",
     price=Price.of("0.001"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary="The chain id of Ethereum or Base as a node says it (eth_chainId), with the newest block and its time.",
     example=Example(
         request={"chain": "base"},

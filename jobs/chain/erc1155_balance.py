@@ -9,14 +9,15 @@ from jobs.chain.request import Address, ChainName, Uint256, check_addresses, par
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Call, Code, check_configured
+from jobs.evm.chains import Call, Code, check_configured
+from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_uint256
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert
 from jobs.evm.tokens import METADATA_GAS, truth
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 NOT_ERC1155 = "not_erc1155"
@@ -77,17 +78,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/erc1155-balance",
     price=Price.of("0.003"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     listed=False,
     summary="The ERC-1155 balance of an address for one token id on Ethereum or Base, with the block.",
     example=Example(

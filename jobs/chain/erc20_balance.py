@@ -14,13 +14,14 @@ from jobs.chain.request import Address, ChainName, check_addresses, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Call, Code, check_configured
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.chains import Call, Code, check_configured
+from jobs.evm.declaration import chain_data
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert
 from jobs.evm.tokens import metadata_calls, token_of
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 
@@ -75,17 +76,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/erc20-balance",
     price=Price.of("0.003"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary=(
         "The ERC-20 balance of an address on Ethereum or Base, raw and with the token's decimals, its symbol, and the block. "
         "Copes with tokens that have no decimals, a bytes32 symbol or a balanceOf that reverts."

@@ -17,15 +17,16 @@ from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
+from jobs.evm.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
+from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import ether, parse_data, parse_uint256
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert, explain
 from jobs.evm.tokens import METADATA_GAS, word
 from jobs.ports import Context
-from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import MOST_BYTES, Example, InvalidField
 from shared.money import Price
 
 ENVELOPE_BYTES = 120
@@ -111,17 +112,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/estimate-gas",
     price=Price.of("0.004"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     max_body_bytes=MAX_BODY_BYTES,
     summary=(
         "Estimates the gas of a transaction on Ethereum or Base (eth_estimateGas) and its fee, L1 data fee included; for one "

@@ -14,13 +14,14 @@ from jobs.chain.request import Address, ChainName, Uint256, check_addresses, par
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Call, Code, check_configured
+from jobs.evm.chains import Call, Code, check_configured
+from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_uint256
-from jobs.evm.reader import WITHIN_S, NotAContract, Reader
+from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, name_call, text_of, truth
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 NOT_ERC721 = "not_erc721"
@@ -80,17 +81,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/nft-owner",
     price=Price.of("0.003"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary="Who owns an ERC-721 token on Ethereum or Base, or that nobody does, with the collection's name and the block.",
     example=Example(
         request={"chain": "base", "token": "0x03c4738Ee98aE44591e1A4A4F3CaB6641d95DD9a", "tokenId": "1"},

@@ -11,14 +11,15 @@ import msgspec
 
 from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Code, Storage, check_configured
+from jobs.evm.chains import Code, Storage, check_configured
 from jobs.evm.code import slot_address
+from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_uint256
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.selectors import KNOWN_SLOTS
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
+from shared.endpoint import Example
 from shared.money import Price
 
 NO_CODE = "no_code"
@@ -72,17 +73,11 @@ def _may_be_address(value: bytes) -> bool:
     return any(value[12:16])
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_data(
     name="chain/storage",
     price=Price.of("0.005"),
-    category=Category.DATA,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary=(
         "A raw storage slot of a contract on Ethereum or Base (eth_getStorageAt), also as number and address; the slots of "
         "proxies are named."

@@ -17,11 +17,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Chain, check_configured
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.chains import CHAIN_IDS, Chain, check_configured
+from jobs.evm.declaration import chain_safety
+from jobs.evm.reader import Reader
 from jobs.evm.reverts import Revert
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import Example, InvalidField
 from shared.money import Price
 
 MAX_SHOWN = 200
@@ -188,17 +189,11 @@ def run(request: Request, context: Context) -> Response:
 
 EXAMPLE_HASH = "0x5f4a8b699ab0183d8b9b4a5a844bb32cbae1a09d2b94d538a7d9dc52c4b34841"
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_safety(
     name="tx-explain",
     price=Price.of("0.005"),
-    category=Category.SECURITY,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.OLDER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary=(
         "Explains a transaction of Base or Ethereum: a narrative, the decoded method, ERC-20, ERC-721 and ERC-1155 transfers, "
         "approvals, fees with L1 and blobs, signals such as unlimited approvals, and the reason of a revert."

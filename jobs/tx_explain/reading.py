@@ -26,7 +26,7 @@ STATUS_INFERRED = "status_inferred"
 RECEIPT_MISSING = "receipt_missing"
 OTHER_CHAIN_NOT_ASKED = "other_chain_not_asked"
 TOKENS_LEFT_OUT = "tokens_left_out"
-SYMBOLS_UNREADABLE = "symbols_unreadable"
+SYMBOLS_UNREADABLE = "token_words_unreadable"
 
 
 class Found(NamedTuple):

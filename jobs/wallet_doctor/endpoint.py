@@ -15,15 +15,16 @@ from jobs.chain.request import Address, ChainName
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, Call, Code, GasPrice, Nonce, check_configured
+from jobs.evm.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
 from jobs.evm.code import delegate_of
+from jobs.evm.declaration import chain_safety
 from jobs.evm.quantity import ether, formatted
-from jobs.evm.reader import WITHIN_S, Reader
+from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, truth, word
 from jobs.ports import Context
 from jobs.wallet_doctor.advice import DUST_ATOMIC, Recommendation, Wallet, min_gas_wei, recommendations
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import Example, InvalidField
 from shared.money import Price
 from shared.outcome import UpstreamFailed
 from shared.x402.networks import EVM_USDC
@@ -147,17 +148,11 @@ def run(request: Request, context: Context) -> Response:
     )
 
 
-ENDPOINT = Endpoint(
+ENDPOINT = chain_safety(
     name="wallet-doctor",
     price=Price.of("0.005"),
-    category=Category.SECURITY,
-    pool=Pool.CHAIN,
-    deadline_s=WITHIN_S + 2,
-    flavour=Flavour.OLDER,
     request=Request,
     response=Response,
-    reads=tuple(CHAIN_IDS),
-    failures=FAILURES,
     summary=(
         "Whether a wallet on Base or Ethereum is ready to pay: ether for gas against a threshold of now, USDC, blacklisting, "
         "EIP-7702 delegation, and recommendations that name amounts."

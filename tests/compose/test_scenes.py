@@ -183,7 +183,7 @@ def test_code_has_its_form_and_its_age(node: JsonRpc) -> None:
     assert node("eth_getStorageAt", scenes.UPGRADED_PROXY, slot, before).endswith(scenes.FRESH_SPENDER[2:].lower())
     assert now["SILENT"] == "0x00"
     assert {name for name, code in now.items() if code == "0x"} == {
-        *("HOLDER", "FRIEND", "DUSTY", "GASLESS", "BLACKLISTED", "EMPTY")
+        *("HOLDER", "FRIEND", "DUSTY", "GASLESS", "BLACKLISTED", "EMPTY", "PERMIT2")
     }
 
 
