@@ -42,7 +42,7 @@ def test_symbols_that_cannot_be_read_are_left_out(chains: LongWinded) -> None:
     assert (transfer["amount"], transfer["symbol"], transfer["decimals"]) == ("7", None, None)
     assert answer["status"] == "success"
     assert answer["timestamp"] is not None
-    assert answer["warnings"] == ["token_words_unreadable"]
+    assert answer["warnings"] == ["symbols_unreadable"]
 
 
 def test_a_node_that_fails_otherwise_is_a_failure(chains: LongWinded) -> None:
