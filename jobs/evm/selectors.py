@@ -28,8 +28,6 @@ SYMBOL = selector("symbol()")
 NAME = selector("name()")
 TOTAL_SUPPLY = selector("totalSupply()")
 TRANSFER = selector("transfer(address,uint256)")
-APPROVE = selector("approve(address,uint256)")
-TRANSFER_FROM = selector("transferFrom(address,address,uint256)")
 """ERC-721's, too: the third argument is then an id."""
 
 OWNER_OF = selector("ownerOf(uint256)")

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from jobs.ssl_info.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid, only
+from jobs.ssl_info.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid
 
 MAX_VALUE = 128
 """How many characters of one value are shown."""
@@ -105,8 +105,3 @@ def _escaped(text: str) -> str:
     if text[:1] in (" ", "#"):
         text = "\\" + text
     return text[:-1] + "\\ " if len(text) > 1 and text.endswith(" ") and not text.endswith("\\ ") else text
-
-
-def whole_name(encoded: bytes) -> Name:
-    """Read a Name with its own tag. Raises Malformed."""
-    return read_name(only(encoded, SEQUENCE))
