@@ -37,15 +37,21 @@ def _extracted(root: Element, *, is_precise: bool) -> str:
     tree = deepcopy(root)  # trafilatura changes it
     # Markdown cannot underline, so trafilatura would write tags.
     etree.strip_tags(tree, "u", "ins", "sup", "sub")
-    found = extract(
-        tree,
-        favor_precision=is_precise,
-        output_format="markdown",
-        include_comments=False,
-        include_links=False,
-        include_images=False,
-        include_tables=True,
-    )
+    for pre in tree.iter("pre"):
+        if not len(pre):  # trafilatura knows it as code only if it says so
+            etree.SubElement(pre, "code").text, pre.text = pre.text, None
+    try:
+        found = extract(
+            tree,
+            favor_precision=is_precise,
+            output_format="markdown",
+            include_comments=False,
+            include_links=False,
+            include_images=False,
+            include_tables=True,
+        )
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, etree.LxmlError):
+        return ""  # the library's own error on a strange tree, too much recursion among them: the page still has a text
     return tidied(found or "")
 
 

@@ -9,6 +9,7 @@ from jobs.page.body import body_text
 from jobs.page.markup import markup_hash
 from jobs.page.metadata import Metadata, metadata
 from jobs.page.reading import Asked, Method, Reading, reading
+from jobs.page.scan import scanned_text
 from jobs.page.text import normalised
 from jobs.page.tree import Element, body_of, parsed
 
@@ -56,7 +57,8 @@ def _shown(root: Element | None) -> str:
 
 def _text(root: Element, asked: Asked, shown: str) -> tuple[str, Method]:
     if asked.extract == "text":
-        return shown, "body"
+        return shown or scanned_text(asked.html, is_markdown=False), "body"
     if asked.extract == "article" and (found := article(root, len(shown))) is not None:
         return found
-    return body_text(body_of(root), is_markdown=True), "body"
+    # libxml2 drops what is deeper than 256 elements. Where that is all, it is read without a tree.
+    return body_text(body_of(root), is_markdown=True) or scanned_text(asked.html, is_markdown=True), "body"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -59,7 +60,7 @@ def test_any_two_texts_are_compared_exactly(one: str, other: str) -> None:
 def test_two_changes_never_touch(old: str, new: str) -> None:
     """So a hunk is as large as it can be."""
     found = changes(lines_of(old), lines_of(new))
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         assert one.old_end < other.old_start
         assert one.new_end < other.new_start
 
