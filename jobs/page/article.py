@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from copy import deepcopy
 from typing import Literal
 
@@ -10,6 +11,9 @@ from jobs.page.tree import Element
 
 LEAST_SHARE = 1 / 3
 """Of what the default mode finds. Where the precision mode finds less, it has missed the article."""
+
+# It logs what it reads, which is a stranger's text.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL + 1)
 
 Mode = Literal["precision", "default"]
 

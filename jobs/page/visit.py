@@ -24,7 +24,7 @@ from shared.outcome import UpstreamFailed
 DEADLINE_S = 25.0
 RENDER_S = 13.0
 READ_S = 5.0
-READ_TEXT_S = 2.0
+READ_TEXT_S = 3.0
 COMPARE_S = 2.0
 """Seconds. What is left of the deadline is for waiting: for a browser context and for free children."""
 

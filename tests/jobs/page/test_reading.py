@@ -218,6 +218,13 @@ def test_hardly_a_page_is_read(html: str, extract: Extract) -> None:
     assert len(scanned(html.encode("utf-8", "replace").decode(), extract)) <= 10
 
 
+def test_nothing_of_a_page_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """A library's warnings hold its text."""
+    read("<p><a>secret</a></p><ref>secret</ref>")
+    read("<p></p>")
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("depth", [100, 300, 5_000])
 def test_a_deep_page_is_read(depth: int) -> None:
     """Deeper than libxml2 does it, without a tree."""
