@@ -43,6 +43,8 @@ class Cdp:
         self.on_event = on_event
         self.sessions: dict[str, Event] = {}
         self.ended = asyncio.Event()
+        self._reading: asyncio.ReadTransport | None = None
+        self._writing: asyncio.WriteTransport | None = None
         self._last_id = 0
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
 
@@ -54,8 +56,10 @@ class Cdp:
 
     def close(self) -> None:
         """Close the pipes. Every command that waits fails with BrowserEnded."""
-        self._reading.close()
-        self._writing.abort()
+        if self._reading is not None and not self._reading.is_closing():
+            self._reading.close()
+        if self._writing is not None and not self._writing.is_closing():
+            self._writing.abort()
         self.lost()
 
     def post(self, method: str, session: str = "", /, **parameters: Any) -> asyncio.Future[dict[str, Any]]:
@@ -66,7 +70,7 @@ class Cdp:
             message["sessionId"] = session
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         result.add_done_callback(_look_at)
-        if self.ended.is_set():
+        if self.ended.is_set() or self._writing is None:
             result.set_exception(BrowserEnded("the browser has ended"))
             return result
         self._waiting[self._last_id] = result

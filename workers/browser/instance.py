@@ -27,6 +27,10 @@ class Owner(Protocol):
         """Whether a new target of the context may live. It waits before its first request."""
         ...
 
+    def loses(self, session: str) -> None:
+        """Called when a target is gone, of any context."""
+        ...
+
 
 class RunningBrowser:
     """A browser and its slots. It belongs to one event loop.
@@ -132,6 +136,9 @@ class RunningBrowser:
         self.is_spent = True
 
     def _on_event(self, method: str, parameters: dict[str, Any]) -> None:
+        if method == "Target.detachedFromTarget":
+            for each in list(self.owners.values()):
+                each.loses(parameters["sessionId"])
         if method != "Target.attachedToTarget":
             return
         target, session = parameters["targetInfo"], parameters["sessionId"]

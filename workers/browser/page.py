@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from workers.browser.cdp import CdpError
 from workers.browser.instance import RunningBrowser
 
 MAX_POPUPS = 10
@@ -76,6 +77,8 @@ class Page:
 
     Attributes:
         target: id of the page, which is the id of its main frame.
+        stop: done when the page need not be waited for any longer.
+        crash: done when its process has ended, or the page has closed itself.
         asked: the URL of the main frame's last request.
         responses: by the loader's id.
     """
@@ -90,6 +93,7 @@ class Page:
     responses: dict[str, Response] = field(default_factory=dict)
     requests: int = 0
     stop: asyncio.Future[Stop] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    crash: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def __post_init__(self) -> None:
         self._kinds: dict[str, str] = {}
@@ -135,6 +139,22 @@ class Page:
         self.session = session
         self._add(session, "page")
         return True
+
+    def loses(self, session: str) -> None:
+        """Implements workers.browser.instance.Owner: a page may close itself."""
+        if session == self.session:
+            self._set_crashed()
+
+    async def send(self, method: str, /, *, limit_s: float, **parameters: Any) -> dict[str, Any]:
+        """Send a command to the page. Raises CdpError, at once when the page has crashed, and TimeoutError."""
+        result = self.browser.cdp.post(method, self.session, **parameters)
+        waited: set[asyncio.Future[Any]] = {result, self.crash}
+        await asyncio.wait(waited, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+        if result.done():
+            return result.result()
+        if self.crash.done():
+            raise CdpError("the page has crashed")
+        raise TimeoutError
 
     @property
     def response(self) -> Response | None:
@@ -246,7 +266,12 @@ class Page:
     def _on_crash(self, session: str, parameters: dict[str, Any]) -> None:
         self.browser.is_spent = True
         if session == self.session:
-            self._end(Stop.CRASHED)
+            self._set_crashed()
+
+    def _set_crashed(self) -> None:
+        if not self.crash.done():
+            self.crash.set_result(None)
+        self._end(Stop.CRASHED)
 
     def _on_rest(self, session: str, parameters: dict[str, Any]) -> None:
         if session == self.session:

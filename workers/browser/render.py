@@ -26,11 +26,14 @@ from workers.egress.allowance import Job
 VIRTUAL_MS = 5_000
 SETTLE_S = 5.0
 """Seconds of real time, from the first document on."""
+LOOK_S = 0.25
+"""Between two looks at whether the main document is too large: nobody waits for the rest of it."""
 QUIET_S = 0.06
 """Between two looks at a page that rests: what comes with the next frames is not in virtual time."""
 MAX_QUIET_S = 0.6
 READ_S = 1.0
 """For a page whose scripts leave the browser time. Then they are terminated."""
+READ_AGAIN_S = 2.5
 RESERVED_S = 4.0
 """Of the deadline, for reading the page, its picture, and for the answer's way back."""
 MAX_DEPTH = 250
@@ -62,9 +65,9 @@ class _Rendering:
     async def run(self, url: PublicUrl, area: Area | None) -> RenderedPage:
         await self._navigate(str(url))
         stopped = await self._settle()
+        self._check()
         if stopped is not Stop.RESTED:
             await self._halt()
-        self._check()
         document = self._page.document
         read = await self._read()
         source = await self._source(document.loader)
@@ -119,9 +122,12 @@ class _Rendering:
         """Wait until the page rests. Returns why it is not waited for any longer; None: the time is up."""
         stop = self._page.stop
         until = min(time.monotonic() + SETTLE_S, self._deadline - RESERVED_S)
-        await asyncio.wait({stop}, timeout=max(0.0, until - time.monotonic()))
-        if not stop.done():
-            return None
+        while not stop.done():
+            left_s = until - time.monotonic()
+            if left_s <= 0:
+                return None
+            await asyncio.wait({stop}, timeout=min(left_s, LOOK_S))
+            self._check_size()
         if stop.result() is Stop.RESTED:
             await self._wait_for_quiet()
         return stop.result()
@@ -145,7 +151,7 @@ class _Rendering:
         self._cdp.post("Emulation.setVirtualTimePolicy", session, policy="pause")
         self._cdp.post("Page.stopLoading", session)
         with contextlib.suppress(CdpError, TimeoutError):
-            await self._cdp.send("Runtime.terminateExecution", session, limit_s=READ_S)
+            await self._page.send("Runtime.terminateExecution", limit_s=READ_S)
 
     async def _read(self) -> dict[str, Any]:
         script = f"({_READ.rstrip().removesuffix(';')})({MAX_HTML}, {MAX_DEPTH}, {MAX_VALUE})"
@@ -157,7 +163,7 @@ class _Rendering:
             self._check_stop()
         await self._halt()
         try:
-            return dict(await self._evaluate(script, limit_s=max(READ_S, self._left_s() - 2)))
+            return dict(await self._evaluate(script, limit_s=max(READ_S, min(READ_AGAIN_S, self._left_s() - 1))))
         except BrowserEnded:
             raise
         except (CdpError, TimeoutError):
@@ -168,12 +174,9 @@ class _Rendering:
         """The value of an expression, in a world of its own."""
         page = self._page
         until = time.monotonic() + limit_s
-        made = await self._cdp.send(
-            "Page.createIsolatedWorld", page.session, frameId=page.target, worldName="coinslot", limit_s=limit_s
-        )
-        result = await self._cdp.send(
+        made = await page.send("Page.createIsolatedWorld", frameId=page.target, worldName="coinslot", limit_s=limit_s)
+        result = await page.send(
             "Runtime.evaluate",
-            page.session,
             expression=script,
             contextId=made["executionContextId"],
             returnByValue=True,
@@ -186,7 +189,7 @@ class _Rendering:
     async def _source(self, loader: str) -> str:
         """The main document's own text; "" when the browser has not kept it."""
         try:
-            body = await self._cdp.send("Network.getResponseBody", self._page.session, requestId=loader, limit_s=READ_S)
+            body = await self._page.send("Network.getResponseBody", requestId=loader, limit_s=READ_S)
         except (CdpError, TimeoutError):
             return ""
         text: str = body["body"]
@@ -195,13 +198,18 @@ class _Rendering:
         return text[:MAX_HTML]
 
     async def _screenshot(self, area: Area) -> Any:
-        return await take_screenshot(self._cdp, self._page.session, area, until=self._deadline - 1)
+        return await take_screenshot(self._page, area, until=self._deadline - 1)
 
     def _check(self) -> None:
         """Raise what keeps the document from being sold."""
         self._check_stop()
         if failure := verdicts.of_document(self._page, self._job):
             raise failure
+
+    def _check_size(self) -> None:
+        response = self._page.response
+        if self._job.exhausted == "too_many_bytes" and response is not None and not response.is_loaded:
+            raise verdicts.failed("too_large")
 
     def _check_stop(self) -> None:
         stop = self._page.stop

@@ -7,7 +7,8 @@ import time
 from typing import Any, Literal
 
 from jobs.page.browser import MAX_HEIGHT, MAX_SCREENSHOT_BYTES, VIEWPORT, Area, Screenshot
-from workers.browser.cdp import Cdp, CdpError
+from workers.browser.cdp import CdpError
+from workers.browser.page import Page
 
 _TRIES: tuple[tuple[Literal["png", "webp"], dict[str, Any]], ...] = (
     ("png", {}),
@@ -17,7 +18,7 @@ _TRIES: tuple[tuple[Literal["png", "webp"], dict[str, Any]], ...] = (
 """The next one when the file is too large."""
 
 
-async def take_screenshot(cdp: Cdp, session: str, area: Area, *, until: float) -> Screenshot | None:
+async def take_screenshot(page: Page, area: Area, *, until: float) -> Screenshot | None:
     """Draw a page. None when it cannot be drawn in time, or not within MAX_SCREENSHOT_BYTES.
 
     Args:
@@ -26,13 +27,12 @@ async def take_screenshot(cdp: Cdp, session: str, area: Area, *, until: float) -
     width, height = VIEWPORT
     try:
         if area is Area.FULL_PAGE:
-            metrics = await cdp.send("Page.getLayoutMetrics", session, limit_s=_left_s(until))
+            metrics = await page.send("Page.getLayoutMetrics", limit_s=_left_s(until))
             height = min(max(height, int(metrics["cssContentSize"]["height"])), MAX_HEIGHT)
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
         for kind, options in _TRIES:
-            taken = await cdp.send(
+            taken = await page.send(
                 "Page.captureScreenshot",
-                session,
                 format=kind,
                 clip=clip,
                 captureBeyondViewport=area is Area.FULL_PAGE,

@@ -90,8 +90,6 @@ def of_document(page: Page, job: Job) -> JobFailure | None:
     is_text = response.mime.startswith(_TEXTS) or response.mime.endswith(("+xml", "+json"))
     if response.mime == "image/svg+xml" or not is_text:
         return failed("not_a_page")
-    if not response.is_loaded and job.exhausted == "too_many_bytes":
-        return failed("too_large")
     return None
 
 

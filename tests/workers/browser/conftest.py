@@ -26,7 +26,7 @@ from workers.egress.resolver import Resolver
 ADDRESS = "127.77.50.2"
 """Of the site: the only address that is allowed."""
 PRIVATE = "127.0.0.1"
-HOSTS = {"site.example.com": ADDRESS, "other.example.com": ADDRESS, "inside.example.com": PRIVATE}
+HOSTS = {"site.example.com": ADDRESS, "other.example.org": ADDRESS, "inside.example.com": PRIVATE}
 
 Render = Callable[..., RenderedPage]
 
@@ -73,10 +73,10 @@ def canaries() -> Iterator[Canaries]:
 
 @pytest.fixture
 def render(browser: ChromiumBrowser, site: Site) -> Render:
-    """Render a path of the site. Pages that never rest are read after the given seconds."""
+    """Render a path of the site."""
 
     def rendered(
-        path: str = "/", *, host: str = "site.example.com", screenshot: Area | None = None, wait_s: float = 12.0
+        path: str = "/", *, host: str = "site.example.com", screenshot: Area | None = None, wait_s: float = 25.0
     ) -> RenderedPage:
         url = public_url(f"http://{host}:{site.port}{path}")
         return browser.render(url, screenshot=screenshot, deadline=time.monotonic() + wait_s)
