@@ -155,7 +155,9 @@ class WorkerPorts:
         """Implements jobs.page.browser.Browser."""
         from workers.adapters.browser import ChromiumBrowser
 
-        return ChromiumBrowser(self.connector, configured=self._chromium, agent=self._agent)
+        return ChromiumBrowser(
+            self.connector, configured=self._chromium, agent=self._agent, ca_file=self.settings.ca_file
+        )
 
     @cached_property
     def clock(self) -> Clock:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, TypeVar
 
 from jobs.hosts import PublicUrl
@@ -39,16 +41,26 @@ class ChromiumBrowser:
     Args:
         configured: the setting COINSLOT_CHROMIUM.
         agent: who sends the requests.
+        ca_file: certificate authorities that are trusted beside the browser's own.
         pages: how many at once; None: by the machine's memory.
 
     Raises:
         InvalidSetting: the configured program cannot be run.
     """
 
-    def __init__(self, connector: Connector, *, configured: str, agent: str, pages: int | None = None) -> None:
+    def __init__(
+        self,
+        connector: Connector,
+        *,
+        configured: str,
+        agent: str,
+        ca_file: Path | None = None,
+        pages: int | None = None,
+    ) -> None:
         self._connector = connector
         self._program = find_program(configured)
         self._agent = agent
+        self._authorities = _certificates(ca_file.read_text("ascii", "replace")) if ca_file else []
         self._pages = pages
         self._pool: BrowserPool | None = None
         self._proxy: Proxy | None = None
@@ -65,7 +77,9 @@ class ChromiumBrowser:
             self._thread = threading.Thread(target=self._loop.run_forever, name="browser", daemon=True)
             self._thread.start()
             self._proxy = Proxy(self._connector)
-            self._pool = BrowserPool(self._program, self._proxy, agent=self._agent, pages=self._pages)
+            self._pool = BrowserPool(
+                self._program, self._proxy, agent=self._agent, authorities=self._authorities, pages=self._pages
+            )
         self._check()
 
     def unavailable_reason(self) -> str:
@@ -121,3 +135,7 @@ class ChromiumBrowser:
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+def _certificates(pem: str) -> list[str]:
+    return re.findall(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----\n?", pem, re.DOTALL)

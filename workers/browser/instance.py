@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -56,16 +57,19 @@ class RunningBrowser:
         self.is_spent = False
 
     @classmethod
-    async def start(cls, program: Path, proxy: Proxy, *, slots: int, agent: str) -> RunningBrowser:
+    async def start(
+        cls, program: Path, proxy: Proxy, *, slots: int, agent: str, authorities: Sequence[str]
+    ) -> RunningBrowser:
         """Start a browser and wait until it answers.
 
         Args:
             agent: who sends the requests, behind what the browser says of itself.
+            authorities: certificates in PEM that it trusts beside its own.
 
         Raises:
             NotStarted: it cannot be started, or does not answer.
         """
-        process = await asyncio.to_thread(start_browser, program, slots=slots)
+        process = await asyncio.to_thread(start_browser, program, slots=slots, authorities=authorities)
         browser = cls(process)
         try:
             await browser.cdp.connect(process.commands, process.events)

@@ -26,6 +26,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -57,6 +58,8 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 _BOUND = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/etc/fonts", "/etc/ld.so.cache", "/var/cache/fontconfig")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+_CERTUTIL = "/usr/bin/certutil"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -101,6 +104,7 @@ def _run_init(order: dict[str, Any], control: socket.socket, listening: list[soc
             _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of the user clears it
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _trust(order["authorities"])
         browser = os.fork()
         if browser == 0:
             _run_browser(order, control)
@@ -113,6 +117,22 @@ def _run_init(order: dict[str, Any], control: socket.socket, listening: list[soc
         print(f"browser launcher: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(code)
+
+
+def _trust(authorities: list[str]) -> None:
+    """Let the browser trust certificate authorities beside its own list, which it reads from an NSS database.
+
+    Args:
+        authorities: certificates in PEM.
+    """
+    if not authorities:
+        return
+    database = "/tmp/.pki/nssdb"  # noqa: S108  # of this namespace
+    os.makedirs(database)
+    subprocess.run([_CERTUTIL, "-N", "-d", f"sql:{database}", "--empty-password"], check=True)
+    for number, pem in enumerate(authorities):
+        options = ["-t", "C,,", "-n", f"coinslot-{number}"]
+        subprocess.run([_CERTUTIL, "-A", "-d", f"sql:{database}", *options], input=pem.encode(), check=True)
 
 
 def _run_browser(order: dict[str, Any], control: socket.socket) -> None:

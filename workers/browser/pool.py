@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.hosts import PublicUrl
@@ -47,12 +48,16 @@ class BrowserPool:
 
     Args:
         agent: who sends the requests, in the user agent's last words.
+        authorities: certificates in PEM that browsers trust beside their own.
     """
 
-    def __init__(self, program: Path, proxy: Proxy, *, agent: str, pages: int | None = None) -> None:
+    def __init__(
+        self, program: Path, proxy: Proxy, *, agent: str, authorities: Sequence[str] = (), pages: int | None = None
+    ) -> None:
         self._program = program
         self._proxy = proxy
         self._agent = agent
+        self._authorities = authorities
         self._pages = pages or pages_at_once()
         self._room = asyncio.Semaphore(self._pages)
         self._starting = asyncio.Lock()
@@ -67,7 +72,9 @@ class BrowserPool:
                 await self._retire(self._current)
                 self._current = None
             if self._current is None:
-                started = await RunningBrowser.start(self._program, self._proxy, slots=self._pages, agent=self._agent)
+                started = await RunningBrowser.start(
+                    self._program, self._proxy, slots=self._pages, agent=self._agent, authorities=self._authorities
+                )
                 self._browsers.add(started)
                 self._current = started
             return self._current

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,11 +72,12 @@ class BrowserProcess:
             self._launcher.wait()
 
 
-def start_browser(program: Path, *, slots: int, log: bool = False) -> BrowserProcess:
+def start_browser(program: Path, *, slots: int, authorities: Sequence[str] = (), log: bool = False) -> BrowserProcess:
     """Start a browser and wait until its namespaces are made. The browser itself may take longer.
 
     Args:
         slots: pages that it is to show at once, each with a proxy of its own.
+        authorities: certificates in PEM that it trusts beside its own. They need `certutil` (Debian: libnss3-tools).
         log: whether what the browser writes to its standard error is shown. It may quote pages.
 
     Raises:
@@ -90,6 +92,7 @@ def start_browser(program: Path, *, slots: int, log: bool = False) -> BrowserPro
         "ports": [FIRST_PORT + slot for slot in range(slots)],
         "commands": read_commands,
         "events": write_events,
+        "authorities": list(authorities),
         "log": log,
     }
     try:

@@ -12,7 +12,9 @@ from ipaddress import ip_network
 
 import pytest
 import pytest_socket
+from cryptography.hazmat.primitives.serialization import Encoding
 
+from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import Local, configure, public_url
 from jobs.page.browser import Area, RenderedPage
 from tests.workers.browser.site import Canaries, Site
@@ -32,6 +34,12 @@ Render = Callable[..., RenderedPage]
 
 
 @pytest.fixture(scope="session")
+def authority() -> Authority:
+    """That the browser trusts, as COINSLOT_CA_FILE says."""
+    return Authority()
+
+
+@pytest.fixture(scope="session")
 def names() -> Iterator[NameServer]:
     """Knows no name, and remembers which it was asked for."""
     pytest_socket.enable_socket()
@@ -40,13 +48,18 @@ def names() -> Iterator[NameServer]:
 
 
 @pytest.fixture(scope="session")
-def browser(names: NameServer) -> Iterator[ChromiumBrowser]:
+def browser(
+    names: NameServer, authority: Authority, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ChromiumBrowser]:
     """A running browser that shows two pages at once."""
     if find_program("") is None:
         pytest.skip("no browser is installed: scripts/setup installs one as root")
     policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
     connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
-    running = ChromiumBrowser(connector, configured="", agent="coinslot (+https://coinslot.example.com)", pages=2)
+    authority_file = tmp_path_factory.mktemp("authority") / "ca.pem"
+    authority_file.write_bytes(authority.root.public_bytes(Encoding.PEM))
+    agent = "coinslot (+https://coinslot.example.com)"
+    running = ChromiumBrowser(connector, configured="", agent=agent, ca_file=authority_file, pages=2)
     running.start()
     assert running.unavailable_reason() == ""
     yield running

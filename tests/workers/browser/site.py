@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 import time
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ class Site:
         asked: paths with their queries, in the order of the requests.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, trust: ssl.SSLContext | None = None) -> None:
         self.pages: dict[str, Content] = {}
         self.asked: list[str] = []
         site = self
@@ -68,6 +69,10 @@ class Site:
 
         self._server = ThreadingHTTPServer((address, 0), Handler)
         self._server.daemon_threads = True
+        if trust is not None:
+            self._server.socket = trust.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()

@@ -11,6 +11,7 @@ import zlib
 
 import pytest
 
+from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
 from jobs.page.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
@@ -269,6 +270,23 @@ def test_a_site_that_speaks_no_tls(browser: ChromiumBrowser, site: Site) -> None
     with pytest.raises(UpstreamFailed) as failure:
         browser.render(url, screenshot=None, deadline=time.monotonic() + 10)
     assert failure.value.reason == "tls_failure"
+
+
+def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority) -> None:
+    """Are verified, also by an authority of the operator's; the source is there, too."""
+    context = authority.identity("site.example.com").server_context()
+    secure = Site(ADDRESS, context)
+    try:
+        secure.add("/", "<p>secured</p>")
+        url = public_url(f"https://site.example.com:{secure.port}/")
+        page = browser.render(url, screenshot=None, deadline=time.monotonic() + 20)
+        assert ("<p>secured</p>" in page.html, page.source, page.requests) == (True, "<p>secured</p>", 1)
+        other = public_url(f"https://other.example.org:{secure.port}/")
+        with pytest.raises(UpstreamFailed) as failure:
+            browser.render(other, screenshot=None, deadline=time.monotonic() + 20)
+        assert failure.value.reason == "tls_failure"
+    finally:
+        secure.close()
 
 
 def test_a_site_that_is_silent(render: Render, site: Site) -> None:
