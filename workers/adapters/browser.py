@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,8 +23,10 @@ from workers.egress.proxy import Proxy
 
 NO_BROWSER = "no_browser"
 """This machine has none."""
-NO_NAMESPACES = "no_namespaces"
-"""The browser is there, but cannot be started without access to the network and to files; or it does not start at all."""
+NOT_STARTED = "browser_not_started"
+"""There is one, but it cannot be started. Mostly, this machine allows no namespaces; the log says what it is."""
+START_AGAIN_S = 5.0
+"""Seconds between two attempts to start it."""
 START_S = 30.0
 CLOSE_S = 8.0
 LATE_S = 1.0
@@ -67,6 +69,7 @@ class ChromiumBrowser:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._reason = NO_BROWSER if self._program is None else ""
+        self._start_again_at = 0.0
 
     def start(self) -> None:
         """Start the event loop and a browser. Without a program it does nothing: `unavailable_reason` says why."""
@@ -84,7 +87,7 @@ class ChromiumBrowser:
 
     def unavailable_reason(self) -> str:
         """Why no page can be rendered; "" when it can. A browser that has ended is replaced."""
-        if self._pool is not None:
+        if self._pool is not None and time.monotonic() >= self._start_again_at:
             self._check()
         return self._reason
 
@@ -113,6 +116,8 @@ class ChromiumBrowser:
         except TimeoutError:
             rendering.cancel()
             raise DeadlineExceeded("The page took too long.") from None
+        except CancelledError:
+            raise DeadlineExceeded("The worker ends.") from None
 
     def _check(self) -> None:
         assert self._pool is not None
@@ -123,7 +128,8 @@ class ChromiumBrowser:
         except NotStarted as error:
             if not self._reason:
                 log.error("no browser: %s", error)
-            self._reason = NO_NAMESPACES
+            self._reason = NOT_STARTED
+            self._start_again_at = time.monotonic() + START_AGAIN_S
 
     async def _closed(self) -> None:
         assert self._pool is not None

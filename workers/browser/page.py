@@ -8,6 +8,7 @@ its loader's id.
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -81,6 +82,8 @@ class Page:
         crash: done when its process has ended, or the page has closed itself.
         asked: the URL of the main frame's last request.
         responses: by the loader's id.
+        is_loaded: the main document and what it needs is loaded.
+        active_at: when something was asked for, or came, last; monotonic seconds.
     """
 
     browser: RunningBrowser
@@ -92,6 +95,8 @@ class Page:
     asked: str = ""
     responses: dict[str, Response] = field(default_factory=dict)
     requests: int = 0
+    is_loaded: bool = False
+    active_at: float = 0.0
     stop: asyncio.Future[Stop] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     crash: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -197,6 +202,8 @@ class Page:
         if self._counts["event"] == MAX_EVENTS:
             self.browser.cdp.post("Network.disable", session)
             self.browser.cdp.post("Page.disable", session)
+        if method in _ACTIVE:
+            self.active_at = time.monotonic()
         handle = _HANDLERS.get(method)
         if handle is not None:
             handle(self, session, parameters)
@@ -247,9 +254,13 @@ class Page:
         frame = parameters["frame"]
         if frame["id"] != self.target:
             return
+        self.is_loaded = False
         self.document = Document(frame["loaderId"], frame["url"], frame.get("unreachableUrl", ""))
         if frame["loaderId"] not in self._loaders:  # not by a request: about:blank, blob:
             self._count("navigation", 1 + MAX_NAVIGATIONS, Stop.LOOPED)
+
+    def _on_load_event(self, session: str, parameters: dict[str, Any]) -> None:
+        self.is_loaded = self.is_loaded or session == self.session
 
     def _on_paused(self, session: str, parameters: dict[str, Any]) -> None:
         if parameters["request"]["url"].startswith(("http:", "https:")):
@@ -283,6 +294,10 @@ class Page:
         self.browser.cdp.sessions.pop(gone, None)
 
 
+_ACTIVE = frozenset(
+    {f"Network.{name}" for name in ("requestWillBeSent", "responseReceived", "dataReceived", "loadingFinished")}
+)
+
 _HANDLERS = {
     "Target.attachedToTarget": Page._on_attached,
     "Target.detachedFromTarget": Page._on_detached,
@@ -290,6 +305,7 @@ _HANDLERS = {
     "Network.responseReceived": Page._on_response,
     "Network.loadingFinished": Page._on_loaded,
     "Page.frameNavigated": Page._on_navigated,
+    "Page.loadEventFired": Page._on_load_event,
     "Page.javascriptDialogOpening": Page._on_dialog,
     "Fetch.requestPaused": Page._on_paused,
     "Inspector.targetCrashed": Page._on_crash,

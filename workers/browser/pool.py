@@ -63,6 +63,7 @@ class BrowserPool:
         self._starting = asyncio.Lock()
         self._current: RunningBrowser | None = None
         self._browsers: set[RunningBrowser] = set()
+        self._jobs: set[asyncio.Task[RenderedPage]] = set()
         self._closing: set[asyncio.Task[None]] = set()
 
     async def warm_up(self) -> RunningBrowser:
@@ -81,6 +82,12 @@ class BrowserPool:
 
     async def render(self, url: PublicUrl, *, area: Area | None, deadline: float) -> RenderedPage:
         """Render a page, as the port says (jobs/page/browser.py)."""
+        job = asyncio.ensure_future(self._render(url, area, deadline))
+        self._jobs.add(job)
+        job.add_done_callback(self._jobs.discard)
+        return await job
+
+    async def _render(self, url: PublicUrl, area: Area | None, deadline: float) -> RenderedPage:
         for left in range(TRIES - 1, -1, -1):
             try:
                 return await self._render_once(url, area, deadline)
@@ -92,11 +99,12 @@ class BrowserPool:
         raise AssertionError
 
     async def close(self) -> None:
-        """End every browser."""
-        for closing in self._closing:
-            closing.cancel()
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        """End every browser and every job."""
+        for job in self._jobs:
+            job.cancel()
+        await asyncio.gather(*self._jobs, return_exceptions=True)
         await asyncio.gather(*(browser.kill() for browser in self._browsers))
+        await asyncio.gather(*self._closing, return_exceptions=True)
         self._browsers.clear()
 
     @property
@@ -111,7 +119,11 @@ class BrowserPool:
         ended = contextlib.ExitStack()
         job = ended.enter_context(self._proxy.serving(Job(seconds=min(JOB_S, deadline - time.monotonic())), slot))
         try:
-            await page.open(address)
+            try:
+                await page.open(address)
+            except (CdpError, TimeoutError):
+                browser.is_spent = True  # perhaps there is a context now whose id nobody knows
+                raise
             return await render(page, url, job, area=area, deadline=deadline)
         finally:
             # The caller does not wait for it.

@@ -26,6 +26,9 @@ from workers.egress.allowance import Job
 VIRTUAL_MS = 5_000
 SETTLE_S = 5.0
 """Seconds of real time, from the first document on."""
+PENDING_S = 2.0
+"""A loaded page whose requests have been silent for so long only listens (long polling, server-sent events): its virtual time
+goes on without them."""
 LOOK_S = 0.25
 """Between two looks at whether the main document is too large: nobody waits for the rest of it."""
 QUIET_S = 0.06
@@ -109,18 +112,18 @@ class _Rendering:
             raise verdicts.failed("not_a_page")
         self._start_time()
 
-    def _start_time(self) -> None:
+    def _start_time(self, policy: str = "pauseIfNetworkFetchesPending") -> None:
         self._cdp.post(
             "Emulation.setVirtualTimePolicy",
             self._page.session,
-            policy="pauseIfNetworkFetchesPending",
+            policy=policy,
             budget=VIRTUAL_MS,
             maxVirtualTimeTaskStarvationCount=1_000,
         )
 
     async def _settle(self) -> Stop | None:
         """Wait until the page rests. Returns why it is not waited for any longer; None: the time is up."""
-        stop = self._page.stop
+        page, stop, is_forced = self._page, self._page.stop, False
         until = min(time.monotonic() + SETTLE_S, self._deadline - RESERVED_S)
         while not stop.done():
             left_s = until - time.monotonic()
@@ -128,6 +131,9 @@ class _Rendering:
                 return None
             await asyncio.wait({stop}, timeout=min(left_s, LOOK_S))
             self._check_size()
+            if not is_forced and page.is_loaded and time.monotonic() - page.active_at >= PENDING_S:
+                is_forced = True
+                self._start_time("advance")
         if stop.result() is Stop.RESTED:
             await self._wait_for_quiet()
         return stop.result()

@@ -72,6 +72,16 @@ def test_what_scripts_make_is_there(render: Render, site: Site) -> None:
     assert time.monotonic() - started < 4, "virtual time does not wait"
 
 
+@pytest.mark.parametrize("listening", ["fetch('/events')", "new EventSource('/events')"])
+def test_a_page_that_only_listens(render: Render, site: Site, listening: str) -> None:
+    """Is not waited for as long as it listens, and its timers run."""
+    site.add("/", f"<p>text</p><script>{listening}; setTimeout(() => document.body.append('late'), 4000)</script>")
+    site.add("/events", b"", "text/event-stream", pause_s=6.0)
+    page = render()
+    assert "late" in page.html
+    assert not page.timed_out
+
+
 @pytest.mark.parametrize(
     "first",
     [
