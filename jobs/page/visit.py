@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -111,7 +111,7 @@ def visit(
         BlockedAddress, DeadlineExceeded: as the browser raises them.
     """
     begin = time.monotonic()
-    page = _rendered(cast(Any, context.ports).browser, url, screenshot, begin + RENDER_S)
+    page = _rendered(context.ports.browser, url, screenshot, begin + RENDER_S)
     at = _iso(context.ports.clock.now())
     found = _read(page, extract, query, context, begin)
     earlier = snapshots.read(context.previous)
