@@ -90,7 +90,7 @@ class StellarSigner:
                 # Simulated again with the signature, because its check also takes resources.
                 measured = self._simulated(server, offer, [entry], now)
         except (SdkError, OSError, ValueError) as error:
-            raise Unreachable(f"the Stellar node at {self._rpc_url} does not answer: {type(error).__name__}") from error
+            raise Unreachable(f"{_named(self._rpc_url)} does not answer: {type(error).__name__}") from None
         envelope = self._transaction(offer, [entry], now)
         envelope.transaction.soroban_data = xdr.SorobanTransactionData.from_xdr(measured.transaction_data or "")
         envelope.transaction.fee = _BASE_FEE + (measured.min_resource_fee or 0)
@@ -162,3 +162,13 @@ class StellarSigner:
             .add_time_bounds(0, now + _VALID_S)
             .build()
         )
+
+
+def _named(rpc_url: str) -> str:
+    """The node without the path and query of its address, which may hold a key."""
+    from shared.node_connections import place_of
+
+    try:
+        return f"the Stellar node at {place_of(rpc_url)}"
+    except ValueError:
+        return "the Stellar node, whose address is no http(s) URL,"

@@ -185,9 +185,9 @@ def test_a_node_that_wants_other_signatures_gets_none(
 
 
 def test_a_node_that_does_not_answer() -> None:
-    """Nothing was sent, and the address is named."""
-    signer = StellarSigner(KEY.secret, rpc_url="http://127.0.0.1:1")
-    with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1"):
+    """Nothing was sent, and the address is named without the key that it may hold."""
+    signer = StellarSigner(KEY.secret, rpc_url="http://127.0.0.1:1/v1/hunter2")
+    with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1 does not answer"):
         sign(signer)
 
 
