@@ -49,8 +49,9 @@ end
 """Lua, for the scripts that make an observation the baseline. `now` is a local of theirs."""
 
 # KEYS: 1 baseline, 2 the payer's index, 3 pending. ARGV: 1 TTL in ms. Looking renews it.
+# allow-oom: a call that was paid is compared also when a full Redis takes nothing new.
 _LOOK = (
-    "#!lua\n"
+    "#!lua flags=allow-oom\n"
     + NOW
     + """
 local found = redis.call('HMGET', KEYS[1], 'sealed', 'settled')
@@ -64,7 +65,7 @@ return {found[1], found[2], redis.call('HKEYS', KEYS[3])}
 )
 # KEYS: as above. ARGV: 1 TTL, 2 most, 3 the field of the pending one, 4 when its call was settled.
 _PROMOTE = (
-    "#!lua\n"
+    "#!lua flags=allow-oom\n"
     + NOW
     + STORE
     + """

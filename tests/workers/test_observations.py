@@ -326,3 +326,24 @@ def test_a_baseline_of_another_key_is_a_new_one(
     assert isinstance(run(remembering, kept.store, clean_redis, kept.payment(2_000), "one"), Ok)
     assert page.contexts[0].previous is None
     assert kept.seen(subject="the page") == b"one"
+
+
+@pytest.mark.parametrize("is_apart", [False, True], ids=["beside the payments", "apart"])
+def test_a_full_redis_still_says_what_was_seen(clean_redis: str, is_apart: bool) -> None:
+    """Given a Redis that refuses new data, then a call that was paid is compared and answered, as any other is."""
+    kept = Kept(clean_redis, is_apart=is_apart)
+    kept.call(1_000, b"seen")
+    waiting = kept.result(kept.payment(2_000), b"seen later")
+    assert waiting.observation is not None
+    if is_apart:
+        kept.store.keep_pending(waiting.payment_id, waiting.observation)
+        done = {"state": "DONE", "observed": waiting.observation.tag}
+        kept.redis.hset(record_key(waiting.payment_id), mapping=done)
+    kept.redis.config_set("maxmemory", "1")
+    try:
+        with pytest.raises(RedisError):
+            kept.redis.set("something", "new")
+        assert kept.seen() == (b"seen later" if is_apart else b"seen")
+    finally:
+        kept.redis.config_set("maxmemory", "0")
+        kept.close()
