@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 from granian.constants import Interfaces
 from granian.server import Server
 from litestar import Litestar
+from api.rsgi import Rsgi
 
 @asynccontextmanager
 async def fail(_):
@@ -28,9 +29,10 @@ async def fail(_):
     yield
 
 app = Litestar([], lifespan=[fail], openapi_config=None, logging_config=None)
+rsgi = Rsgi(app, app.lifespan)
 
 if __name__ == "__main__":
-    Server("failing:app", interface=Interfaces.ASGI, port={port}).serve()
+    Server("failing:rsgi", interface=Interfaces.RSGI, port={port}).serve()
 """
 
 

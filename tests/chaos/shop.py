@@ -7,11 +7,11 @@ import sys
 
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.server import Server
-from litestar import Litestar
 
 import api.app
 import api.payment.facilitator
 import api.pipeline
+from api.rsgi import Rsgi
 from shared.gc_tuning import tune_gc
 from tests.chaos.probe import CATALOGUE
 from workers.main import create_broker as create_real_broker
@@ -29,12 +29,12 @@ def hurry(patience_s: float = PATIENCE_S) -> None:
                 setattr(module, name, patience_s)
 
 
-def application() -> Litestar:
+def application() -> Rsgi:
     """What granian's worker loads."""
     hurry()
     app = api.app.create_app(catalogue=CATALOGUE)
     tune_gc()
-    return app
+    return Rsgi(app, app.lifespan)
 
 
 def create_broker() -> StreamBroker:
@@ -48,7 +48,7 @@ def serve() -> None:
         f"{MODULE}:application",
         factory=True,
         port=int(os.environ["COINSLOT_PORT"]),
-        interface=Interfaces.ASGI,
+        interface=Interfaces.RSGI,
         http=HTTPModes.http1,
         loop=Loops.uvloop,
         runtime_mode=RuntimeModes.mt,

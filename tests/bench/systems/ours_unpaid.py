@@ -17,7 +17,6 @@ from unittest.mock import patch
 import msgspec
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.server import Server
-from litestar import Litestar
 from litestar.types import Scope
 
 import api.app
@@ -30,6 +29,7 @@ from api.long_bodies import LONG_BYTES
 from api.payment.headers import find_payment
 from api.pipeline import PaidCall
 from api.pools import ROOM
+from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
 from shared.allocator import keep_freed_memory
@@ -108,14 +108,14 @@ class UnpaidCall(PaidCall):
         return Answer(200, ((b"content-type", b"application/json"),), result.body)
 
 
-def create_app() -> Litestar:
+def create_app() -> Rsgi:
     """The real application around the unpaid call. Callers are not refused for their number: it is what is measured."""
     ROOM.update(dict.fromkeys(Pool, 10_000))
     with patch.object(api.app, "PaidCall", UnpaidCall):
         app = api.app.create_app(catalogue=CATALOGUE)
     tune_gc()
     keep_freed_memory()
-    return app
+    return Rsgi(app, app.lifespan)
 
 
 class SparedLedger(AnswerStore):
@@ -151,7 +151,7 @@ def serve() -> None:
         f"{MODULE}:create_app",
         factory=True,
         port=port(),
-        interface=Interfaces.ASGI,
+        interface=Interfaces.RSGI,
         http=HTTPModes.http1,
         loop=Loops.uvloop,
         runtime_mode=RuntimeModes.mt,
