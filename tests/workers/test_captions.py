@@ -171,9 +171,12 @@ def captions(rogue: Rogue, children: ChildPool) -> YouTubeCaptions:
 
 
 @pytest.fixture
-def canary() -> Iterator[socket.socket]:
-    """Listens where nobody may connect to."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+def canary(rogue: Rogue) -> Iterator[socket.socket]:
+    """Listens where nobody may connect to.
+
+    On all addresses, after `rogue`: so its port is never that of `rogue`, who may be connected to.
+    """
+    with socket.create_server(("", 0)) as listener:
         listener.setblocking(False)
         yield listener
         with pytest.raises(BlockingIOError):
