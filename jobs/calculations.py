@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from jobs.faker import records
+from jobs.page import article, compare, read_page, read_text
 from jobs.rss import reading as feed_reading
 from jobs.ssl_info import examination
 from jobs.x402_discover import reading as discovery_reading
@@ -24,7 +25,10 @@ class Calculation(Protocol):
         """Calculate the encoded result of an encoded argument. The module chooses both encodings."""
 
 
-_MODULES: tuple[Calculation, ...] = (transcript, examination, discovery_reading, feed_reading)
+_MODULES: tuple[Calculation, ...] = (
+    *(transcript, examination, discovery_reading, feed_reading),
+    *(read_page, read_text, compare),
+)
 
 CALCULATIONS: Mapping[str, Callable[[bytes], bytes]] = {module.NAME: module.calculate for module in _MODULES}
 """The function of each calculation, by name."""
@@ -33,6 +37,8 @@ CALCULATIONS: Mapping[str, Callable[[bytes], bytes]] = {module.NAME: module.calc
 def preload() -> None:
     """Import the libraries of calculations and handlers. Only the fork server calls this, before it forks children."""
     import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
+    import rapidfuzz.distance  # noqa: F401
 
+    article.preload()
     records.preload()
     examination.preload()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from jobs.evm.chains import Chains
 from jobs.hosts import PublicUrl
 from jobs.observation import Previous
+from jobs.page.browser import Browser
 from jobs.xrpl_wallet_watch.ledger import XrplLedger
 from shared.settled_payment import NO_PAYMENT, SettledPayment
 
@@ -253,6 +254,11 @@ class Ports(Protocol):
     @property
     def xrpl(self) -> XrplLedger:
         """The XRP Ledger."""
+        ...
+
+    @property
+    def browser(self) -> Browser:
+        """A browser for other sites' pages."""
         ...
 
     @property

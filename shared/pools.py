@@ -82,7 +82,7 @@ POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
         ),
         Pool.RENDER: PoolPolicy(
             purpose="Pages in a browser; children read what it gives.",
-            threads=1,
+            threads=4,
             room=8,
             call_interval_ms=3_000,
             call_burst=3,

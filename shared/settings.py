@@ -107,6 +107,8 @@ class Settings:
     """Port of the other WHOIS servers."""
     youtube_url: str = "https://www.youtube.com"
     """Where captions are asked for."""
+    chromium: str = ""
+    """Program of the browser that pages are rendered in. Empty: Debian's chromium-headless-shell, or another that is found."""
     failpoint: str = ""
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""

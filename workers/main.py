@@ -119,7 +119,8 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             broker.client.set(closed_key(pool), 1, px=int(seconds * 1000))
 
     ports = WorkerPorts(settings, children, close)
-    port_monitor = PortMonitor(ports.live_ports)
+    sold = {endpoint.pool for endpoint in catalogue}
+    port_monitor = PortMonitor(lambda pool: ports.live_ports(pool) if pool in sold else ())
     # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
     # would run a job whose failure the caller has been told.
     broker = StreamBroker(

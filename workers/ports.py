@@ -18,6 +18,7 @@ from workers.children import ChildPool
 from workers.port_lifecycle import LivePort
 
 if TYPE_CHECKING:
+    from workers.adapters.browser import ChromiumBrowser
     from workers.adapters.calculations import ChildCalculations
     from workers.adapters.captions import YouTubeCaptions
     from workers.adapters.chains import NodeChains
@@ -53,12 +54,13 @@ class WorkerPorts:
         }
         self._hedge = settings.rpc_hedge
         self._xrpl = settings.xrpl
+        self._chromium = settings.chromium
         self._children = children
         self._close = close
 
     def live_ports(self, pool: Pool) -> Sequence[LivePort]:
-        """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py). No pool needs one yet."""
-        return ()
+        """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py)."""
+        return (self.browser,) if pool is Pool.RENDER else ()
 
     @cached_property
     def policy(self) -> Policy:
@@ -147,6 +149,15 @@ class WorkerPorts:
         from workers.adapters.xrpl import XrplNodes
 
         return XrplNodes(self._xrpl.read_urls, network=self._xrpl.network)
+
+    @cached_property
+    def browser(self) -> ChromiumBrowser:
+        """Implements jobs.page.browser.Browser."""
+        from workers.adapters.browser import ChromiumBrowser
+
+        return ChromiumBrowser(
+            self.connector, configured=self._chromium, agent=self._agent, ca_file=self.settings.ca_file
+        )
 
     @cached_property
     def clock(self) -> Clock:

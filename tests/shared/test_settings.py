@@ -85,6 +85,7 @@ READ: dict[str, tuple[str, Any]] = {
     "whois_iana": ("whois.test:4343", "whois.test:4343"),
     "whois_port": ("4343", 4343),
     "youtube_url": ("https://captions.test", "https://captions.test"),
+    "chromium": ("/opt/chromium/headless_shell", "/opt/chromium/headless_shell"),
     "failpoint": ("settled@3", "settled@3"),
     "now": ("2026-11-20T15:04:05Z", "2026-11-20T15:04:05Z"),
 }

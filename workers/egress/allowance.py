@@ -39,6 +39,7 @@ class Job:
         seconds: time limit, from now.
         bytes: limit for both directions, bodies and tunnels.
         hosts: limit for different hosts. It counts hosts that do not exist: every DNS query may carry data out.
+        received_bytes: bytes that came from upstreams, bodies, heads and tunnels.
         refusals: the first reason by host; under "" that of requests that named no host.
         exhausted: the reason that names the reached limit, or None.
     """
@@ -47,6 +48,7 @@ class Job:
     requests: int = 200
     hosts: int = 20
     bytes: int = 20_000_000
+    received_bytes: int = 0
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     refusals: dict[str, str] = field(default_factory=dict)
     exhausted: str | None = None
@@ -72,6 +74,11 @@ class Job:
             raise self._end("too_many_hosts")
         self._asked.add(host)
 
+    def receive(self, count: int) -> None:
+        """Count bytes that came from an upstream. Raises Refused."""
+        self.received_bytes += count
+        self.spend(count)
+
     def spend(self, count: int) -> None:
         """Count bytes. Raises Refused."""
         self.bytes -= count
@@ -81,3 +88,20 @@ class Job:
     def _end(self, reason: str) -> Refused:
         self.exhausted = self.exhausted or reason
         return Refused(reason, "The job has taken all that it may.")
+
+
+@dataclass(eq=False)
+class Slot:
+    """A listening socket of its own for one job after the other. Whatever connects to it belongs to that job.
+
+    Attributes:
+        job: the one that is served now. Without one, every request is refused.
+    """
+
+    job: Job | None = None
+    server: asyncio.Server | None = field(default=None, repr=False)
+
+    def close(self) -> None:
+        """Listen no longer."""
+        if self.server is not None:
+            self.server.close()

@@ -6,6 +6,11 @@
         ...  # the browser logs in with any user name and the password job.token
     job.refusals  # reasons of refused requests, by host
 
+A job may have a listening socket of its own instead, in a network namespace for example, and needs no token then:
+
+    slot = await proxy.listen_for_one(listening)
+    with proxy.serving(Job(), slot) as job: ...
+
 It has no policy of its own: jobs.hosts reads names, and the Connector resolves, checks and connects in one step. HTTP is parsed
 and written anew on both sides, one request per connection, so that no two parsers can disagree about where a request ends. A
 CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
@@ -30,7 +35,7 @@ import h11
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from shared.outcome import BlockedAddress, JobFailure
-from workers.egress.allowance import Job, Refused
+from workers.egress.allowance import Job, Refused, Slot
 from workers.egress.connect import Connector
 from workers.egress.peer import Peer, passed_on
 
@@ -77,14 +82,27 @@ class Proxy:
         self._own.add(own)
         return own[1]
 
+    async def listen_for_one(self, listening: socket.socket) -> Slot:
+        """Listen on a socket, which may be of another network namespace, for one job at a time. Close the slot at the end."""
+        slot = Slot()
+        listening.setblocking(False)
+        slot.server = await asyncio.start_server(functools.partial(self._serve, slot=slot), sock=listening)
+        return slot
+
     @contextlib.contextmanager
-    def serving(self, job: Job) -> Iterator[Job]:
-        """Serve a job, and close its connections at the end."""
-        self._jobs[job.token] = job
+    def serving(self, job: Job, slot: Slot | None = None) -> Iterator[Job]:
+        """Serve a job, by its token or on a slot, and close its connections at the end."""
+        if slot is None:
+            self._jobs[job.token] = job
+        else:
+            slot.job = job
         try:
             yield job
         finally:
-            del self._jobs[job.token]
+            if slot is None:
+                del self._jobs[job.token]
+            else:
+                slot.job = None
             for task in job.tasks:
                 task.cancel()
 
@@ -97,14 +115,16 @@ class Proxy:
         await asyncio.gather(*self._open, return_exceptions=True)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slot: Slot | None = None
+    ) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
         client = Peer(h11.SERVER, reader, writer, lambda count: None)
         try:
             if len(self._open) <= CONNECTIONS:
-                await self._answer(client, task)
+                await self._answer(client, task, slot)
                 await client.end()
         except (h11.ProtocolError, OSError, asyncio.CancelledError):
             pass  # the client sees that the connection is closed
@@ -112,13 +132,13 @@ class Proxy:
             self._open.discard(task)
             client.abort()
 
-    async def _answer(self, client: Peer, task: asyncio.Task[None]) -> None:
+    async def _answer(self, client: Peer, task: asyncio.Task[None], slot: Slot | None) -> None:
         try:
             async with asyncio.timeout(HEAD_S):
                 request = await client.head()
             if not isinstance(request, h11.Request):
                 raise ConnectionResetError
-            job = self._job_of(request)
+            job = self._job_of(request) if slot is None else _job_in(slot)
             job.tasks.add(task)
             task.add_done_callback(job.tasks.discard)
             client.spend = job.spend
@@ -178,10 +198,16 @@ class Proxy:
             if connected.getpeername()[:2] in self._own:
                 raise BlockedAddress("The proxy does not call itself.")
             connected.setblocking(False)
-            return Peer(h11.CLIENT, *await asyncio.open_connection(sock=connected), job.spend)
+            return Peer(h11.CLIENT, *await asyncio.open_connection(sock=connected), job.receive)
         except BaseException:
             connected.close()
             raise
+
+
+def _job_in(slot: Slot) -> Job:
+    if slot.job is None:
+        raise Refused("bad_request", "No job is served here.")
+    return slot.job
 
 
 def _parsed(request: h11.Request) -> tuple[PublicUrl, bytes]:

@@ -266,6 +266,29 @@ async def test_who_tells_no_token_gets_nothing(proxy: Proxy) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_socket_of_its_own_tells_whose_a_request_is(proxy: Proxy) -> None:
+    """One job after the other: in between, and after the slot is closed, nobody is served."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    slot = await proxy.listen_for_one(listening)
+    with server(saying(OK)) as upstream:
+        line = f"GET http://a.example.com:{upstream}/"
+        assert await asked(port, None, line) == "400 bad_request"
+        with proxy.serving(Job(), slot) as first:
+            assert await asked(port, None, line) == "200 OK"
+            assert (first.requests, first.received_bytes) == (199, len(OK))
+            assert await asked(port, None, "GET http://127.0.0.1/") == "403 blocked_address"
+        with proxy.serving(Job(), slot) as second:
+            assert await asked(port, None, line) == "200 OK"
+            assert second.refusals == {}
+        assert (first.requests, second.requests) == (199, 199)
+        assert await asked(port, None, line) == "400 bad_request"
+    slot.close()
+    with pytest.raises(ConnectionRefusedError):
+        await asked(port, None, line)
+
+
+@pytest.mark.anyio
 async def test_what_is_not_public_is_refused(proxy: Proxy) -> None:
     """By the same reading and the same policy as everything else: nobody is called."""
     port = await proxy.listen_on_port()

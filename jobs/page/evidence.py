@@ -1,0 +1,183 @@
+"""Finds where a text says what a caller looks for, and quotes it verbatim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+
+from jobs.page.folding import Folded, folded, folded_query
+
+MAX_MATCHES = 10
+CONTEXT = 120
+"""Code points of `before` and `after`."""
+_MAX_COUNTED = 1_000
+_SYNTAX = "*`_\\~"
+"""Markdown's signs inside a line. They are not part of what a reader sees."""
+
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_WORD = re.compile(r"\w+")
+_BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
+
+# Scripts that do not separate words: every character may begin one.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that says what was looked for.
+
+    Attributes:
+        quote: ``markdown[start:end]``, verbatim.
+        start, end: offsets in code points.
+        kind: `phrase`, the text as a whole; `part`, inside longer words; `words`, all its words in one block, in any order.
+        heading: the text of the heading above it, null when there is none.
+        before, after: up to 120 code points of the same text around the quote, verbatim.
+    """
+
+    quote: str
+    start: int
+    end: int
+    kind: Literal["phrase", "part", "words"]
+    heading: str | None
+    before: str
+    after: str
+
+
+class Focus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Evidence for a text.
+
+    `found`: whether the page says it; nothing is ever paraphrased. `matches`: the first ten, all of one kind, in the order of
+    the page. `matchCount`: all of them, counted up to 1,000.
+    """
+
+    query: str
+    found: bool
+    match_count: Annotated[int, msgspec.Meta(ge=0)]
+    matches: list[Match]
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    kind: Literal["phrase", "part", "words"]
+
+
+def evidence(markdown: str, query: str) -> Focus:
+    """Find a query in a text: as a phrase, else inside words, else as words of one block."""
+    spans = _phrases(markdown, query, without="") or _phrases(markdown, query, without=_SYNTAX)
+    spans = spans or _all_words(markdown, query)
+    headings = _headings(markdown) if spans else []
+    return Focus(
+        query=query,
+        found=bool(spans),
+        match_count=len(spans),
+        matches=[_match(markdown, span, headings) for span in spans[:MAX_MATCHES]],
+    )
+
+
+def _phrases(markdown: str, query: str, *, without: str) -> list[_Span]:
+    """Every place of the whole query: those that cut no word in two, or where there are none, the others."""
+    needle = folded_query(query, without=without)
+    if not needle:
+        return []
+    text = folded(markdown, without=without)
+    whole: list[_Span] = []
+    parts: list[_Span] = []
+    for start, end in _places(text.text, needle):
+        found = text.original(start, end)
+        if found is None:
+            continue
+        # The range goes to the next unit: signs that fold to nothing are not quoted at its end.
+        first, last = found[0], _trimmed_end(markdown, found, without)
+        if _cuts_word(text.text, start) or _cuts_word(text.text, end):
+            parts.append(_Span(first, last, "part"))
+        else:
+            whole.append(_Span(first, last, "phrase"))
+        if len(whole) >= _MAX_COUNTED:
+            break
+    return whole or parts[:_MAX_COUNTED]
+
+
+def _places(text: str, needle: str) -> Iterator[tuple[int, int]]:
+    at = text.find(needle)
+    while at >= 0:
+        yield at, at + len(needle)
+        at = text.find(needle, at + len(needle))
+
+
+def _trimmed_end(markdown: str, found: tuple[int, int], without: str) -> int:
+    start, end = found
+    while without and end > start + 1 and markdown[end - 1] in without:
+        end -= 1
+    return end
+
+
+def _cuts_word(text: str, at: int) -> bool:
+    if not 0 < at < len(text):
+        return False
+    pair = text[at - 1 : at + 1]
+    return pair.isalnum() and not _UNSPACED.search(pair)
+
+
+def _all_words(markdown: str, query: str) -> list[_Span]:
+    """In each block that has all words of the query: the shortest range with all of them."""
+    wanted = frozenset(_WORD.findall(folded_query(query)))
+    if len(wanted) < 2:
+        return []
+    spans: list[_Span] = []
+    for block in _BLOCK.finditer(markdown):
+        text = folded(block[0])
+        shortest = _shortest_range(text, wanted)
+        if shortest is not None:
+            spans.append(_Span(block.start() + shortest[0], block.start() + shortest[1], "words"))
+        if len(spans) >= _MAX_COUNTED:
+            break
+    return spans
+
+
+def _shortest_range(text: Folded, wanted: frozenset[str]) -> tuple[int, int] | None:
+    last: dict[str, int] = {}
+    best: tuple[int, int] | None = None
+    for word in _WORD.finditer(text.text):
+        if word[0] not in wanted or text.original(word.start(), word.end()) is None:
+            continue
+        last[word[0]] = word.start()
+        if len(last) == len(wanted):
+            start = min(last.values())
+            if best is None or word.end() - start < best[1] - best[0]:
+                best = start, word.end()
+    return text.original(*best) if best else None
+
+
+def _headings(markdown: str) -> list[tuple[int, str]]:
+    """Each heading with its place, and nothing inside a block of code."""
+    headings: list[tuple[int, str]] = []
+    at, fence = 0, ""
+    for line in markdown.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and fence and mark[1].startswith(fence):
+            fence = ""
+        elif not fence and (heading := _HEADING.match(line)):
+            headings.append((at, line[heading.end() :].rstrip(" \t#")))
+        at += len(line) + 1
+    return headings
+
+
+def _match(markdown: str, span: _Span, headings: list[tuple[int, str]]) -> Match:
+    above = [text for at, text in headings if at <= span.start]
+    return Match(
+        quote=markdown[span.start : span.end],
+        start=span.start,
+        end=span.end,
+        kind=span.kind,
+        heading=above[-1] if above else None,
+        before=markdown[max(0, span.start - CONTEXT) : span.start],
+        after=markdown[span.end : span.end + CONTEXT],
+    )

@@ -1,0 +1,126 @@
+"""A site with one page, whose browser is a fake and whose calculations run here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jobs.calculations import CALCULATIONS
+from jobs.hosts import PublicUrl
+from jobs.observation import Observed, Previous
+from jobs.page.browser import Area, RenderedPage, Screenshot
+from jobs.ports import Context
+from shared.outcome import JobFailure, UpstreamFailed
+from shared.settled_payment import SettledPayment
+
+URL = "https://site.example.com:8443/berths"
+PAYMENT = SettledPayment(
+    network="eip155:8453",
+    payer="0x857b06519e91e3a54538791bdbb0e22373e36b66",
+    asset="0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    amount="10000",
+    transaction="0x" + "5a" * 32,
+)
+
+BERTHS = """\
+<!doctype html>
+<html lang="en-GB"><head><title>Berths and their prices</title>
+<link rel="canonical" href="/berths"><meta name="author" content="Ann Chor">
+<meta property="article:published_time" content="2026-11-02T08:00:00+01:00"></head>
+<body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li><li><a href="/contact">Contact</a></li></ul></nav>
+<main><article><h1>Berths and their prices</h1>
+<p>The harbour has forty berths for visitors, and every one of them has water and power on the quay.</p>
+<h2>Prices</h2>
+<p>A night costs 24 euros for a boat of up to ten metres, and each further metre costs two euros more.</p>
+<p>Who stays for a week pays for six nights. The office takes cards, and coins for the showers.</p>
+</article></main>
+<footer><p>Harbour Office, Quay 1</p></footer>
+</body></html>
+"""
+
+
+def html_of(*paragraphs: str) -> str:
+    """A page with an article of these paragraphs."""
+    body = "".join(f"<p>{text}</p>" for text in paragraphs)
+    return f"<html><head><title>Berths</title></head><body><main><article>{body}</article></main></body></html>"
+
+
+@dataclass
+class Site:
+    """Implements what jobs.ports.Ports has of these endpoints.
+
+    Attributes:
+        failing: calculations that take too much.
+        left: the observation of the last call, which the next one gets.
+        asked: the arguments of each `render`.
+    """
+
+    html: str = BERTHS
+    status: int = 200
+    source: str = ""
+    final_url: str = URL
+    title: str | None = "Berths and their prices"
+    picture: Screenshot | None = None
+    timed_out: bool = False
+    failure: JobFailure | None = None
+    failing: frozenset[str] = frozenset()
+    left: Previous | None = None
+    asked: list[Any] = field(default_factory=list)
+    calculated: list[str] = field(default_factory=list)
+    time: datetime = datetime(2026, 11, 20, 15, 4, 5, 999, tzinfo=UTC)
+
+    @property
+    def browser(self) -> Site:
+        return self
+
+    @property
+    def calculations(self) -> Site:
+        return self
+
+    @property
+    def clock(self) -> Site:
+        return self
+
+    def now(self) -> datetime:
+        return self.time
+
+    def render(self, url: PublicUrl, *, screenshot: Area | None, deadline: float) -> RenderedPage:
+        self.asked.append((str(url), screenshot, deadline - time.monotonic()))
+        if self.failure:
+            raise self.failure
+        return RenderedPage(
+            final_url=self.final_url,
+            http_status=self.status,
+            html=self.html,
+            source=self.source,
+            title=self.title,
+            language="en-GB",
+            screenshot=self.picture if screenshot else None,
+            requests=3,
+            received_bytes=4_000,
+            timed_out=self.timed_out,
+        )
+
+    def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
+        assert limit_s > 0
+        assert deadline is not None
+        self.calculated.append(name)
+        if name in self.failing:
+            raise UpstreamFailed("What came back takes too much to read.", reason="bad_content")
+        return CALCULATIONS[name](argument)
+
+    def call(self, run: Any, request: Any, *, later: timedelta = timedelta(hours=1)) -> Any:
+        """Run an endpoint as the worker does: what it leaves is there for the next call."""
+        context = Context(payer=PAYMENT.payer, ports=self, payment=PAYMENT, previous=self.left)  # type: ignore[arg-type]
+        answer = run(request, context)
+        assert isinstance(answer, Observed)
+        self.left = Previous(answer.observation, self.time)
+        self.time += later
+        return answer.response
+
+
+Json = Mapping[str, Any]

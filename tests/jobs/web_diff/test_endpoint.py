@@ -1,0 +1,177 @@
+"""web-diff: first new, then what changed."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from jobs.observation import Previous
+from jobs.page.diff import Hunk, applied
+from jobs.page.text import normalised, sha256
+from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
+from jobs.web_diff.endpoint import ENDPOINT, MAX_PREVIOUS, Request, run
+from tests.jobs.page.site import URL, Site, html_of
+
+LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
+
+
+def call(site: Site, **request: Any) -> dict[str, Any]:
+    response = site.call(run, msgspec.convert({"url": URL} | request, Request))
+    decoded: dict[str, Any] = json.loads(msgspec.json.encode(response))
+    return decoded
+
+
+def test_example_is_what_the_call_gives() -> None:
+    """With the clock at the example's time."""
+    assert call(Site(), **ENDPOINT.example.request) == ENDPOINT.example.response
+
+
+def test_first_new_then_changed_with_the_right_lines() -> None:
+    """The hunks, applied to the first text, give the second."""
+    site = Site(html=html_of(LONG, LONG + "A night costs 24 euros.", LONG))
+    first = call(site)
+    assert (first["status"], first["changed"], first["diff"], first["baseline"]) == ("new", False, None, "none")
+    assert first["lastCheckedAt"] is None
+    site.html = html_of(LONG, LONG + "A night costs 26 euros.", LONG)
+    second = call(site)
+    assert (second["status"], second["changed"], second["baseline"]) == ("changed", True, "stored")
+    assert second["previousHash"] == first["markdownHash"] == sha256(first["markdown"])
+    assert second["lastCheckedAt"] == first["checkedAt"]
+    diff = second["diff"]
+    assert [(hunk["removed"], hunk["added"]) for hunk in diff["hunks"]] == [
+        ([LONG + "A night costs 24 euros."], [LONG + "A night costs 26 euros."])
+    ]
+    assert diff["hunks"][0]["words"].endswith("A night costs [-24-]{+26+} euros.")
+    assert 0.9 < diff["similarity"] < 1
+    assert applied(msgspec.convert(diff["hunks"], list[Hunk]), first["markdown"]) == second["markdown"]
+
+
+def test_nothing_changed() -> None:
+    """There is a comparison, and it is empty."""
+    site = Site()
+    call(site)
+    again = call(site)
+    assert (again["status"], again["changed"]) == ("same", False)
+    assert again["diff"] == {"addedLines": 0, "removedLines": 0, "similarity": 1.0, "hunks": [], "unified": ""}
+    assert site.calculated == ["read_page", "read_page"]
+
+
+def test_a_supplied_text_wins_and_the_page_is_stored_all_the_same() -> None:
+    """The next call without one compares with what this one saw."""
+    site = Site()
+    call(site)
+    supplied = call(site, previousMarkdown="Something else.\r\n")
+    assert (supplied["baseline"], supplied["status"]) == ("supplied", "changed")
+    assert supplied["previousHash"] == sha256("Something else.")
+    assert supplied["lastCheckedAt"] is not None
+    assert call(site)["status"] == "same"
+
+
+def test_a_supplied_text_on_the_first_call() -> None:
+    """What was observed before is unknown, and yet there is a comparison."""
+    site = Site()
+    first = call(site, previousMarkdown="")
+    assert (first["baseline"], first["status"], first["lastCheckedAt"]) == ("supplied", "changed", None)
+    assert first["diff"]["hunks"][0]["oldStart"] == 0
+    assert call(site)["status"] == "same"
+    assert call(Site(), previousMarkdown=first["markdown"])["status"] == "same"
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_page_that_went_is_removed_once(status: int) -> None:
+    """Then it stays gone, and when it comes back it has changed."""
+    site = Site()
+    there = call(site)
+    html = site.html
+    site.status, site.html = status, html_of("There is no such page here.", LONG)
+    gone = call(site)
+    assert (gone["status"], gone["changed"], gone["httpStatus"]) == ("removed", True, status)
+    assert call(site)["status"] == "same"
+    site.status, site.html = 200, html
+    back = call(site)
+    assert (back["status"], back["markdownHash"]) == ("changed", there["markdownHash"])
+
+
+def test_a_page_that_never_was_is_not_removed() -> None:
+    """There is nothing to compare with."""
+    assert call(Site(status=404))["status"] == "new"
+
+
+def test_the_last_five_observations_are_kept() -> None:
+    """Each can be named by its cursor."""
+    site = Site()
+    cursors = []
+    for version in range(6):
+        site.html = html_of(LONG, f"Version {version}. {LONG}")
+        cursors.append(call(site)["cursor"])
+    assert call(site, sinceCursor=cursors[0])["sinceCursorFound"] is False
+    found = call(site, sinceCursor=cursors[1])
+    assert found["sinceCursorFound"] is True
+    assert "Version 1." in found["diff"]["hunks"][0]["removed"][0]
+
+
+@pytest.mark.parametrize("cut", [0, 3, 10, -1])
+def test_an_observation_that_was_cut_loses_the_oldest(cut: int) -> None:
+    """What is whole is used; of nothing whole, the page is new."""
+    site = Site()
+    first = call(site)
+    site.html = html_of(LONG, "Another text. " + LONG)
+    call(site)
+    assert site.left is not None
+    raw = site.left.observation
+    site.left = Previous(raw[:cut], site.time, is_truncated=True)
+    answer = call(site)
+    assert answer["status"] == ("same" if cut < 0 else "new")
+    assert call(site, sinceCursor=first["cursor"])["sinceCursorFound"] is False
+
+
+@pytest.mark.parametrize("raw", [b"\0\0\0\1x", b"\xff" * 50, b"\0\0\0\0", b"\0\0\0\2\x80\x80"])
+def test_a_damaged_observation_is_none(raw: bytes) -> None:
+    """The call is answered, as the first one."""
+    assert call(Site(left=Previous(raw, Site().time)))["status"] == "new"
+
+
+def test_texts_that_are_too_much_to_compare_are_replaced_as_a_whole() -> None:
+    """The hunks are still exact."""
+    site = Site(html=html_of(*(f"{LONG} {number}" for number in range(9))), failing=frozenset({"compare_texts"}))
+    first = call(site)
+    site.html = html_of(*(f"{LONG} {number}" for number in (0, 1, 5, 3, 7, 8)))
+    second = call(site)
+    hunks = msgspec.convert(second["diff"]["hunks"], list[Hunk])
+    assert len(hunks) == 1
+    assert applied(hunks, first["markdown"]) == second["markdown"]
+
+
+def test_a_supplied_text_may_be_long() -> None:
+    """200,000 code points, and no more."""
+    longest = "\U0001f6a2" * MAX_PREVIOUS
+    assert len(json.dumps({"previousMarkdown": longest})) < ENDPOINT.max_body_bytes
+    assert call(Site(), previousMarkdown=longest)["status"] == "changed"
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"url": URL, "previousMarkdown": longest + "x"}, Request)
+
+
+def test_its_baselines_are_its_own() -> None:
+    """A call of render-pro about the same page is not a check."""
+    request = msgspec.convert({"url": URL}, Request)
+    other = msgspec.convert({"url": URL}, RENDER_PRO.request)
+    assert ENDPOINT.subject is not None
+    assert RENDER_PRO.subject is not None
+    assert ENDPOINT.subject(request) != RENDER_PRO.subject(other)
+
+
+def test_time_of_checks() -> None:
+    """Each check is compared with the one before it, also when nothing changed in between."""
+    site = Site()
+    times = [call(site)["checkedAt"] for _ in range(3)]
+    site.time += timedelta(days=1)
+    assert call(site)["lastCheckedAt"] == times[-1]
+
+
+def test_normalised_pages_are_the_same_page() -> None:
+    """Blanks at the ends of lines and composed characters change nothing."""
+    assert normalised("Cafe\u0301 \r\nau lait\n\n") == "Caf\u00e9\nau lait"

@@ -1,0 +1,75 @@
+"""How well articles are found, on pages written here. `python -m tests.quality.test_extraction` prints the table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from statistics import mean
+from typing import NamedTuple
+
+import pytest
+
+from jobs.page.read_page import read
+from jobs.page.reading import Asked, Reading
+from tests.quality.layouts import LAYOUTS, Layout
+
+LEAST_MEAN = 0.97
+LEAST_EACH = 0.85
+_TOKEN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|\w+")
+_SYNTAX = re.compile(r"^[ ]*(?:\d+\. |[-|]+$)", re.MULTILINE)
+
+
+class Score(NamedTuple):
+    """Shares of words, counted with repetitions."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def reading(layout: Layout) -> Reading:
+    """The article that the engine finds."""
+    return read(Asked(html=layout.html, source="", url="https://example.com/", extract="article", query=None))
+
+
+def score(layout: Layout) -> Score:
+    """Compare the words of the article with those that a reader would call the article."""
+    found = Counter(_TOKEN.findall(_SYNTAX.sub("", reading(layout).markdown).lower()))
+    wanted = Counter(_TOKEN.findall(layout.article.lower()))
+    common = (found & wanted).total()
+    return Score(common / max(1, found.total()), common / wanted.total())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_each_layout_gives_its_article(layout: Layout) -> None:
+    """Nearly all of it, and little else."""
+    assert score(layout).f1 >= LEAST_EACH
+
+
+def test_the_mean_is_that_of_the_docs() -> None:
+    """Printed with `pytest -s`."""
+    print(f"\n{table()}")
+    assert mean(score(layout).f1 for layout in LAYOUTS) >= LEAST_MEAN
+
+
+def test_the_text_in_tables_keeps_its_rows() -> None:
+    """A table is Markdown's, with a head."""
+    layout = next(layout for layout in LAYOUTS if layout.name == "prices in a table")
+    assert "| up to 8 metres | 21.00 | 12.50 |" in reading(layout).markdown
+
+
+def table() -> str:
+    """The scores as Markdown."""
+    rows = [(layout.name, reading(layout).method, score(layout)) for layout in LAYOUTS]
+    lines = ["| layout | found by | precision | recall | F1 |", "|---|---|---|---|---|"]
+    lines += [f"| {name} | {method} | {s.precision:.2f} | {s.recall:.2f} | {s.f1:.2f} |" for name, method, s in rows]
+    return "\n".join([*lines, f"| mean | | | | {mean(s.f1 for *_, s in rows):.3f} |"])
+
+
+if __name__ == "__main__":
+    print(table())

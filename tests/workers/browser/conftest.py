@@ -1,0 +1,97 @@
+"""One real browser for all tests of a process, a site, and the way to it.
+
+The tests are skipped where no browser is installed. `scripts/setup` installs one where it may, and the report of a run says
+which tests were skipped, and why (pytest -ra).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import ip_network
+
+import pytest
+import pytest_socket
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from compose.sandbox.upstreams.authority import Authority
+from jobs.hosts import Local, configure, public_url
+from jobs.page.browser import Area, RenderedPage
+from tests.workers.browser.site import Canaries, Site
+from tests.workers.egress.name_server import NameServer
+from workers.adapters.browser import ChromiumBrowser
+from workers.browser.program import find_program
+from workers.egress.connect import Connector
+from workers.egress.policy import Policy
+from workers.egress.resolver import Resolver
+
+ADDRESS = "127.77.50.2"
+"""Of the site: the only address that is allowed."""
+PRIVATE = "127.0.0.1"
+HOSTS = {"site.example.com": ADDRESS, "other.example.org": ADDRESS, "inside.example.com": PRIVATE}
+
+Render = Callable[..., RenderedPage]
+
+
+@pytest.fixture(scope="session")
+def authority() -> Authority:
+    """That the browser trusts, as COINSLOT_CA_FILE says."""
+    return Authority()
+
+
+@pytest.fixture(scope="session")
+def names() -> Iterator[NameServer]:
+    """Knows no name, and remembers which it was asked for."""
+    pytest_socket.enable_socket()
+    with NameServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def browser(
+    names: NameServer, authority: Authority, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ChromiumBrowser]:
+    """A running browser that shows two pages at once."""
+    if find_program("") is None:
+        pytest.skip("no browser is installed: scripts/setup installs one as root")
+    policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
+    connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
+    authority_file = tmp_path_factory.mktemp("authority") / "ca.pem"
+    authority_file.write_bytes(authority.root.public_bytes(Encoding.PEM))
+    agent = "coinslot (+https://coinslot.example.com)"
+    running = ChromiumBrowser(connector, configured="", agent=agent, ca_file=authority_file, pages=2)
+    running.start()
+    assert running.unavailable_reason() == ""
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """Serves what a test adds to it."""
+    serving = Site(ADDRESS)
+    configure(Local(ports=range(1, 65536), names=set(HOSTS)))
+    yield serving
+    configure(Local())
+    serving.close()
+
+
+@pytest.fixture
+def canaries() -> Iterator[Canaries]:
+    """Whom nobody may call."""
+    listening = Canaries()
+    yield listening
+    listening.close()
+
+
+@pytest.fixture
+def render(browser: ChromiumBrowser, site: Site) -> Render:
+    """Render a path of the site."""
+
+    def rendered(
+        path: str = "/", *, host: str = "site.example.com", screenshot: Area | None = None, wait_s: float = 25.0
+    ) -> RenderedPage:
+        url = public_url(f"http://{host}:{site.port}{path}")
+        return browser.render(url, screenshot=screenshot, deadline=time.monotonic() + wait_s)
+
+    return rendered

@@ -1,0 +1,120 @@
+"""A site of pages that a browser is given, and who was called."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+HTML = "text/html; charset=utf-8"
+
+
+@dataclass
+class Content:
+    """What is answered.
+
+    Attributes:
+        pause_s: before the answer.
+    """
+
+    body: bytes
+    kind: str = HTML
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    pause_s: float = 0.0
+
+
+class Site:
+    """Answers on a loopback address, on any path that a test gives it.
+
+    Attributes:
+        asked: paths with their queries, in the order of the requests.
+    """
+
+    def __init__(self, address: str, trust: ssl.SSLContext | None = None) -> None:
+        self.pages: dict[str, Content] = {}
+        self.asked: list[str] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                content = site.pages.get(urlsplit(self.path).path)
+                if content is None:
+                    content = Content(b"nothing here", "text/plain", 404)
+                time.sleep(content.pause_s)
+                self.send_response(content.status)
+                for name, value in {"Content-Type": content.kind, **content.headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(content.body)))
+                self.end_headers()
+                self.wfile.write(content.body)
+
+            do_POST = do_GET  # noqa: N815
+
+            def handle(self) -> None:
+                with contextlib.suppress(OSError):
+                    super().handle()
+
+            def log_message(self, *arguments: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer((address, 0), Handler)
+        self._server.daemon_threads = True
+        if trust is not None:
+            self._server.socket = trust.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        self.port: int = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    def add(self, path: str, body: str | bytes, kind: str = HTML, **options: Any) -> None:
+        """Add a page."""
+        self.pages[path] = Content(body.encode() if isinstance(body, str) else body, kind, **options)
+
+    def count(self, path: str) -> int:
+        """How often a path was asked for."""
+        return sum(urlsplit(asked).path == path for asked in self.asked)
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(5)
+
+
+class Canaries:
+    """TCP and UDP sockets on 127.0.0.1, where no page's request may ever arrive."""
+
+    def __init__(self) -> None:
+        self._tcp = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port: int = self._tcp.getsockname()[1]
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind(("127.0.0.1", self.port))
+        for each in (self._tcp, self._udp):
+            each.setblocking(False)
+
+    @property
+    def calls(self) -> int:
+        """Connections and datagrams so far."""
+        calls = 0
+        for take in (lambda: self._tcp.accept()[0].close(), lambda: self._udp.recv(10)):
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    take()
+                    calls += 1
+        return calls
+
+    def close(self) -> None:
+        """Close both."""
+        self._tcp.close()
+        self._udp.close()

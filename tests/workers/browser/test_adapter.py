@@ -1,0 +1,189 @@
+"""The browser as a port that lives as long as its worker."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from jobs.hosts import PublicUrl, public_url
+from shared.outcome import DeadlineExceeded
+from shared.pools import Pool
+from shared.settings import InvalidSetting, Settings
+from tests.workers.browser.conftest import ADDRESS, HOSTS
+from tests.workers.browser.site import Site
+from tests.workers.browser.test_launcher import wait_until
+from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
+from workers.browser import instance
+from workers.browser import program as programs
+from workers.browser.pool import pages_at_once
+from workers.browser.program import find_program
+from workers.children import ChildPool
+from workers.egress.connect import Connector
+from workers.egress.policy import Policy
+from workers.egress.resolver import Resolver
+from workers.ports import WorkerPorts
+
+
+@pytest.fixture
+def connector() -> Connector:
+    """A way to the site."""
+    policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
+    return Connector(policy, Resolver(policy, server=("127.0.0.1", 9), overrides=HOSTS))
+
+
+@pytest.fixture
+def own(connector: Connector) -> Iterator[ChromiumBrowser]:
+    """A browser of the test's own."""
+    if find_program("") is None:
+        pytest.skip("no browser is installed: scripts/setup installs one as root")
+    running = ChromiumBrowser(connector, configured="", agent="test", pages=2)
+    running.start()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def url(site: Site) -> PublicUrl:
+    """Of a page that takes two seconds."""
+    site.add("/", "<p>text</p><script>fetch('/slow').then(() => document.body.append('done'))</script>")
+    site.add("/slow", "x", pause_s=2.0)
+    return public_url(f"http://site.example.com:{site.port}/")
+
+
+def launchers() -> set[int]:
+    """Those that this process has started: one for each browser."""
+    found = set()
+    for pid in _children_of(os.getpid()):
+        with contextlib.suppress(OSError):
+            if b"browser/launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.add(pid)
+    return found
+
+
+def first_process() -> int:
+    """The first process of the one namespace that this test's browser has."""
+    (launcher,) = launchers() - _BEFORE
+    (first,) = _children_of(launcher)
+    return first
+
+
+_BEFORE: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def remember_others() -> None:
+    """The session's browser may be running, too."""
+    _BEFORE.clear()
+    _BEFORE.update(launchers())
+
+
+def _children_of(parent: int) -> set[int]:
+    children = set()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                if int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                    children.add(int(name))
+    return children
+
+
+def test_a_machine_without_a_browser(
+    connector: Connector, site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The port says so, and nothing waits."""
+    monkeypatch.setattr(programs, "_KNOWN", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    port = ChromiumBrowser(connector, configured="", agent="test")
+    port.start()
+    assert port.unavailable_reason() == NO_BROWSER == "no_browser"
+    with pytest.raises(DeadlineExceeded):
+        port.render(public_url("http://site.example.com/"), screenshot=None, deadline=time.monotonic() + 5)
+    port.close()
+
+
+def test_a_program_that_does_not_work(connector: Connector) -> None:
+    """Has another reason, and is not started again at once."""
+    port = ChromiumBrowser(connector, configured="/bin/true", agent="test")
+    port.start()
+    before = launchers()
+    assert port.unavailable_reason() == NOT_STARTED
+    assert launchers() == before
+    port.close()
+
+
+def test_a_program_that_does_not_exist(connector: Connector) -> None:
+    """Is an invalid setting."""
+    with pytest.raises(InvalidSetting, match="COINSLOT_CHROMIUM"):
+        ChromiumBrowser(connector, configured="/no/such/browser", agent="test")
+
+
+def test_only_the_render_pool_has_it() -> None:
+    """And the handlers' port is the same object."""
+    ports = WorkerPorts(Settings(), ChildPool())
+    assert ports.live_ports(Pool.RENDER) == (ports.browser,)
+    assert not [pool for pool in Pool if pool is not Pool.RENDER and ports.live_ports(pool)]
+
+
+def test_how_many_pages_at_once() -> None:
+    """One to four, by the machine's memory."""
+    counts = [pages_at_once(gigabytes << 30) for gigabytes in (0, 1, 2, 4, 8, 64)]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (1, 4)
+
+
+def test_a_browser_that_is_killed_during_a_job(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
+    """The job is done by the next one, within its deadline."""
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + 25)
+        wait_until(lambda: site.count("/slow") == 1)
+        os.kill(first_process(), signal.SIGKILL)
+        assert "done" in running.result().html
+    assert site.count("/") == 2
+    assert own.unavailable_reason() == ""
+    assert len(launchers() - _BEFORE) == 1
+
+
+def test_a_browser_that_is_killed_between_jobs(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
+    """Is replaced when the port is looked at, and also when it is not."""
+    for look in (True, False):
+        os.kill(first_process(), signal.SIGKILL)
+        if look:
+            assert own.unavailable_reason() == ""
+        assert "done" in own.render(url, screenshot=None, deadline=time.monotonic() + 25).html
+
+
+def test_a_browser_is_replaced_after_its_jobs(
+    own: ChromiumBrowser, site: Site, url: PublicUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a page of the old one is shown to its end."""
+    monkeypatch.setattr(instance, "MAX_JOBS", 2)
+    site.add("/slow", "x", pause_s=0.2)
+    first = launchers()
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        jobs = [threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + 25) for _ in range(5)]
+        assert all("done" in job.result().html for job in jobs)
+    assert own.unavailable_reason() == ""
+    wait_until(lambda: len(launchers() - _BEFORE) == 1)
+    assert launchers() != first
+
+
+def test_the_end(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
+    """Nothing is left, also in the middle of a job, whose caller is told."""
+    threads_before = len(os.listdir("/proc/self/task"))
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + 9)
+        wait_until(lambda: site.count("/slow") == 1)
+        own.close()
+        assert running.exception() is not None
+    assert launchers() == _BEFORE
+    assert len(os.listdir("/proc/self/task")) <= threads_before
+    own.close()
