@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from litestar import HttpMethod, Response, route
@@ -14,9 +14,19 @@ from api.payment.rails import ConfiguredRail
 from api.pools import Pools, PoolState
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
+from shared.pools import Pool
+from shared.streams import STARTING
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
 _FRESH = {"Cache-Control": "no-store"}
+_NOT_READY = frozenset((Cause.NO_WORKER.reason, Cause.QUEUE_UNREADABLE.reason, STARTING))
+"""With any other reason of a pool, of its port, the endpoints of the other pools are still sold."""
+
+PORT_SENTENCES = {
+    "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
+    "browser_not_started": "the browser cannot be started. The worker's log says why",
+}
+"""What a port's reason means to the operator."""
 
 
 class Readiness:
@@ -38,7 +48,10 @@ class Readiness:
         self._queue = queue
         self._pools = pools
         self._rails = rails
-        self._needed = sorted({endpoint.pool for endpoint in catalogue})
+        self._sold = {
+            pool: [endpoint.name for endpoint in catalogue if endpoint.pool is pool]
+            for pool in sorted({endpoint.pool for endpoint in catalogue})
+        }
 
     def routes(self) -> list[BaseRouteHandler]:
         """The two routes. Both are free."""
@@ -49,14 +62,26 @@ class Readiness:
 
         @route("/readyz", http_method=_READ)
         async def readyz() -> Response[dict[str, Any]]:
-            checks, reasons = await self.checks()
-            # One rail is enough to sell.
-            rails = [checks[_name(rail)] for rail in self._rails]
-            ready = any(rails) and all(checks[name] for name in checks.keys() - map(_name, self._rails))
-            content = {"ok": ready, "checks": checks, "reasons": reasons}
-            return Response(content, status_code=200 if ready else 503, headers=_FRESH)
+            report = await self.report()
+            return Response(report, status_code=200 if report["ok"] else 503, headers=_FRESH)
 
         return [healthz, readyz]
+
+    async def report(self) -> dict[str, Any]:
+        """What /readyz says: `ok`, and why.
+
+        One rail, and one pool whose port works, are enough to sell. A worker that is missing, or still starts, is not ready.
+        """
+        checks, reasons = await self.checks()
+        rails = [checks[_name(rail)] for rail in self._rails]
+        pools = [checks[_workers(pool)] for pool in self._sold]
+        has_all_else = checks["ledger"] and checks["queue"] and _NOT_READY.isdisjoint(reasons.values())
+        return {
+            "ok": any(rails) and any(pools) and has_all_else,
+            "checks": checks,
+            "reasons": reasons,
+            "notices": self._notices(reasons),
+        }
 
     async def checks(self) -> tuple[dict[str, bool], dict[str, str]]:
         """Whether each dependency works, and why a pool does not: `no_worker`, `queue_unreadable`, or its port's reason."""
@@ -66,12 +91,20 @@ class Readiness:
         states = await self._pools.states()
         checks = dict(zip(names, await asyncio.gather(*asked), strict=True))
         reasons = {}
-        for pool in self._needed:
+        for pool in self._sold:
             reason = _unavailable_reason(states.get(pool))
-            checks[f"workers:{pool}"] = not reason
+            checks[_workers(pool)] = not reason
             if reason:
-                reasons[f"workers:{pool}"] = reason
+                reasons[_workers(pool)] = reason
         return checks, reasons
+
+    def _notices(self, reasons: Mapping[str, str]) -> list[str]:
+        """A sentence for each pool whose calls are refused."""
+        return [
+            f"Calls of {', '.join(names)} are refused, uncharged: {PORT_SENTENCES.get(reason, reason)}."
+            for pool, names in self._sold.items()
+            if (reason := reasons.get(_workers(pool)))
+        ]
 
 
 def _unavailable_reason(state: PoolState | None) -> str:
@@ -84,6 +117,10 @@ def _unavailable_reason(state: PoolState | None) -> str:
 
 def _name(rail: ConfiguredRail) -> str:
     return f"facilitator:{rail.rail}"
+
+
+def _workers(pool: Pool) -> str:
+    return f"workers:{pool}"
 
 
 async def _answers(redis: Redis) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import json
 import os
 import select
 import shlex
@@ -19,7 +20,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -59,9 +60,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         scale = parse_scale(arguments.scale)
         scaled(read_procfile(), scale)  # report a mistake before anything is started
-        with embed(os.environ, var) as embedded, _services(embedded, var, scale) as services:
+        with embed(os.environ, var) as embedded, _services(embedded, var, scale) as (services, notices):
             answers = _prove(embedded) if embedded.sandbox_file else {}
-            _tell(embedded, answers, serving=not arguments.check)
+            _tell(embedded, answers, notices, serving=not arguments.check)
             if not arguments.check:
                 code = _wait(services)
                 raise CannotServe(
@@ -95,9 +96,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def _services(embedded: Embedded, var: Path, scale: Mapping[str, int]) -> Iterator[subprocess.Popen[bytes]]:
+def _services(
+    embedded: Embedded, var: Path, scale: Mapping[str, int]
+) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
     """Start the processes of the Procfile and wait until they are ready. They have their own session, so that Ctrl-C reaches
-    only this process. Their stdout has a line for each process that ended."""
+    only this process. Their stdout has a line for each process that ended. Yields /readyz's notices beside their supervisor."""
     _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
@@ -116,9 +119,9 @@ def _services(embedded: Embedded, var: Path, scale: Mapping[str, int]) -> Iterat
         )
         ending = STOP_NOW  # before the address is printed, nobody calls
         try:
-            _wait_until_ready(embedded.settings, services, var)
+            notices = _wait_until_ready(embedded.settings, services, var)
             ending = signal.SIGTERM
-            yield services
+            yield services, notices
         finally:
             services.send_signal(ending)
             try:
@@ -142,7 +145,8 @@ def _require_free(host: str, port: int, setting: str) -> None:
             raise CannotServe(f"{what} cannot be used ({error.strerror}): set {named} to another one") from None
 
 
-def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> None:
+def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> list[str]:
+    """Wait for a 200 of /readyz, and return its notices: calls that are refused although the service is ready."""
     assert services.stdout is not None
     give_up_at = time.monotonic() + READY_TIMEOUT_S
     # The request stays on this machine, so a proxy from the environment is not used.
@@ -156,8 +160,9 @@ def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var
             ended = services.stdout.readline().decode().strip() or "the supervisor of the processes ended"
             raise CannotServe(f"a process could not start: {ended}\n{_log_tail(var)}")
         try:
-            with local.open(ready, timeout=5):
-                return
+            with local.open(ready, timeout=5) as answer:
+                notices: list[str] = json.load(answer)["notices"]
+                return notices
         except urllib.error.HTTPError as error:
             seen = error.read().decode(errors="replace")
         except OSError as error:
@@ -191,13 +196,15 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
     return answers
 
 
-def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], *, serving: bool) -> None:
+def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], notices: Sequence[str], *, serving: bool) -> None:
     base_url = embedded.settings.base_url
     for number, (rail, answer) in enumerate(answers.items()):
         if number == 0:
             print(f"paid echo      {answer.raw.decode()}")
         if answer.receipt is not None:
             print(f"  {rail:<12} {answer.receipt.transaction} on {answer.receipt.network}")
+    for notice in notices:
+        print(f"notice         {notice}")
     if not serving:
         return
     if embedded.ledgers:

@@ -13,10 +13,12 @@ from jobs.llm_tool_validate import endpoint as llm_tool_validate
 from jobs.pii_redact import endpoint as pii_redact
 from jobs.prompt_injection_scan import endpoint as prompt_injection_scan
 from jobs.regex_test import endpoint as regex_test
+from jobs.render_pro import endpoint as render_pro
 from jobs.rss import endpoint as rss
 from jobs.ssl_info import endpoint as ssl_info
 from jobs.tx_explain import endpoint as tx_explain
 from jobs.wallet_doctor import endpoint as wallet_doctor
+from jobs.web_diff import endpoint as web_diff
 from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
 from jobs.whois import endpoint as whois
 from jobs.x402_discover import endpoint as x402_discover
@@ -27,7 +29,7 @@ from shared.endpoint import Endpoint
 UPDATED = "2026-11-22T00:00:00Z"
 """The day on which anything that discovery shows last changed, in UTC. Indexers read it to know when to look again."""
 
-DIGEST = "3d141401b0cb4959"
+DIGEST = "a3757a2d75f916ed"
 """The digest of what discovery showed on that day. tests/contract/test_updated.py computes it, and says what to write here."""
 
 CATALOGUE: tuple[Endpoint, ...] = (
@@ -35,6 +37,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     json_repair.ENDPOINT,
     faker.ENDPOINT,
     llm_tool_validate.ENDPOINT,
+    render_pro.ENDPOINT,
     jwt_verify.ENDPOINT,
     webhook_sig_verify.ENDPOINT,
     regex_test.ENDPOINT,
@@ -43,6 +46,7 @@ CATALOGUE: tuple[Endpoint, ...] = (
     whois.ENDPOINT,
     rss.ENDPOINT,
     youtube.ENDPOINT,
+    web_diff.ENDPOINT,
     x402_discover.ENDPOINT,
     prompt_injection_scan.ENDPOINT,
     ssl_info.ENDPOINT,

@@ -17,6 +17,8 @@ RENEW_MS = 300
 """How often a consumer renews its leases and looks for the entries of dead consumers. None that lives is silent for longer."""
 SILENT_MS = 3_000
 """A consumer that has sent no command for that long is dead."""
+STARTING = "starting"
+"""The reason of a consumer whose port has not started yet."""
 MAX_DELIVERIES = 3
 """A message that was delivered that often and never finished is not run again: it ends the workers that run it."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 MEASURED = frozenset(
     (
-        *("elapsedMs", "ageSeconds", "daysUntilExpiry", "fetchedAt"),
+        *("elapsedMs", "ageSeconds", "daysUntilExpiry", "fetchedAt", "observedAt", "checkedAt", "cursor"),
         # Of ledgers, which go on.
         *("blockNumber", "blockTimestamp", "timestamp", "confirmations", "ledgerIndex", "fromLedger", "toLedger"),
         *("gasPriceWei", "feeWei", "feeFormatted", "effectiveGasPriceWei", "minGasWei", "balanceWei", "totalSupply"),
@@ -18,6 +18,7 @@ MADE_ANEW = frozenset(
     (
         *("validFrom", "validTo", "serialNumber", "fingerprintSha256", "chain", "ipAddress"),
         "dataVersion",  # of lists that scripts/data makes
+        *("payer", "transaction"),
     )
 )
 """Fields of what the sandbox or a script makes each time."""

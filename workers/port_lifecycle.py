@@ -16,6 +16,7 @@ from typing import Protocol
 
 from shared.log_redaction import places
 from shared.pools import Pool
+from shared.streams import STARTING
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,6 @@ CHECK_LIMIT_S = 10.0
 CLOSE_LIMIT_S = 10.0
 """Seconds that the end of a worker waits for each port to close."""
 
-STARTING = "starting"
 CHECK_FAILED = "check_failed"
 CHECK_OVERDUE = "check_overdue"
 

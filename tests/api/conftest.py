@@ -26,6 +26,7 @@ from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
 from shared.money import Price
+from shared.pools import Pool
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from shared.streams import GROUP, stream_key
@@ -231,14 +232,14 @@ def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
 
 @pytest.fixture
 def worker(settings: Settings, upstreams: Upstreams, monkeypatch: pytest.MonkeyPatch) -> Iterator[dramatiq.Worker]:
-    """A stock Dramatiq worker of every pool that something is sold from."""
+    """A stock Dramatiq worker of every pool that something is sold from, but for the one with a browser."""
     for name, value in upstreams.settings.items():
         monkeypatch.setenv(f"COINSLOT_{name}", value)
     monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)
     monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
     monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
     broker = create_broker()
-    queues = {endpoint.pool.value for endpoint in CATALOGUE}
+    queues = {endpoint.pool.value for endpoint in CATALOGUE} - {Pool.RENDER.value}
     worker = dramatiq.Worker(broker, queues=queues, worker_threads=4, worker_timeout=100)
     worker.start()
     # A call is refused while nobody reads its queue.

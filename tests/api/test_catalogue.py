@@ -18,6 +18,7 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import start_chains
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
+from shared.pools import Pool
 from shared.settings import Settings
 from shared.x402.networks import Rail
 from tests.replayed import unmeasured
@@ -28,8 +29,8 @@ pytestmark = pytest.mark.anyio
 
 HOLDER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 APPROVAL = {"chain": "base", "token": HOLDER, "spender": HOLDER, "amount": "1"}
-PAID_ON_BASE = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails]
-"""test_wallet_watch.py has the other."""
+PAID_ON_BASE = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails and endpoint.pool is not Pool.RENDER]
+"""test_wallet_watch.py has the other rail's, tests/e2e/test_pages.py those that need a browser."""
 
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("echo", {"message": 5}, "invalid_body", "message"),
@@ -70,6 +71,14 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("dns", {"domain": "0x7f.1"}, "invalid_domain", "domain"),
     ("dns", {"domain": "db.internal"}, "invalid_domain", "domain"),
     ("dns", {"domain": "example.com", "recordType": "PTR"}, "invalid_body", "recordType"),
+    ("render-pro", {}, "invalid_body", "url"),
+    ("render-pro", {"url": "site.example.com"}, "invalid_url", "url"),
+    ("render-pro", {"url": "http://127.0.0.1/"}, "blocked_address", "url"),
+    ("render-pro", {"url": "https://example.com/", "extract": "all"}, "invalid_body", "extract"),
+    ("render-pro", {"url": "https://example.com/", "focus": "x" * 501}, "invalid_body", "focus"),
+    ("render-pro", {"url": "https://example.com/", "sinceCursor": "x"}, "invalid_body", "sinceCursor"),
+    ("web-diff", {"url": "file:///etc/passwd"}, "invalid_url", "url"),
+    ("web-diff", {"url": "https://example.com/", "previousMarkdown": 5}, "invalid_body", "previousMarkdown"),
     ("x402-discover", {"url": "shop.example.com"}, "invalid_url", "url"),
     ("x402-discover", {"url": "http://127.0.0.1/"}, "blocked_address", "url"),
     ("x402-discover", {"url": "https://shop.example.com/", "limit": 501}, "invalid_body", "limit"),

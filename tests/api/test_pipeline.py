@@ -529,10 +529,11 @@ async def test_a_port_that_does_not_work_refuses_before_charging(
         client.delete(key)
     assert (answer.status_code, answer.headers["retry-after"], facilitator.settles) == (503, "2", [])
     assert (problem["code"], problem["reason"], problem["charged"]) == ("unavailable", "no_browser", False)
-    assert (ready.status_code, ready.json()["checks"]["workers:micro"]) == (503, False)
-    assert ready.json()["reasons"] == {"workers:micro": "no_browser"}
+    assert ready.json()["checks"]["workers:micro"] is False
+    assert ready.json()["reasons"]["workers:micro"] == "no_browser"
     ready = await shop.get("/readyz")
-    assert (ready.json()["checks"]["workers:micro"], ready.json()["reasons"]) == (True, {})
+    assert ready.json()["checks"]["workers:micro"] is True
+    assert "workers:micro" not in ready.json()["reasons"]
     assert (await shop.post(PATH, headers=headers)).status_code == 200
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from shared.pools import Pool
+from shared.streams import STARTING
 from workers import port_lifecycle
-from workers.port_lifecycle import CHECK_FAILED, CHECK_OVERDUE, STARTING, LivePort, PortMonitor
+from workers.port_lifecycle import CHECK_FAILED, CHECK_OVERDUE, LivePort, PortMonitor
 
 
 class Port:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from compose.sandbox.upstreams.pages import BERTHS
 from jobs.calculations import CALCULATIONS
 from jobs.hosts import PublicUrl
 from jobs.observation import Observed, Previous
@@ -24,23 +25,6 @@ PAYMENT = SettledPayment(
     amount="10000",
     transaction="0x" + "5a" * 32,
 )
-
-BERTHS = """\
-<!doctype html>
-<html lang="en-GB"><head><title>Berths and their prices</title>
-<link rel="canonical" href="/berths"><meta name="author" content="Ann Chor">
-<meta property="article:published_time" content="2026-11-02T08:00:00+01:00"></head>
-<body>
-<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li><li><a href="/contact">Contact</a></li></ul></nav>
-<main><article><h1>Berths and their prices</h1>
-<p>The harbour has forty berths for visitors, and every one of them has water and power on the quay.</p>
-<h2>Prices</h2>
-<p>A night costs 24 euros for a boat of up to ten metres, and each further metre costs two euros more.</p>
-<p>Who stays for a week pays for six nights. The office takes cards, and coins for the showers.</p>
-</article></main>
-<footer><p>Harbour Office, Quay 1</p></footer>
-</body></html>
-"""
 
 
 def html_of(*paragraphs: str) -> str:

@@ -1,0 +1,74 @@
+"""When /readyz says that the service is ready."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from api.pools import PoolState
+from api.readiness import Readiness
+from jobs.catalogue import BY_NAME
+from shared.pools import Pool
+
+pytestmark = pytest.mark.anyio
+
+CATALOGUE = (BY_NAME["echo"], BY_NAME["render-pro"], BY_NAME["web-diff"])
+
+
+class Redis:
+    async def call(self, *command: Any) -> bytes:
+        return b"PONG"
+
+
+class Pools:
+    def __init__(self, reasons: dict[Pool, str | None]) -> None:
+        self.reasons = reasons
+
+    async def states(self) -> dict[Pool, PoolState]:
+        return {
+            pool: PoolState(
+                0, 0, 0, workers=reason is not None, available=reason == "", closed_ms=0, reason=reason or ""
+            )
+            for pool, reason in self.reasons.items()
+        }
+
+
+class Rail:
+    def __init__(self, rail: str, is_ready: bool) -> None:
+        self.rail = rail
+        self.health = SimpleNamespace(is_ready=self._ready)
+        self._is_ready = is_ready
+
+    async def _ready(self) -> bool:
+        return self._is_ready
+
+
+@pytest.mark.parametrize(
+    ("micro", "render", "is_ready", "notices"),
+    [
+        ("", "", True, 0),
+        # Two endpoints are refused, and all others are sold.
+        ("", "no_browser", True, 1),
+        ("", "check_failed", True, 1),
+        # Nothing can be sold.
+        ("no_browser", "no_browser", False, 2),
+        # It will be ready.
+        ("", "starting", False, 1),
+        # There is no worker.
+        ("", None, False, 1),
+    ],
+)
+async def test_what_is_ready(micro: str, render: str | None, is_ready: bool, notices: int) -> None:
+    """A pool whose port does not work takes its endpoints away, and not the service."""
+    pools: Any = Pools({Pool.MICRO: micro, Pool.RENDER: render})
+    redis: Any = Redis()
+    rails: Any = [Rail("base", True), Rail("solana", False)]
+    report = await Readiness(redis, redis, pools, rails, CATALOGUE).report()
+    assert (report["ok"], len(report["notices"])) == (is_ready, notices)
+    assert report["checks"]["workers:render"] is (render == "")
+    if render == "no_browser":
+        assert report["notices"][-1].startswith(
+            "Calls of render-pro, web-diff are refused, uncharged: this machine has no browser."
+        )
