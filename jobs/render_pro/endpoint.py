@@ -3,8 +3,7 @@
 - `extract` chooses the text: the article (trafilatura), all that the page shows, or that without Markdown's signs.
 - `focus` is answered with verbatim quotes: each is ``markdown[start:end]``. What the page does not say is `found: false`.
 - The comparison is with this payer's last call for the same page and `extract`; `sinceCursor` names an older one. A fragment
-of the
-  URL does not count. A page that answers 404 or 410 is rendered, too: it is `removed` if it was there before.
+  of the URL does not count. A page that answers 404 or 410 is rendered, too: it is `removed` if it was there before.
 - Every other error of the site is a 502 (`http_status`): what it sent is not the page, and comparing with it would mislead.
 - A child process (jobs/page) reads the page, because a hostile one can make this take very long.
 """

@@ -5,8 +5,7 @@
 - `previousMarkdown` is compared with in the place of the stored text; what the page says now is stored all the same.
 - `sinceCursor` names one of the last five observations to compare with. A fragment of the URL does not count.
 - A page that answers 404 or 410 is `removed` if it was there before. Every other error of the site is a 502 (`http_status`),
-so a
-  short failure never looks like a change.
+  so a short failure never looks like a change.
 - Child processes (jobs/page) read and compare, because a hostile page can make both take very long.
 """
 
