@@ -14,6 +14,7 @@ from granian.server import Server
 from shared.allocator import keep_freed_memory
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
+from shared.logs import granian_config
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def main() -> None:
         loop=Loops.uvloop,
         runtime_mode=RuntimeModes.mt,
         websockets=False,
+        log_dictconfig=granian_config(settings.log),
         # A request head well above 32 KB is 431; granian takes 420 KB by default.
         http1_settings=HTTP1Settings(header_read_timeout=5_000, max_buffer_size=32 * 1024),
         workers_kill_timeout=40,

@@ -76,6 +76,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     replies = ReplyReader(replies_redis)
     pools = Pools(queue_redis)
     services = Services(
+        logs_calls=settings.log_calls,
         ledger=Ledger(ledger_redis),
         dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),

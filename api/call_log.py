@@ -1,12 +1,14 @@
-"""The one log line of a paid call that was refused or failed."""
+"""The one log line of a paid call: of one that was refused or failed, and, where that is wished, of one that was answered."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 from api.causes import Cause
 from api.errors import Charged, Problem
+from shared.logs import Event
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +21,7 @@ class CallLog:
         request_id: the caller's own when it is short and plain (api/http.py).
         is_paid: whether the request carries a payment. One that does not leaves no line.
         payment_id, job_id: "" until there is one.
+        began: monotonic seconds.
     """
 
     request_id: str
@@ -26,15 +29,22 @@ class CallLog:
     is_paid: bool = False
     payment_id: str = ""
     job_id: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    def answered(self) -> None:
+        """The answer is a 200."""
+        took_ms = round((time.monotonic() - self.began) * 1000, 1)
+        ids = {"request": self.request_id, "payment": self.payment_id, "job": self.job_id or None}
+        log.info(Event("paid call answered", **ids, endpoint=self.endpoint, ms=took_ms))
 
     def failed(self, problem: Problem) -> None:
         """The answer is a problem. With a traceback when the failure was not foreseen."""
         cause, failure = problem.reason or problem.code, problem.failure
         if problem.cause is not None:
             cause = problem.cause.reason
-        error = "" if failure is None else f" error={failure}"
+        error = None if failure is None else str(failure)
         if problem.cause is Cause.PORT_UNAVAILABLE:
-            error = f" error={problem.reason}"
+            error = problem.reason
         if problem.cause in (Cause.UNEXPECTED, Cause.RUN_FAILED):
             self._write(logging.ERROR, problem.code, cause, problem.charged, trace=failure)
         else:
@@ -49,14 +59,28 @@ class CallLog:
         self._write(logging.WARNING, error, cause.reason, False)
 
     def _write(
-        self, level: int, code: str, cause: str, charged: Charged, error: str = "", trace: Exception | None = None
+        self,
+        level: int,
+        code: str,
+        cause: str,
+        charged: Charged,
+        error: str | None = None,
+        trace: Exception | None = None,
     ) -> None:
         if not self.is_paid:
             return
         log.log(
             level,
-            "paid call not answered: request=%s payment=%s job=%s endpoint=%s code=%s cause=%s charged=%s%s",
-            *(self.request_id, self.payment_id or "-", self.job_id or "-", self.endpoint),
-            *(code, cause, str(charged).lower(), error),
+            Event(
+                "paid call not answered",
+                request=self.request_id,
+                payment=self.payment_id or None,
+                job=self.job_id or None,
+                endpoint=self.endpoint,
+                code=code,
+                cause=cause,
+                charged=charged,
+                **({} if error is None else {"error": error}),
+            ),
             exc_info=trace,
         )

@@ -29,6 +29,7 @@ from api.replies import Unread
 from api.services import Services
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
+from shared.logs import call_ids
 from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Unsealable
@@ -56,6 +57,7 @@ class PaidCall:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. No exception leaves it, and a paid call that fails leaves one line in the log."""
         call_log = CallLog(request_id(scope), self._endpoint.name)
+        call_ids.set(call_log)
         body = RequestBody(scope, receive, self._services.long_bodies)
         try:
             answer = await self._answer(scope, body, call_log)
@@ -74,6 +76,8 @@ class PaidCall:
                 log.exception("request %s to %s failed", call_log.request_id, self._endpoint.path)
             unexpected = problem_of(Cause.UNEXPECTED, charged="unknown", failure=error)
             answer = self._failed(unexpected, call_log)
+        if self._services.logs_calls and answer.status == 200:
+            call_log.answered()
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
 
@@ -202,7 +206,9 @@ class PaidCall:
             amount=checked.offer.amount,
             transaction=msgspec.json.decode(receipt, type=Settlement).transaction,
         )
-        arguments = Arguments(checked.claim.payment_id, payment, checked.body, secret)
+        arguments = Arguments(
+            checked.claim.payment_id, payment, checked.body, secret, request_id=checked.call_log.request_id
+        )
         problem: Problem
         try:
             answer = await self._services.dispatcher.run(self._endpoint, arguments, checked.call_log)

@@ -28,3 +28,5 @@ class Services:
     disk: Disk
     binder: Binder
     answers: AnswerSealer
+    logs_calls: bool = False
+    """Whether answered calls leave a line in the log, too."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -24,6 +25,8 @@ from typing import TextIO
 
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
 from compose.sandbox.child import tethered
+from shared.logs import Formatter, LogFormat
+from shared.settings import PREFIX
 
 STEADY_S = 10.0
 """A process that ran for this long is started again at once."""
@@ -80,7 +83,7 @@ class SupervisedProcess:
             self._pause_s = 0.0 if lived_s >= STEADY_S else grown_s
             ended = f"{self.name} {ended}, {lived_s:.1f} s after its start"
             _say(sys.stdout, ended)
-            _say(sys.stderr, f"coinslot: {ended}; it is started again in {self._pause_s:.2f} s")
+            _log(f"{ended}; it is started again in {self._pause_s:.2f} s")
             await _is_set_within(self._stopping, self._pause_s)
         self._over.set()
 
@@ -90,7 +93,7 @@ class SupervisedProcess:
         self._stopping.set()
         self._signal(signal.SIGTERM)
         if not await _is_set_within(self._over, stop_timeout_s):
-            _say(sys.stderr, f"coinslot: {self.name} did not stop within {stop_timeout_s:g} s and is killed")
+            _log(f"{self.name} did not stop within {stop_timeout_s:g} s and is killed")
             self._signal(signal.SIGKILL)
             await self._over.wait()
 
@@ -147,6 +150,12 @@ async def _is_set_within(event: asyncio.Event, limit_s: float) -> bool:
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), limit_s)
     return event.is_set()
+
+
+def _log(text: str) -> None:
+    """A line in the log of all processes, as they write theirs."""
+    record = logging.LogRecord("compose.processes", logging.WARNING, __file__, 0, text, (), None)
+    _say(sys.stderr, Formatter(os.environ.get(f"{PREFIX}LOG", LogFormat.TEXT)).format(record))
 
 
 def _say(stream: TextIO, text: str) -> None:

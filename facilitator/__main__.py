@@ -11,6 +11,7 @@ from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
 from shared.log_redaction import redact_logs
+from shared.logs import granian_config
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def main() -> None:
         http=HTTPModes.http1,
         loop=Loops.uvloop,
         websockets=False,
+        log_dictconfig=granian_config(settings.log),
         workers=1,
         workers_kill_timeout=20,
     ).serve()

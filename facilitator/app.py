@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from litestar.exceptions import HTTPException, NotFoundException
 
 from facilitator.configured import configured_rails
 from facilitator.facilitator import Facilitator
+from shared.logs import JobIds, call_ids
 from shared.settings import Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
@@ -25,6 +27,7 @@ log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 64 * 1024
 RECURSION_LIMIT = 1_000
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class RailHealth(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,6 +80,11 @@ def create_app(settings: Settings | None = None) -> Litestar:
         told = {rail.network: RailHealth(rail.balance, unavailable_reasons.get(rail.network, "")) for rail in rails}
         return Response(Health(ok=not unavailable_reasons, rails=told), status_code=503 if unavailable_reasons else 200)
 
+    async def note_call(request: Request[Any, Any, Any]) -> None:
+        """Log lines about this request have the id that its caller gave it."""
+        request_id = request.headers.get("x-request-id", "")
+        call_ids.set(JobIds(request_id) if _REQUEST_ID.fullmatch(request_id) else None)
+
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         try:
@@ -88,6 +96,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
     return Litestar(
         route_handlers=[verify, settle, supported, settlement, healthz],
         lifespan=[running],
+        before_request=note_call,
         exception_handlers={RecursionError: _unreadable, UnicodeDecodeError: _unreadable, Exception: _unexpected},
         openapi_config=None,
         request_max_body_size=MAX_BODY_BYTES,

@@ -23,12 +23,14 @@ class Arguments(msgspec.Struct, frozen=True, array_like=True):
         payment: what was paid, and by whom.
         body: the request body as it came, empty where the endpoint allows that.
         secret: what the answer is sealed with beside our key (shared/answers.py). Of endpoints that hold secrets only.
+        request_id: of the HTTP request, for the logs.
     """
 
     payment_id: str
     payment: SettledPayment
     body: bytes
     secret: bytes = b""
+    request_id: str = ""
 
 
 class Job(NamedTuple):

@@ -109,6 +109,10 @@ class Settings:
     """Where captions are asked for."""
     chromium: str = ""
     """Program of the browser that pages are rendered in. Empty: Debian's chromium-headless-shell, or another that is found."""
+    log: str = "text"
+    """How log lines are written: ``text``, or ``json``, one object a line."""
+    log_calls: bool = False
+    """Whether the API logs a line for each paid call that was answered, too."""
     failpoint: str = ""
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""
@@ -192,6 +196,8 @@ def _check(name: str, value: object) -> None:
         case tuple():
             are_all = all(_is_address(url, ("http", "https")) and not re.search(r"[#\\]", url) for url in value)
             _require(are_all, name, "be http(s) addresses without fragment, separated by commas")
+        case str() if name == "LOG":
+            _require(value in ("text", "json"), name, "be text or json")
         case str() if name == "FAILPOINT":
             try:
                 failpoints.parse(value)

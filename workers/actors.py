@@ -15,6 +15,7 @@ from jobs.ports import Context, Ports
 from shared import outcome
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
+from shared.logs import JobIds, call_ids
 from shared.message import Arguments, open_arguments
 from shared.outcome import DeadlineExceeded, Failed, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
@@ -67,6 +68,7 @@ class JobRunner:
         except Unsealable as error:
             log.error("job %s of %s: %s", job_id, self._endpoint.name, error)
             return  # whose payment it was is not known: the outbox says so
+        call_ids.set(JobIds(arguments.request_id, arguments.payment_id, job_id))
         observation = None
         try:
             result, observation = self._observed(arguments, deadline_ms)
@@ -75,6 +77,7 @@ class JobRunner:
             result = INTERNAL
         reach("handler-done")
         ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation)
+        call_ids.set(None)
         self._services.outbox.put(job_id, ended)
 
     def _observed(self, arguments: Arguments, deadline_ms: int) -> tuple[Outcome, Observation | None]:

@@ -21,6 +21,7 @@ from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
+from shared.logs import configure_logs
 from shared.pools import POOLS, Pool
 from shared.redis_connection import RedisConnection
 from shared.scheduling import schedule_as_batch
@@ -62,6 +63,7 @@ class OwnProcessGroup(Middleware):
         tune_gc()
         keep_freed_memory()
         redact_logs()
+        configure_logs(Settings.from_env(os.environ).log)
 
 
 class WorkerLifecycle(Middleware):

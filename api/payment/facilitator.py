@@ -18,6 +18,7 @@ from api.payment import answers
 from api.payment.answers import REASON
 from api.payment.circuit import Circuit
 from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
+from shared.logs import call_ids
 from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, Supported, Verification
 
 # What its callers need, from one place.
@@ -177,7 +178,7 @@ class Facilitator:
                 method,
                 self.url + path,
                 data=body,
-                headers={"Content-Type": "application/json"} if body else None,
+                headers=_headers(has_body=body is not None),
                 timeout=aiohttp.ClientTimeout(total=timeout_s, connect=connect_s),
                 allow_redirects=False,
             ) as response:
@@ -191,6 +192,13 @@ class Facilitator:
         if len(answer) > MAX_ANSWER_BYTES:
             raise Failing("the answer is too long")
         return response.status, answer
+
+
+def _headers(*, has_body: bool) -> dict[str, str]:
+    """With the id of the call's request, for the facilitator's log."""
+    headers = {"Content-Type": "application/json"} if has_body else {}
+    ids = call_ids.get()
+    return headers if ids is None else {**headers, "X-Request-Id": ids.request_id}
 
 
 @asynccontextmanager

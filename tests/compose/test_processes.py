@@ -102,7 +102,7 @@ def test_one_that_dies_is_started_again_and_the_others_are_not_disturbed(keep: A
 
     assert time.monotonic() - killed_at < 5
     assert re.fullmatch(r"one was ended by a signal \(Killed\), \d+\.\d s after its start\n", keeper.report())
-    assert any(line.startswith("coinslot: one was ended") and "started again" in line for line in keeper.notes("log"))
+    assert any("compose.processes: one was ended" in line and "started again" in line for line in keeper.notes("log"))
     assert (_alive(other), keeper.pids("two", 1)) == (True, [other])
     assert keeper.stop() == 0
     assert not _alive(second)

@@ -88,5 +88,5 @@ def test_ours_starts_the_workers_of_every_pool_as_its_policy_says() -> None:
 
 def _worker_command(pool: Pool, policy: PoolPolicy) -> tuple[str, ...]:
     nice = ("nice", "-n", str(policy.niceness)) if policy.niceness else ()
-    dramatiq = ("dramatiq", "workers.main:create_broker", "--queues", pool.value, "--processes", "1")
+    dramatiq = ("dramatiq", "--skip-logging", "workers.main:create_broker", "--queues", pool.value, "--processes", "1")
     return (*nice, *dramatiq, "--threads", str(policy.threads), "--worker-shutdown-timeout", "30000")

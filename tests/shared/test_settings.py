@@ -86,6 +86,8 @@ READ: dict[str, tuple[str, Any]] = {
     "whois_port": ("4343", 4343),
     "youtube_url": ("https://captions.test", "https://captions.test"),
     "chromium": ("/opt/chromium/headless_shell", "/opt/chromium/headless_shell"),
+    "log": ("json", "json"),
+    "log_calls": ("1", True),
     "failpoint": ("settled@3", "settled@3"),
     "now": ("2026-11-20T15:04:05Z", "2026-11-20T15:04:05Z"),
 }

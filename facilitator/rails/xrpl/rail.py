@@ -209,7 +209,7 @@ class XrplRail:
         self._remember(payment)
         submitted = await self._node.ask("submit", tx_blob=payment.blob)
         if submitted["engine_result"] not in _GOES_WELL:
-            log.info("%s was answered %s", payment.payment_id, submitted["engine_result"])
+            log.debug("%s was answered %s", payment.payment_id, submitted["engine_result"])
             is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
             if is_over and (await self._ledger.outcome(payment.transaction, through=index)).fate is Fate.ABSENT:
                 raise _turn_is_over(payment)
