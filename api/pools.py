@@ -6,13 +6,12 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from api.causes import Cause
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
 from shared.endpoint import Endpoint
+from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
 from shared.pools import POOLS, Pool
-from shared.streams import GROUP, SILENT_MS, closed_key, stream_key, unavailable_key
 
 log = logging.getLogger(__name__)
 
@@ -25,65 +24,6 @@ ROOM: dict[Pool, int] = {pool: policy.room for pool, policy in POOLS.items()}
 """Calls that may wait and run in a pool at once, per worker process."""
 LONGEST_WAIT = 0.6
 """Part of an endpoint's deadline. When the oldest message of its pool has waited that long, a new one would be late."""
-
-_STATE = """#!lua flags=no-writes
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function named(flat)
-  local fields = {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
-  return fields
-end
-local states = {}
-local pools = #KEYS / 2
-for i = 1, pools do
-  local stream = KEYS[i]
-  local running, waited, workers, available, reason = 0, 0, 0, 0, ''
-  local groups = redis.pcall('XINFO', 'GROUPS', stream)
-  for _, flat in ipairs(groups) do
-    local group = named(flat)
-    if group['name'] == ARGV[1] then
-      running = group['pending']
-      local first = redis.call('XRANGE', stream, '(' .. group['last-delivered-id'], '+', 'COUNT', 1)[1]
-      if first then waited = now - tonumber(string.match(first[1], '^%d+')) end
-      for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, ARGV[1])) do
-        local fields = named(consumer)
-        if fields['idle'] < tonumber(ARGV[2]) then
-          workers = workers + 1
-          local told = redis.call('GET', ARGV[2 + i] .. fields['name'])
-          if told then reason = told else available = available + 1 end
-        end
-      end
-    end
-  end
-  local closed = math.max(0, redis.call('PTTL', KEYS[pools + i]))
-  states[i] = {redis.call('XLEN', stream), running, waited, workers, available, closed, reason}
-end
-return states
-"""
-
-_KEYS = (*(stream_key(pool) for pool in Pool), *(closed_key(pool) for pool in Pool))
-_ARGUMENTS: tuple[str | int, ...] = (GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in Pool))
-
-
-@dataclass(frozen=True, slots=True)
-class PoolState:
-    """One pool at one moment, over all API and worker processes."""
-
-    depth: int
-    """Messages that wait or run."""
-    running: int
-    """Messages that a worker has fetched."""
-    waited_ms: int
-    """How long the oldest message has waited that no worker has fetched."""
-    workers: int
-    """Living worker processes."""
-    available: int
-    """Living worker processes whose ports work."""
-    closed_ms: int
-    """How long its only upstream will still refuse our calls."""
-    reason: str
-    """Why a living worker cannot run jobs, as its port says; "" when all can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +46,7 @@ class Pools:
     """
 
     def __init__(self, queue: Redis) -> None:
-        self._script = Script(queue, _STATE)
+        self._script = Script(queue, SCRIPT)
         self._states: dict[Pool, PoolState] = {}
         self._read_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
@@ -171,16 +111,11 @@ class Pools:
     async def _read(self) -> None:
         read_at = time.monotonic()
         try:
-            states = await self._script(_KEYS, *_ARGUMENTS)
+            states = await self._script(KEYS, *ARGUMENTS)
         except (RedisLost, RedisRefused) as error:
             if self._states:
                 log.warning("the queue cannot be read: %s", error)
             self._states = {}
             return
-        self._states = {pool: _state(*fields) for pool, fields in zip(Pool, states, strict=True)}
+        self._states = pool_states(states)
         self._read_at = read_at
-
-
-def _state(*fields: Any) -> PoolState:
-    depth, running, waited_ms, workers, available, closed_ms, reason = fields
-    return PoolState(depth, running, waited_ms, workers, available, closed_ms, reason.decode())

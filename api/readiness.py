@@ -11,9 +11,10 @@ from litestar.handlers import BaseRouteHandler
 
 from api.causes import Cause
 from api.payment.rails import ConfiguredRail
-from api.pools import Pools, PoolState
+from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
+from shared.pool_states import PoolState
 from shared.pools import Pool
 from shared.streams import STARTING
 

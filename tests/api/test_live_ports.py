@@ -18,12 +18,13 @@ import redis
 
 from api.causes import Cause
 from api.dispatch import Dispatcher
-from api.pools import PoolRefusal, Pools, PoolState
+from api.pools import PoolRefusal, Pools
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from shared.answers import AnswerSealer
 from shared.message import Arguments
 from shared.outcome import Ok
+from shared.pool_states import PoolState
 from shared.pools import Pool
 from shared.sealing import Sealer
 from shared.secret_files import read_key

@@ -16,7 +16,6 @@ import httpx
 import pytest
 import redis
 
-from api import ops
 from api.app import create_app
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
@@ -25,6 +24,8 @@ from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
 from api.redis_client import Redis
 from jobs.ports import Context
+from ops import main as ops
+from ops.payments import attention
 from shared.endpoint import Endpoint
 from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, record_key
 from shared.outcome import Outcome, UpstreamFailed, failed
@@ -252,10 +253,10 @@ async def test_a_settlement_that_nobody_asks_for_is_found(
     due(ledger)
     assert await reconciler.run_once() == 1
     assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLED"]
-    assert [told["kind"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == ["waiting"]
+    assert [told["kind"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == ["waiting"]
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert (events(ledger)[-1], len(facilitator.settles)) == ("DONE", 1)
-    assert list(ops.attention(ledger, now_ms=int(time.time() * 1000))) == []
+    assert list(attention(ledger, now_ms=int(time.time() * 1000))) == []
 
 
 async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
@@ -274,7 +275,7 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
     facilitator.evidence = "unused"
     due(ledger)
     assert await reconciler.run_once() == 1
-    (told,) = ops.attention(ledger, now_ms=int(time.time() * 1000))
+    (told,) = attention(ledger, now_ms=int(time.time() * 1000))
     assert (told["kind"], told["endpoint"], told["payer"], told["settleAttempts"]) == (
         "unknown",
         "echo",
@@ -333,7 +334,7 @@ async def test_without_evidence_an_expired_payment_stays_unknown(
     due(ledger)
     assert await reconciler.run_once() == 1
     assert len(facilitator.settles) == 1
-    assert [told["kind"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == ["unknown"]
+    assert [told["kind"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == ["unknown"]
 
 
 async def test_a_refusal_of_what_was_paid_is_overruled(
@@ -453,7 +454,7 @@ async def test_a_job_that_keeps_failing_rests(
     assert [answer.headers["retry-after"] for answer in answers[:4]] == ["1"] * 4
     assert 590 <= int(answers[4].headers["retry-after"]) <= 600
     assert (len(ran), len(facilitator.settles)) == (4, 1)
-    assert [told["failures"] for told in ops.attention(ledger, now_ms=int(time.time() * 1000))] == [4]
+    assert [told["failures"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == [4]
     (name,) = ledger.zrange(OPEN, 0, -1)
     ledger.hincrby(record_key(name.decode()), "failing_since", -600_001)
     fails = False
@@ -506,7 +507,7 @@ async def test_p25_a_payment_that_the_chain_takes_back_is_told(
     facilitator.clock_s = 0
     settled_long_ago(ledger)
     assert (await reorgs.run_once(), ledger.zcard(RECHECK), events(ledger)[-1]) == (1, 0, "LOST")
-    (told,) = ops.attention(ledger, now_ms=int(time.time() * 1000))
+    (told,) = attention(ledger, now_ms=int(time.time() * 1000))
     assert (told["kind"], told["payer"], told["state"]) == ("lost", payer.address, "DONE")
     assert (await shop.post(PATH, headers=gone)).content == answered.content
 

@@ -9,9 +9,10 @@ import pytest
 import redis
 
 from api.causes import Cause
-from api.pools import ROOM, STALE_S, PoolRefusal, Pools, PoolState
+from api.pools import ROOM, STALE_S, PoolRefusal, Pools
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
+from shared.pool_states import PoolState
 from shared.pools import Pool
 from shared.streams import GROUP, stream_key, unavailable_key
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.pools import PoolState
 from api.readiness import Readiness
 from jobs.catalogue import BY_NAME
+from shared.pool_states import PoolState
 from shared.pools import Pool
 
 pytestmark = pytest.mark.anyio

@@ -1,16 +1,11 @@
-"""The operator's command: `coinslot-ops payments` lists the payments that need a person.
-
-Exit codes: 0 nothing needs one, 1 something does, 2 wrong usage or settings, 3 the ledger cannot be read.
-"""
+"""`coinslot-ops payments`: the payments that need a person. Exit code 1 when there are any, 3 when the ledger is unreadable."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -19,7 +14,7 @@ from redis.exceptions import RedisError
 
 from shared.ledger import LOST, OPEN, REFUNDABLE, RERUN_MS, record_key
 from shared.redis_connection import connect
-from shared.settings import InvalidSetting, Settings
+from shared.settings import Settings
 
 PAGE = 500
 
@@ -32,31 +27,18 @@ _REASONS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns its exit code."""
-    parser = argparse.ArgumentParser(prog="coinslot-ops", description="For the operator of a Coinslot service.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    payments = commands.add_parser("payments", help="list payments that are unknown or refundable")
-    payments.add_argument("--json", action="store_true", help="one JSON object a line")
-    chosen = parser.parse_args(arguments)
-    try:
-        settings = Settings.from_env(os.environ)
-    except InvalidSetting as error:
-        print(f"coinslot-ops: {error}", file=sys.stderr)
-        return 2
+def report(settings: Settings, *, as_json: bool) -> int:
+    """Print them. Returns the exit code."""
     try:
         with connect(settings.ledger_url) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
     except RedisError as error:
         print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)
         return 3
-    try:
-        for payment in found:
-            print(json.dumps(payment) if chosen.json else _line(payment))
-        if not chosen.json:
-            print(f"{len(found)} payments need you." if found else "No payment needs you.")
-    except BrokenPipeError:
-        sys.stderr.close()
+    for payment in found:
+        print(json.dumps(payment) if as_json else _line(payment))
+    if not as_json:
+        print(f"{len(found)} payments need you." if found else "No payment needs you.")
     return 1 if found else 0
 
 
@@ -124,7 +106,3 @@ def _line(payment: dict[str, Any]) -> str:
 
 def _time(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

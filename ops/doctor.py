@@ -1,0 +1,222 @@
+"""`coinslot-ops doctor`: whether an installation is set up as it has to be. One line for each finding.
+
+Its checks need no running API, so they tell what keeps one from starting, too. It changes nothing. A line is `ok`, `warn` (it
+works, and may not be what you want) or `fail`. Exit code 1 when one fails.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
+
+import redis
+from redis.exceptions import RedisError, ResponseError
+
+from ops import recipients
+from ops.asking import api_place, asked
+from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
+from shared.rail_settings import RailSettings
+from shared.redis_connection import connect
+from shared.secret_files import read_headers, read_key
+from shared.settings import PREFIX, InvalidSetting, Settings
+
+MOST_OFFSET_S = 1.0
+"""Between the clocks of this machine and of the queue: deadlines are judged by both."""
+RAILS = ("evm", "ethereum", "solana", "stellar", "xrpl")
+NOT_SETTINGS = frozenset(
+    f"{PREFIX}{name}" for name in ("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL")
+)
+"""Of scripts/run and of the buyer's command."""
+
+
+class Finding(NamedTuple):
+    """What one check found. `about`: what was checked."""
+
+    level: Literal["ok", "warn", "fail"]
+    about: str
+    detail: str
+
+
+Findings = Iterator[Finding]
+
+
+def report(settings: Settings, environment: Mapping[str, str], *, as_json: bool) -> int:
+    """Print the findings as they come. Returns the exit code."""
+    worst = 0
+    for finding in examine(settings, environment):
+        print(json.dumps(finding._asdict()) if as_json else f"{finding.level:5} {finding.about:22} {finding.detail}")
+        worst |= finding.level == "fail"
+    return worst
+
+
+def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
+    """Run all checks."""
+    yield from _names(settings, environment)
+    yield from _key_files(settings)
+    yield from _redis("ledger", settings.ledger_url, _check_ledger)
+    yield from _redis("queue", settings.queue_url, _check_queue)
+    if settings.observation_url:
+        yield from _redis("observations", settings.observation_url, _check_policy)
+    yield from _disk(settings)
+    yield from _api(settings)
+    for name in RAILS:
+        yield from _rail(name, getattr(settings, name))
+
+
+def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
+    known = settings.variables().keys() | NOT_SETTINGS
+    unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    for name in unknown:
+        near = difflib.get_close_matches(name, known, 1)
+        yield Finding("warn", "settings", f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))
+    if not unknown:
+        set_here = sum(1 for name in environment if name in known)
+        yield Finding("ok", "settings", f"all can be read, {set_here} are set")
+    if not settings.production:
+        yield Finding("warn", "settings", f"{PREFIX}PRODUCTION is not 1: sandbox settings are accepted")
+
+
+def _key_files(settings: Settings) -> Findings:
+    keys = {"sealing key": settings.key_file}
+    if settings.evm.rpc_url:
+        keys["settler key"] = settings.evm.settler_key_file
+    if settings.ethereum.rpc_url:
+        keys["settler key, Ethereum"] = settings.ethereum.settler_key_file
+    for about, path in keys.items():
+        try:
+            read_key(path)
+        except InvalidSetting as error:
+            yield Finding("fail", about, str(error))
+        else:
+            yield _private(about, path)
+    for name in RAILS:
+        path_text = getattr(settings, name).facilitator_headers_file
+        if path_text:
+            try:
+                read_headers(path_text)
+            except InvalidSetting as error:
+                yield Finding("fail", f"headers of {name}", str(error))
+            else:
+                yield _private(f"headers of {name}", Path(path_text))
+
+
+def _private(about: str, path: Path) -> Finding:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        return Finding("fail", about, f"{path} can be read by others (mode {mode:03o}): chmod 600 {path}")
+    return Finding("ok", about, f"{path} is readable for its owner alone")
+
+
+def _redis(about: str, url: str, check: Callable[[str, redis.Redis], Findings]) -> Findings:
+    try:
+        with connect(url) as client:
+            role = cast(list[Any], client.execute_command("ROLE"))[0].decode()
+            if role != "master":
+                yield Finding("fail", about, f"the server is a {role}: it takes no writes")
+            yield from check(about, client)
+    except RedisError as error:
+        yield Finding("fail", about, f"cannot be used: {type(error).__name__}")
+
+
+def _check_ledger(about: str, client: redis.Redis) -> Findings:
+    for name, value, why in (
+        ("appendonly", "yes", "payments would be lost with the server"),
+        ("appendfsync", "always", "payments of the last second would be lost with the machine"),
+    ):
+        yield _option(about, client, name, value, why)
+    yield from _check_policy(about, client)
+
+
+def _check_queue(about: str, client: redis.Redis) -> Findings:
+    yield from _check_policy(about, client)
+    seconds, micros = client.time()
+    offset = time.time() - (seconds + micros / 1e6)
+    level: Literal["ok", "fail"] = "ok" if abs(offset) < MOST_OFFSET_S else "fail"
+    yield Finding(level, "clock", f"{offset:+.3f} s beside the queue's")
+    for pool, state in pool_states(cast(list[Any], client.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))).items():
+        if not state.workers:
+            yield Finding("warn", f"workers of {pool}", "none is alive")
+        elif not state.available:
+            yield Finding("warn", f"workers of {pool}", f"calls are refused: {state.reason}")
+        else:
+            waiting = state.depth - state.running
+            yield Finding(
+                "ok", f"workers of {pool}", f"{state.available} alive, {state.running} jobs run, {waiting} wait"
+            )
+
+
+def _check_policy(about: str, client: redis.Redis) -> Findings:
+    yield _option(about, client, "maxmemory-policy", "noeviction", "records would vanish when its memory is full")
+
+
+def _option(about: str, client: redis.Redis, name: str, value: str, why: str) -> Finding:
+    try:
+        found = client.config_get(name).get(name)
+    except ResponseError:
+        return Finding("warn", about, f"its {name} cannot be read: it must be {value}")
+    if found == value:
+        return Finding("ok", about, f"{name} {value}")
+    return Finding("fail", about, f"{name} is {found} and not {value}: {why}")
+
+
+def _disk(settings: Settings) -> Findings:
+    if not settings.ledger_dir:
+        return
+    try:
+        free_mb = shutil.disk_usage(settings.ledger_dir).free // 1_000_000
+    except OSError as error:
+        yield Finding("fail", "disk of the ledger", f"{settings.ledger_dir}: {error.strerror}")
+        return
+    is_enough = free_mb >= settings.ledger_free_mb
+    yield Finding(
+        "ok" if is_enough else "fail", "disk of the ledger", f"{free_mb} MB free of {settings.ledger_free_mb} needed"
+    )
+
+
+def _api(settings: Settings) -> Findings:
+    place = api_place(settings)
+    status, told = asked(f"{place}/readyz")
+    if told is None:
+        yield Finding("warn", "api", f"does not answer at {place}")
+        return
+    for name, works in told["checks"].items():
+        if not works and not name.startswith("workers:"):  # the queue has told of these
+            yield Finding("fail", "api", f"{name} does not work for it")
+    for notice in told["notices"]:
+        yield Finding("warn", "api", notice)
+    yield Finding("ok" if status == 200 else "fail", "api", f"{place} is {'' if status == 200 else 'not '}ready")
+
+
+def _rail(name: str, rail: RailSettings) -> Findings:
+    about = f"rail {name}"
+    if not rail.pay_to:
+        yield Finding("ok", about, "not offered: no recipient is set")
+        return
+    headers = read_headers(rail.facilitator_headers_file)
+    _, told = asked(f"{rail.facilitator_url}/supported", headers)
+    if told is None:
+        yield Finding("fail", about, "its facilitator does not answer")
+        return
+    offered = {kind.get("network") for kind in told.get("kinds", []) if isinstance(kind, dict)}
+    if rail.network not in offered:
+        yield Finding("fail", about, f"its facilitator does not settle on {rail.network}")
+    else:
+        yield Finding("ok", about, f"its facilitator settles on {rail.network}, for {rail.pay_to}")
+    lacks = recipients.missing(rail)
+    if lacks is not None:
+        yield from (Finding("fail", about, sentence) for sentence in lacks)
+        if not lacks:
+            yield Finding("ok", about, "the recipient can receive its tokens")
+    if rail.rpc_url:  # our own facilitator settles, and tells how it is
+        _, health = asked(f"{rail.facilitator_url}/healthz", headers)
+        of_rail = (health or {}).get("rails", {}).get(rail.network, {})
+        if of_rail.get("reason"):
+            yield Finding("fail", about, of_rail["reason"])
+        elif of_rail.get("balance"):
+            yield Finding("ok", about, f"the settling account has {of_rail['balance']}")

@@ -1,0 +1,204 @@
+"""`coinslot-ops top`: pools, rails, calls per second and the last failures, in a terminal.
+
+It reads the queue, the ledger's journal and the API's /readyz, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+import redis
+from redis.exceptions import RedisError
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ops.asking import api_place, asked
+from shared.ledger import JOURNAL, LOST, OPEN, REFUNDABLE, record_key
+from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.pools import Pool
+from shared.redis_connection import connect
+from shared.settings import Settings
+
+REFRESH_S = 1.0
+WINDOW_S = 10
+"""Over which calls per second are counted."""
+MOST_ENTRIES = 20_000
+"""Of the journal, at each look. More than that are counted at the next one."""
+LAST_FAILURES = 8
+FAILURES = frozenset((b"FAILURE", b"FAILED", b"UNKNOWN", b"REJECTED", b"LOST"))
+"""Events of the journal that are no progress: a job failed, nobody answered in a day, nobody knows, refused, taken back."""
+
+
+class Failure(NamedTuple):
+    """One of the last failures. `at`: Unix seconds."""
+
+    at: float
+    event: str
+    payment_id: str
+    endpoint: str
+
+
+class View(NamedTuple):
+    """What is shown.
+
+    Attributes:
+        rates: events per second over WINDOW_S, by event.
+        payments: how many are open, refundable and lost.
+        rails: whether each works, by its name; None when the API does not answer.
+    """
+
+    pools: dict[Pool, PoolState]
+    rates: dict[str, float]
+    payments: tuple[int, int, int]
+    rails: dict[str, bool] | None
+    failures: list[Failure]
+
+
+class Observer:
+    """Looks at an installation again and again."""
+
+    def __init__(self, settings: Settings, ledger: redis.Redis, queue: redis.Redis) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._queue = queue
+        self._seen = f"{int((time.time() - WINDOW_S) * 1000)}-0"
+        self._events: deque[tuple[float, bytes]] = deque()
+        self._failures: deque[Failure] = deque(maxlen=LAST_FAILURES)
+        for entry in reversed(list(self._before())):
+            self._note_failure(*entry)
+
+    def look(self) -> View:
+        """The state now. Raises RedisError."""
+        answer = cast(list[Any], self._queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))
+        self._read_journal()
+        begin = time.time() - WINDOW_S
+        while self._events and self._events[0][0] < begin:
+            self._events.popleft()
+        counted = Counter(event.decode() for _, event in self._events)
+        counts = cast(list[int], [self._ledger.zcard(key) for key in (OPEN, REFUNDABLE, LOST)])
+        return View(
+            pool_states(answer),
+            {event: count / WINDOW_S for event, count in counted.items()},
+            (counts[0], counts[1], counts[2]),
+            self._rails(),
+            list(reversed(self._failures)),
+        )
+
+    def _before(self) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+        """The failures before the first look, the newest first."""
+        newest = cast(list[tuple[bytes, dict[bytes, bytes]]], self._ledger.xrevrange(JOURNAL, count=MOST_ENTRIES))
+        found = (
+            entry for entry in newest if entry[1][b"event"] in FAILURES and _at(entry[0]) < _at(self._seen.encode())
+        )
+        for entry, _ in zip(found, range(LAST_FAILURES), strict=False):
+            yield entry
+
+    def _read_journal(self) -> None:
+        entries = cast(
+            list[tuple[bytes, dict[bytes, bytes]]],
+            self._ledger.xrange(JOURNAL, min=f"({self._seen}", count=MOST_ENTRIES),
+        )
+        for name, fields in entries:
+            self._events.append((_at(name), fields[b"event"]))
+            if fields[b"event"] in FAILURES:
+                self._note_failure(name, fields)
+        if entries:
+            self._seen = entries[-1][0].decode()
+
+    def _note_failure(self, name: bytes, fields: dict[bytes, bytes]) -> None:
+        payment_id = fields[b"payment"].decode()
+        endpoint = cast(bytes | None, self._ledger.hget(record_key(payment_id), "endpoint")) or b"?"
+        self._failures.append(Failure(_at(name), fields[b"event"].decode(), payment_id, endpoint.decode()))
+
+    def _rails(self) -> dict[str, bool] | None:
+        _, told = asked(f"{api_place(self._settings)}/readyz")
+        if told is None:
+            return None
+        prefix = "facilitator:"
+        return {name.removeprefix(prefix): works for name, works in told["checks"].items() if name.startswith(prefix)}
+
+
+def report(settings: Settings, *, once: bool) -> int:
+    """Show it until Ctrl-C, or once. Returns the exit code."""
+    try:
+        with connect(settings.ledger_url) as ledger, connect(settings.queue_url) as queue:
+            observer = Observer(settings, ledger, queue)
+            if once or not sys.stdout.isatty():
+                Console().print(drawn(observer.look()))
+                return 0
+            with Live(drawn(observer.look()), screen=True, auto_refresh=False) as live:
+                while True:
+                    time.sleep(REFRESH_S)
+                    live.update(drawn(observer.look()), refresh=True)
+    except KeyboardInterrupt:
+        return 0
+    except RedisError as error:
+        print(f"coinslot-ops: the ledger or the queue cannot be read: {type(error).__name__}", file=sys.stderr)
+        return 3
+
+
+def drawn(view: View) -> Group:
+    """The view as a terminal shows it."""
+    open_, refundable, lost = view.payments
+    answered = view.rates.get("DONE", 0.0)
+    head = Text.assemble(
+        (time.strftime("%H:%M:%S  "), "dim"),
+        (f"{answered:.1f}", "bold"),
+        f" answered a second   {view.rates.get('SETTLED', 0.0):.1f} settled   "
+        f"{view.rates.get('REJECTED', 0.0):.1f} refused   {view.rates.get('FAILURE', 0.0):.1f} jobs failed      payments: ",
+        f"{open_} open, {refundable} refundable, {lost} lost",
+    )
+    return Group(head, Text(), _pools(view), Text(), _rails_line(view), Text(), _failures(view))
+
+
+def _pools(view: View) -> Table:
+    table = Table("pool", box=None, pad_edge=False, header_style="dim")
+    for name in ("workers", "running", "waiting", "oldest wait"):
+        table.add_column(name, justify="right")
+    table.add_column("state")
+    for pool, state in view.pools.items():
+        table.add_row(
+            pool.value,
+            str(state.workers),
+            str(state.running),
+            str(state.depth - state.running),
+            f"{state.waited_ms / 1000:.1f} s",
+            _state(state),
+        )
+    return table
+
+
+def _state(state: PoolState) -> Text:
+    if not state.workers:
+        return Text("no worker", "red")
+    if not state.available:
+        return Text(state.reason, "red")
+    return Text(f"closed for {state.closed_ms / 1000:.0f} s", "yellow") if state.closed_ms else Text("ok", "green")
+
+
+def _rails_line(view: View) -> Text:
+    if view.rails is None:
+        return Text("the API does not answer", "red")
+    shown = (
+        (f"  {name} {'ok' if works else 'down'}", "green" if works else "red") for name, works in view.rails.items()
+    )
+    return Text.assemble(("rails", "dim"), *shown)
+
+
+def _failures(view: View) -> Table:
+    table = Table("last failures", "event", "endpoint", "payment", box=None, pad_edge=False, header_style="dim")
+    for failure in view.failures:
+        at = time.strftime("%H:%M:%S", time.localtime(failure.at))
+        table.add_row(at, failure.event, failure.endpoint, Text(failure.payment_id, overflow="fold"))
+    return table
+
+
+def _at(name: bytes) -> float:
+    """The time in a stream entry's name, in Unix seconds."""
+    return int(name.partition(b"-")[0]) / 1000
