@@ -7,7 +7,7 @@ import random
 import statistics
 import time
 
-from tests.bench.callers import HopCaller, hop_caller
+from tests.bench.callers import CallerProcess, hop_caller
 from tests.bench.results import Effort, Table
 from tests.bench.stand import absent, stand
 from tests.bench.systems import HOPS, System
@@ -28,7 +28,7 @@ def measure(effort: Effort) -> Table:
     """All workers are up at once, each on a database of its own; one caller is active at a time."""
     table = Table("Queue hop: the caller awaits the result of a trivial job (200 bytes)", ("system",), COLUMNS)
     with stand() as here, contextlib.ExitStack() as stack:
-        callers: dict[System, HopCaller] = {}
+        callers: dict[System, CallerProcess] = {}
         for system in HOPS:
             if reason := absent(system):
                 table.absent[system.label] = reason
@@ -48,7 +48,7 @@ def measure(effort: Effort) -> Table:
     return table
 
 
-def _idle(callers: dict[System, HopCaller], effort: Effort, table: Table) -> None:
+def _idle(callers: dict[System, CallerProcess], effort: Effort, table: Table) -> None:
     """One call each in turn: while the others are asked, a queue is idle for long enough to be at its sleepiest."""
     took: dict[System, list[float]] = {system: [] for system in callers}
     for _ in range(effort.idle_calls):

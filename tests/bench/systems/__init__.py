@@ -61,3 +61,13 @@ SHOPS = (SDK, PAID)
 FASTAPI_WEB3 = System("fastapi_web3", "FastAPI + AsyncWeb3, inline", ("api",), (*_FASTAPI, "web3"))
 READERS = (FASTAPI_WEB3, UNPAID)
 """Section 8: HTTP that reads a chain."""
+
+RENDER = System("ours_render", "ours", ())
+_PLAYWRIGHT = ("playwright.async_api", "trafilatura")
+LOAD = System("playwright_render", "Playwright until load, trafilatura", (), _PLAYWRIGHT)
+NETWORK_IDLE = System("playwright_render", "Playwright until networkidle, trafilatura", (), _PLAYWRIGHT)
+RENDERERS = (RENDER, LOAD, NETWORK_IDLE)
+"""Section 9: pages in a browser, and what they say. Each is one process with its browser: there is no server."""
+
+SITE = System("site", "the site", ("serve",))
+"""What they render."""
