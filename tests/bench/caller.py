@@ -104,19 +104,26 @@ Measures = dict[str, Callable[..., Awaitable[dict[str, float]]]]
 MEASURES: Measures = {"one": one, "sequential": sequential, "flood": flood, "pages": pages}
 
 
-def serve_calls(connect: Callable[[], Awaitable[Call]], measures: Measures = MEASURES) -> None:
+def serve_calls(
+    connect: Callable[[], Awaitable[Call]],
+    measures: Measures = MEASURES,
+    close: Callable[[], Awaitable[object]] | None = None,
+) -> None:
     """Do what standard input says until it ends.
 
     Args:
         connect: called once, on the event loop that makes all calls.
+        close: called at the end, on the same loop: it ends what `connect` has started.
     """
 
     async def serve() -> None:
-        call = await connect()
         loop = asyncio.get_running_loop()
         reader = ThreadPoolExecutor(1)  # not the loop's own: callers of blocking libraries need all of that
+        call = await connect()
         while line := await loop.run_in_executor(reader, sys.stdin.readline):
             asked: dict[str, Any] = json.loads(line)
             print(json.dumps(await measures[asked.pop("measure")](call, **asked)), flush=True)
+        if close is not None:
+            await close()
 
     asyncio.run(serve())

@@ -22,7 +22,7 @@ from typing import Any
 from compose.sandbox.child import ROOT
 from shared.settings import PREFIX
 from tests.bench import proc
-from tests.bench.measure import chain, growth, hop, http, isolation, paid, recovery
+from tests.bench.measure import chain, growth, hop, http, isolation, paid, recovery, render
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
 from tests.bench.stand import RIVALS_PYTHON, VAR
@@ -30,7 +30,7 @@ from tests.bench.targets import judge
 
 DOCS = ROOT / "docs"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-OURS, RIVALS = ("litestar", "granian", "dramatiq"), ("fastapi", "uvicorn", "saq", "celery", "web3", "x402")
+OURS, RIVALS = ("litestar", "granian", "dramatiq"), ("fastapi", "uvicorn", "saq", "celery", "web3", "x402", "playwright")
 
 BUSY_SHARE = 0.1
 """With more than that taken by others, systems of several processes look worse beside those of one."""
@@ -44,8 +44,9 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "callers": growth.measure_callers,
     "recovery": recovery.measure,
     "chain,slow_chain": chain.measure,
+    "render,render_call,render_isolation": render.measure,
 }
-"""In the order of the report. One that fills two tables has two names."""
+"""In the order of the report. One that fills several tables has as many names."""
 
 
 class Interrupted(BaseException):

@@ -10,6 +10,8 @@ from tests.bench.measure.chain import IN_FLIGHT as READERS_IN_FLIGHT
 from tests.bench.measure.chain import SLOW
 from tests.bench.measure.isolation import SPREAD, TOGETHER
 from tests.bench.measure.recovery import JOBS, ROW
+from tests.bench.measure.render import CALLS, HOSTILE
+from tests.bench.measure.render import IN_FLIGHT as PAGES_IN_FLIGHT
 from tests.bench.results import Table, number
 from tests.bench.systems import (
     CELERY,
@@ -17,7 +19,9 @@ from tests.bench.systems import (
     FASTAPI_STOCK,
     FASTAPI_WEB3,
     INLINE,
+    NETWORK_IDLE,
     PAID,
+    RENDER,
     SAQ,
     SDK,
     STOCK,
@@ -75,6 +79,16 @@ def _least(*values: Value) -> Value:
     return least
 
 
+def _most(*values: Value) -> Value:
+    """The most of them; None when one was not measured."""
+
+    def most(tables: Tables) -> float | None:
+        seen = [value(tables) for value in values]
+        return max((value for value in seen if value is not None), default=None) if None not in seen else None
+
+    return most
+
+
 def _hop(system: System, column: str) -> Value:
     return _cell("hop", system.label, column=column)
 
@@ -85,6 +99,10 @@ def _http(table: str, system: System, in_flight: int = 64) -> Value:
 
 def _reading(system: System, column: str) -> Value:
     return _cell("chain", str(READERS_IN_FLIGHT), system.label, column=column)
+
+
+def _page(system: System, column: str, in_flight: int = PAGES_IN_FLIGHT[-1]) -> Value:
+    return _cell("render", str(in_flight), system.label, column=column)
 
 
 def _isolation(row: str) -> Value:
@@ -148,6 +166,26 @@ BARS = (
     Bar(
         "a chain's p99 beside another whose node is slow",
         _cell("slow_chain", SLOW, column="ratio"),
+        1.2,
+        "x",
+        at_most=True,
+    ),
+    Bar(
+        f"pages/s above Playwright until networkidle, {PAGES_IN_FLIGHT[-1]} in flight",
+        _ratio(_page(RENDER, "per_s"), _page(NETWORK_IDLE, "per_s")),
+        *(1, "x"),
+    ),
+    Bar("a page beyond the browser's own time", _page(RENDER, "overhead", 1), 15, "%", at_most=True),
+    Bar(
+        f"p95 of a paid render-pro, {PAGES_IN_FLIGHT[-1]} in flight",
+        _cell("render_call", CALLS, column="p95_ms"),
+        3_000,
+        "ms",
+        at_most=True,
+    ),
+    Bar(
+        "echo's p99 beside hostile pages, the worst kind",
+        _most(*(_cell("render_isolation", row, column="ratio") for row in HOSTILE)),
         1.2,
         "x",
         at_most=True,

@@ -117,7 +117,7 @@ def _measure_calls(here: Stand, running: Running, port: int, effort: Effort, tab
     payments = here.folder / "payments"
     url = running.origin + PATH
     for _ in range(effort.rounds):
-        write_payments(payments, offered(url), len(bodies))
+        write_payments(payments, offered(url, "GET"), len(bodies))
         started = time.monotonic()
         with ThreadPoolExecutor(IN_FLIGHT[-1]) as threads:
             took = list(threads.map(lambda body, payment: _paid(url, body, payment), bodies, payments.open()))

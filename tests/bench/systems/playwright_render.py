@@ -17,9 +17,12 @@ from tests.bench.caller import Call, serve_calls
 from tests.bench.roles import play
 
 
+manager = async_playwright()
+
+
 async def connect() -> Call:
     """Start the driver and the browser."""
-    playwright = await async_playwright().start()
+    playwright = await manager.start()
     browser = await playwright.chromium.launch(executable_path=os.environ["BENCH_BROWSER"], chromium_sandbox=False)
     wait: Any = os.environ["BENCH_WAIT"]
 
@@ -41,4 +44,4 @@ def _article(html: str, url: str) -> str | None:
 
 
 if __name__ == "__main__":
-    play({"call": lambda: serve_calls(connect)})
+    play({"call": lambda: serve_calls(connect, close=manager.__aexit__)})

@@ -1,6 +1,6 @@
 """A site of its own, for browsers: ordinary pages of four kinds, and pages that want more than to be read.
 
-It answers on one loopback address, and at once: what a page takes is the renderer's time, not the network's.
+It answers on one loopback address, and each request as late as a near server of a content network does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,8 +25,10 @@ HOST = "site.example.com"
 LAST = "So the harbour closed its books for the year and hung the keys beside the door."
 """The last sentence of every ordinary page's article."""
 ORDINARY = ("/static", "/scripted", "/illustrated", "/long")
-FETCH_S = 0.12
-"""What the server takes for the data of the scripted page."""
+ANSWER_S = 0.05
+"""Until any answer: the way there and back, and the server's work. Most sites take longer."""
+DATA_S = 0.12
+"""The same for the data of the scripted page."""
 
 ENDLESS, EATER, WORKERS, POPUPS = "/endless", "/eater", "/workers", "/popups"
 MANY = 100
@@ -63,8 +64,23 @@ def _page(title: str, article: str, head: str = "") -> bytes:
     return f"<!doctype html><html lang=en><title>{title}</title>{head}<body>{body}</body></html>".encode()
 
 
-def _html(paragraphs: list[str], attributes: str = "") -> str:
-    return "".join(f"<p{attributes}>{text}</p>" for text in paragraphs)
+def _html(paragraphs: list[str]) -> str:
+    return "".join(f"<p>{text}</p>" for text in paragraphs)
+
+
+def _linked(paragraphs: list[str]) -> str:
+    """As an encyclopedia has them: with links, notes and sections."""
+    parts = []
+    for number, text in enumerate(paragraphs[:-1]):
+        first, *words = text.split()
+        links = (
+            f'<a href="/wiki/{word}_of_the_{first}" class="link" title="{word.capitalize()} of the {first}">{word}</a>'
+            for word in words[::8]
+        )
+        note = f'<sup id="ref-{number}" class="reference"><a href="#note-{number}">[{number}]</a></sup>'
+        linked = " ".join([first, *(word if at % 8 else next(links) for at, word in enumerate(words))])
+        parts.append(f"<p>{linked}{note}</p>" if number % 12 else f"<h2 id=part-{number}>{first}</h2><p>{linked}</p>")
+    return "".join([*parts, f"<p>{paragraphs[-1]}</p>"])
 
 
 def _picture(seed: int, width: int = 160, height: int = 100) -> bytes:
@@ -87,8 +103,6 @@ fetch('/data').then(response => response.json()).then(found => {
   document.getElementById('root').append(article);
 })</script>"""
 _STYLE = "".join(f".part{n} p {{ margin: {n % 20}px; color: #{n % 999:03} }}\n" for n in range(600))
-_CLASSES = f' class="{" ".join(f"block__text--{n}-narrow" for n in range(23))}" data-key="paragraph"'
-"""The long page is 200 KB, as long pages are: a quarter of it is text. Ours cuts a text at 60,000 characters."""
 _FONT = "@font-face { font-family: Post; src: url(/font) } body { font-family: Post, serif; max-width: 40em }\n"
 _EATING = "const kept = []; for (;;) { const block = new Uint8Array(32 << 20); block.fill(7); kept.push(block) }"
 _BUSY = "for (let i = 0; i < 64; i++) new Worker(URL.createObjectURL(new Blob(['for (;;);'])))"
@@ -96,21 +110,20 @@ _OPENING = f"for (let i = 0; i < {MANY}; i++) open('/popup?' + i, '_blank', i % 
 
 
 @cache
-def pages() -> dict[str, Callable[[], Content]]:
+def pages() -> dict[str, Content]:
     """What is answered, by path."""
-    short, long = _html(_paragraphs(25, 60, 1)), _html(_paragraphs(270, 35, 2), _CLASSES)
+    short, long = _html(_paragraphs(25, 60, 1)), _linked(_paragraphs(150, 60, 2))
+    state = f"<script>state = {json.dumps({f'key{n}': _WORDS for n in range(105)})}</script>"
     figures = "".join(f"<figure><img src=/picture{n}.png width=640 height=400></figure>" for n in range(8))
     fonts = sorted(Path("/usr/share/fonts/truetype").glob("*/*Sans.ttf"))
 
-    def data() -> Content:
-        time.sleep(FETCH_S)
-        return Content(json.dumps(_paragraphs(25, 60, 3)).encode(), "application/json")
-
-    still = {
+    data = json.dumps(_paragraphs(25, 60, 3)).encode()
+    return {
+        "/data": Content(data, "application/json"),
         "/static": Content(_page("How the harbour found its way", short)),
         "/scripted": Content(_page("The scripted page", f"<div id=root></div>{_SCRIPTED}")),
         "/illustrated": Content(_page("The illustrated page", figures + short, "<link rel=stylesheet href=/style>")),
-        "/long": Content(_page("The long page", long)),
+        "/long": Content(_page("The long page", long, state)),
         "/style": Content((_FONT + _STYLE).encode(), "text/css"),
         "/font": Content(fonts[0].read_bytes() if fonts else b"", "font/ttf"),
         ENDLESS: Content(_page("Endless", f"<p>{LAST}</p><script>for (;;);</script>")),
@@ -120,7 +133,6 @@ def pages() -> dict[str, Callable[[], Content]]:
         "/popup": Content(b"<p>popup"),
         **{f"/picture{n}.png": Content(_picture(n), "image/png") for n in range(8)},
     }
-    return {"/data": data, **{path: (lambda found=found: found) for path, found in still.items()}}  # type: ignore[misc]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -137,12 +149,10 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/popup":
             with Handler.lock:
                 Handler.popups += 1
-        make = pages().get(path)
-        if path == "/count":
-            content = Content(str(Handler.popups).encode(), "text/plain")
-        else:
-            content = make() if make else Content(b"nothing here", "text/plain")
-        self.send_response(200 if make or path == "/count" else 404)
+        time.sleep(DATA_S if path == "/data" else ANSWER_S)
+        known = pages() | {"/count": Content(str(Handler.popups).encode(), "text/plain")}
+        content = known.get(path, Content(b"nothing here", "text/plain"))
+        self.send_response(200 if path in known else 404)
         self.send_header("Content-Type", content.kind)
         self.send_header("Content-Length", str(len(content.body)))
         self.end_headers()
