@@ -81,8 +81,7 @@ def sleeping(pool: Pool) -> Endpoint:
     )
 
 
-from jobs.render_pro.endpoint import ENDPOINT as _R
-CATALOGUE = (*catalogue.CATALOGUE, *(() if _R in catalogue.CATALOGUE else (_R,)), *(sleeping(pool) for pool in SLOW_POOLS))
+CATALOGUE = (*catalogue.CATALOGUE, *(sleeping(pool) for pool in SLOW_POOLS))
 
 
 class UnpaidCall(PaidCall):
