@@ -50,6 +50,12 @@ def resident_bytes(pid: int) -> int:
     return sum(_resident_bytes(each) for each in family(pid))
 
 
+def proportional_bytes(pid: int) -> int:
+    """Proportional set size of one process: what it shares with others counts in part."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return next(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith("Pss:"))
+
+
 def _machine_s() -> float:
     """CPU seconds that all cores were not idle for."""
     user, nice, system, _idle, _iowait, irq, softirq, steal = (

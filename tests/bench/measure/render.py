@@ -69,7 +69,7 @@ def measure(effort: Effort) -> tuple[Table, Table, Table]:
             table.absent["everything"] = "this machine has no browser"
         return pages, calls, echoes
     with stand() as here:
-        port = _start_site(here)
+        port = start_site(here)
         ours = {"COINSLOT_HOSTS": f"{HOST}={ADDRESS}", "COINSLOT_EGRESS_ALLOW": f"{ADDRESS}/32"}
         ours |= {"COINSLOT_EGRESS_PORTS": str(port)}
         _measure_pages(here, port, ours, str(program), effort, pages)
@@ -180,7 +180,7 @@ def _body(port: int, path: str) -> str:
     return json.dumps({"url": f"http://{HOST}:{port}{path}"})
 
 
-def _start_site(here: Stand) -> int:
+def start_site(here: Stand) -> int:
     """The port of its HTTP."""
     site = here.start(SITE)
     port = int(site.environment["BENCH_PORT"])

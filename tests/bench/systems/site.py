@@ -30,7 +30,7 @@ ANSWER_S = 0.05
 DATA_S = 0.12
 """The same for the data of the scripted page."""
 
-ENDLESS, EATER, WORKERS, POPUPS = "/endless", "/eater", "/workers", "/popups"
+ENDLESS, EATER, WORKERS, POPUPS, DIALOGS = "/endless", "/eater", "/workers", "/popups", "/dialogs"
 MANY = 100
 """Popups that a page tries to open."""
 
@@ -128,9 +128,10 @@ def pages() -> dict[str, Content]:
         "/font": Content(fonts[0].read_bytes() if fonts else b"", "font/ttf"),
         ENDLESS: Content(_page("Endless", f"<p>{LAST}</p><script>for (;;);</script>")),
         EATER: Content(_page("Eater", f"<p>{LAST}</p><script>{_EATING}</script>")),
-        WORKERS: Content(_page("Workers", f"<p>{LAST}</p><script>{_BUSY}; for (;;);</script>")),
+        WORKERS: Content(_page("Workers", f"<p>{LAST}</p><script>{_BUSY}</script>")),
         POPUPS: Content(_page("Popups", f"<p>{LAST}</p><script>{_OPENING}</script>")),
         "/popup": Content(b"<p>popup"),
+        DIALOGS: Content(_page("Dialogs", f"<p>{LAST}</p><script>for (;;) alert(1)</script>")),
         **{f"/picture{n}.png": Content(_picture(n), "image/png") for n in range(8)},
     }
 
