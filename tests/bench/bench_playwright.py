@@ -97,7 +97,7 @@ async def measure_playwright(rounds: int) -> dict[str, Any]:
         page_s = statistics.median([await warm() for _ in range(rounds)])
 
         async def endless(path: str = ENDLESS, *, by_protocol: bool) -> str:
-            """Wait for the document, give its scripts some seconds, and read. By the protocol: end them first, as ours does."""
+            """Wait for the document, give its scripts some seconds, and read. By the protocol: end them first, as ours."""
             began = time.monotonic()
             async with opened() as page:
                 session = await page.context.new_cdp_session(page)

@@ -30,7 +30,10 @@ from tests.bench.targets import judge
 
 DOCS = ROOT / "docs"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-OURS, RIVALS = ("litestar", "granian", "dramatiq"), ("fastapi", "uvicorn", "saq", "celery", "web3", "x402", "playwright")
+OURS, RIVALS = (
+    ("litestar", "granian", "dramatiq"),
+    ("fastapi", "uvicorn", "saq", "celery", "web3", "x402", "playwright"),
+)
 
 BUSY_SHARE = 0.1
 """With more than that taken by others, systems of several processes look worse beside those of one."""

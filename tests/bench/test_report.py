@@ -11,7 +11,7 @@ import pytest
 
 from tests.bench.report import END, START, markdown, write_between_markers
 from tests.bench.results import Table, number
-from tests.bench.systems import HOPS, HTTP, SHOPS, STOCK, THREADS
+from tests.bench.systems import HOPS, HTTP, RENDERERS, SHOPS, STOCK, THREADS
 from tests.bench.targets import judge
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -98,5 +98,5 @@ def test_the_tables_go_between_the_markers(tmp_path: Path) -> None:
 
 def test_labels_tell_systems_apart() -> None:
     """Rows and bars are found by them."""
-    for systems in (HOPS, HTTP, SHOPS):
+    for systems in (HOPS, HTTP, SHOPS, RENDERERS):
         assert len({system.label for system in systems}) == len(systems)

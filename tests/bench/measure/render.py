@@ -63,6 +63,8 @@ def measure(effort: Effort) -> tuple[Table, Table, Table]:
         ("echo, while",),
         ECHO_COLUMNS,
     )
+    pages.notes.append("Ours loads no images, media and fonts unless a screenshot is asked for. The others load all.")
+    pages.notes.append("Ours keeps Chromium's sandbox, in namespaces of its own. The others run without any.")
     program = find_program("")
     if program is None:
         for table in (pages, calls, echoes):

@@ -16,7 +16,6 @@ from trafilatura import extract
 from tests.bench.caller import Call, serve_calls
 from tests.bench.roles import play
 
-
 manager = async_playwright()
 
 

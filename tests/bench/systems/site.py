@@ -34,11 +34,12 @@ ENDLESS, EATER, WORKERS, POPUPS, DIALOGS = "/endless", "/eater", "/workers", "/p
 MANY = 100
 """Popups that a page tries to open."""
 
-_WORDS = (
+_VOCABULARY = (
     "the a harbour boat council wall water summer engineer bell gate keeper town stone north coast winter ship market "
     "letter captain bridge repair money story morning evening people street tide found asked carried opened measured "
     "of and in over under before after with without nobody everybody slowly again"
-).split()
+)
+_WORDS = _VOCABULARY.split()
 _CHROME = (
     "<header><a href=/static>The Tidal Post</a><nav><ul><li><a href=/static>News</a><li><a href=/long>Archive</a></ul>"
     "</nav></header>{}<aside><h3>Most read</h3><ul><li><a href=/1>Storm closes the school</a><li><a href=/2>Ten recipes"

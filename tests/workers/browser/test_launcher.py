@@ -203,3 +203,22 @@ def test_a_machine_without_namespaces(monkeypatch: pytest.MonkeyPatch, tmp_path:
     with pytest.raises(NotStarted, match="no network, process and mount namespaces"):
         start_browser(Path("/bin/true"), slots=1)
     assert set(os.listdir("/proc/self/fd")) == before
+
+
+NICE = """
+import os, sys
+from pathlib import Path
+from workers.browser.process import start_browser
+os.nice(7)
+browser = start_browser(Path(sys.argv[1]), slots=1)
+print(Path(f"/proc/{browser.pid}/autogroup").read_text())
+browser.kill()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel has no groups of sessions")
+def test_the_session_is_as_nice_as_the_worker(program: Path) -> None:
+    """Niceness counts only within a session, and the browser has one of its own."""
+    command = [sys.executable, "-c", NICE, str(program)]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout.split()[1:] == ["nice", "7"]
