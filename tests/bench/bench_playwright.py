@@ -1,4 +1,4 @@
-"""What decided between Playwright and our own client of the DevTools protocol: `python tests/bench/bench_playwright.py [rounds]`.
+"""Playwright beside our own client of the DevTools protocol: `python tests/bench/bench_playwright.py [rounds]`.
 
 Both drive the same browser. Playwright is used as well as it can be: without those of its default options that weaken a bound,
 and with a CDP session beside it. It needs the rivals' environment (scripts/bench makes it). Its browser runs without Chromium's

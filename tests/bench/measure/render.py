@@ -8,6 +8,7 @@ import json
 import socket
 import statistics
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -135,8 +136,12 @@ def _paid(url: str, body: str, payment: str) -> float:
     """Milliseconds of one call. Raises Broken when its answer is not the page."""
     headers = {"Content-Type": "application/json", "PAYMENT-SIGNATURE": payment.strip()}
     started = time.monotonic()
-    with urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers), timeout=40) as answer:
-        said = json.load(answer)
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers), timeout=40) as answer:
+            said = json.load(answer)
+    except urllib.error.HTTPError as answer:
+        with answer:
+            raise Broken(f"render-pro answered {answer.code}: {answer.read().decode()[:500]}") from None
     took = time.monotonic() - started
     if said["markdown"].find(LAST) < 0:
         raise Broken(f"render-pro did not find the text of {said['url']}")
