@@ -1,9 +1,7 @@
 """A client of the Chrome DevTools Protocol, over the two pipes of `--remote-debugging-pipe`.
 
-Why not Playwright, measured on one machine with one browser: its driver is a Node process of 120 MB that takes a second to
-start, a page in a warm browser takes it 0.42 s against 0.2 s here, it loses the content of a page whose script never ends, and
-of 100 popups it lets 73 send requests, against one here. The bounds on hostile pages need the protocol itself anyway: targets
-that are attached before their first request, `Runtime.terminateExecution`, isolated worlds, virtual time.
+docs/rendering.md has the measurement of why it is not Playwright's. The bounds on hostile pages need the protocol itself:
+targets that are attached before their first request, `Runtime.terminateExecution`, isolated worlds, virtual time.
 
 Messages are JSON with a zero byte behind each. A message with a `sessionId` is of one target: a page, a frame or a worker.
 """
