@@ -1,14 +1,16 @@
 """One real browser for all tests of a process, a site, and the way to it.
 
 The tests are skipped where no browser is installed. `scripts/setup` installs one where it may, and the report of a run says
-which tests were skipped, and why (pytest -ra).
+which tests were skipped, and why (pytest -ra). With the environment's CI=true they fail instead.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
 import pytest_socket
@@ -33,6 +35,23 @@ HOSTS = {"site.example.com": ADDRESS, "other.example.org": ADDRESS, "inside.exam
 Render = Callable[..., RenderedPage]
 
 
+def installed() -> Path:
+    """The browser of this machine. Without one, the test is skipped; in CI it fails."""
+    found = find_program("")
+    if found is not None:
+        return found
+    reason = "no browser is installed: scripts/setup installs one as root"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The browser of this machine."""
+    return installed()
+
+
 @pytest.fixture(scope="session")
 def authority() -> Authority:
     """That the browser trusts, as COINSLOT_CA_FILE says."""
@@ -49,11 +68,9 @@ def names() -> Iterator[NameServer]:
 
 @pytest.fixture(scope="session")
 def browser(
-    names: NameServer, authority: Authority, tmp_path_factory: pytest.TempPathFactory
+    program: Path, names: NameServer, authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChromiumBrowser]:
     """A running browser that shows two pages at once."""
-    if find_program("") is None:
-        pytest.skip("no browser is installed: scripts/setup installs one as root")
     policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
     connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
     authority_file = tmp_path_factory.mktemp("authority") / "ca.pem"

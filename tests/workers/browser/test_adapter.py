@@ -24,7 +24,6 @@ from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
 from workers.browser import instance
 from workers.browser import program as programs
 from workers.browser.pool import pages_at_once
-from workers.browser.program import find_program
 from workers.children import ChildPool
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
@@ -40,10 +39,8 @@ def connector() -> Connector:
 
 
 @pytest.fixture
-def own(connector: Connector) -> Iterator[ChromiumBrowser]:
+def own(program: Path, connector: Connector) -> Iterator[ChromiumBrowser]:
     """A browser of the test's own."""
-    if find_program("") is None:
-        pytest.skip("no browser is installed: scripts/setup installs one as root")
     running = ChromiumBrowser(connector, configured="", agent="test", pages=2)
     running.start()
     yield running

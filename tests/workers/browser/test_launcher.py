@@ -17,17 +17,8 @@ from workers.browser import process as process_module
 from workers.browser.flags import FLAGS
 from workers.browser.launcher import BROWSER_UID
 from workers.browser.process import BrowserProcess, NotStarted, start_browser
-from workers.browser.program import find_program
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def program() -> Path:
-    found = find_program("")
-    if found is None:
-        pytest.skip("no browser is installed: scripts/setup installs one as root")
-    return found
 
 
 @pytest.fixture
