@@ -54,6 +54,8 @@ class Response:
     status: int
     mime: str
     is_loaded: bool = False
+    failure: str = ""
+    """The browser's error when only a part of the document came."""
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class Page:
         asked: the URL of the main frame's last request.
         responses: by the loader's id.
         is_loaded: the main document and what it needs is loaded.
+        is_halted: it was told to do no more.
         active_at: when something was asked for, or came, last; monotonic seconds.
     """
 
@@ -96,6 +99,7 @@ class Page:
     responses: dict[str, Response] = field(default_factory=dict)
     requests: int = 0
     is_loaded: bool = False
+    is_halted: bool = False
     active_at: float = 0.0
     stop: asyncio.Future[Stop] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     crash: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -250,6 +254,13 @@ class Page:
         if response := self.responses.get(parameters["requestId"]):  # a navigation's request has its loader's id
             response.is_loaded = True
 
+    def _on_failed(self, session: str, parameters: dict[str, Any]) -> None:
+        response = self.responses.get(parameters["requestId"])
+        # A page may stop loading itself, and it goes offline when it has made all its requests.
+        is_stopped = parameters.get("canceled") or parameters["errorText"] == "net::ERR_INTERNET_DISCONNECTED"
+        if response is not None and not is_stopped and not self.is_halted:
+            response.failure = parameters["errorText"]
+
     def _on_navigated(self, session: str, parameters: dict[str, Any]) -> None:
         frame = parameters["frame"]
         if frame["id"] != self.target:
@@ -304,6 +315,7 @@ _HANDLERS = {
     "Network.requestWillBeSent": Page._on_request,
     "Network.responseReceived": Page._on_response,
     "Network.loadingFinished": Page._on_loaded,
+    "Network.loadingFailed": Page._on_failed,
     "Page.frameNavigated": Page._on_navigated,
     "Page.loadEventFired": Page._on_load_event,
     "Page.javascriptDialogOpening": Page._on_dialog,

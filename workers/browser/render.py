@@ -152,10 +152,11 @@ class _Rendering:
 
     async def _halt(self) -> None:
         """End the page's scripts, and keep new ones from starting. What they have made of the document stays."""
-        session = self._page.session
+        session, self._page.is_halted = self._page.session, True
         self._cdp.post("Emulation.setScriptExecutionDisabled", session, value=True)
         self._cdp.post("Emulation.setVirtualTimePolicy", session, policy="pause")
         self._cdp.post("Page.stopLoading", session)
+        self._job.disconnect()  # a script that waits for a synchronous request cannot be terminated
         with contextlib.suppress(CdpError, TimeoutError):
             await self._page.send("Runtime.terminateExecution", limit_s=READ_S)
 

@@ -87,6 +87,8 @@ def of_document(page: Page, job: Job) -> JobFailure | None:
         return failed("not_a_page")  # blob: and about:blank replace a page as if nothing had happened
     if _is_refusal(response.url, response.status, response.mime, job):
         return _refusal(response.url, job)
+    if response.failure:
+        return of_error(response.failure, response.url, job)
     is_text = response.mime.startswith(_TEXTS) or response.mime.endswith(("+xml", "+json"))
     if response.mime == "image/svg+xml" or not is_text:
         return failed("not_a_page")

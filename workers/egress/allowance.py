@@ -85,6 +85,11 @@ class Job:
         if self.bytes < 0:
             raise self._end("too_many_bytes")
 
+    def disconnect(self) -> None:
+        """Close its connections. New ones are served."""
+        for task in self.tasks:
+            task.cancel()
+
     def _end(self, reason: str) -> Refused:
         self.exhausted = self.exhausted or reason
         return Refused(reason, "The job has taken all that it may.")

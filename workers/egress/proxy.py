@@ -103,8 +103,7 @@ class Proxy:
                 del self._jobs[job.token]
             else:
                 slot.job = None
-            for task in job.tasks:
-                task.cancel()
+            job.disconnect()
 
     async def close(self) -> None:
         """Close everything. Threads that are connecting end at their deadlines."""
@@ -182,6 +181,9 @@ class Proxy:
                 await _tunnel(client, upstream)
             else:
                 await _forward(client, upstream, request, url, target)
+        except Refused as refusal:
+            job.refusals.setdefault(host, refusal.reason)
+            raise
         finally:
             upstream.abort()
 
@@ -235,12 +237,15 @@ def _parsed(request: h11.Request) -> tuple[PublicUrl, bytes]:
 async def _forward(client: Peer, upstream: Peer, request: h11.Request, url: PublicUrl, target: bytes) -> None:
     headers = [(name, value) for name, value in passed_on(list(request.headers)) if name != b"host"]
     headers = [(b"Host", url.origin.partition("//")[2].encode()), *headers, (b"Connection", b"close")]
-    await upstream.send(h11.Request(method=request.method, target=target, headers=headers))
+    with _breaking_off():
+        await upstream.send(h11.Request(method=request.method, target=target, headers=headers))
     while isinstance(part := await client.next(), h11.Data):
-        await upstream.send(part)
-    await upstream.send(h11.EndOfMessage())
+        with _breaking_off():
+            await upstream.send(part)
     try:
-        response = await _response(upstream)
+        with _breaking_off():
+            await upstream.send(h11.EndOfMessage())
+            response = await _response(upstream)
         headers = [*passed_on(list(response.headers)), (b"Connection", b"close")]
         await client.send(h11.Response(status_code=response.status_code, headers=headers, reason=response.reason))
         while isinstance(part := await upstream.next(), h11.Data):
@@ -248,6 +253,15 @@ async def _forward(client: Peer, upstream: Peer, request: h11.Request, url: Publ
         await client.send(h11.EndOfMessage())
     except h11.ProtocolError:
         raise Refused("bad_content", f"What {url.host} answered is not HTTP.") from None
+
+
+@contextlib.contextmanager
+def _breaking_off() -> Iterator[None]:
+    """An upstream that ends the connection before it has answered is a reason; a client that does so is not."""
+    try:
+        yield
+    except OSError:
+        raise Refused("connection_refused", "The connection broke off.") from None
 
 
 async def _response(upstream: Peer) -> h11.Response:

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import Local, configure, public_url
 from jobs.page.browser import Area, RenderedPage
-from tests.workers.browser.site import Canaries, Site
+from tests.workers.browser.site import Site
 from tests.workers.egress.name_server import NameServer
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser.program import find_program
@@ -91,14 +91,6 @@ def site() -> Iterator[Site]:
     yield serving
     configure(Local())
     serving.close()
-
-
-@pytest.fixture
-def canaries() -> Iterator[Canaries]:
-    """Whom nobody may call."""
-    listening = Canaries()
-    yield listening
-    listening.close()
 
 
 @pytest.fixture

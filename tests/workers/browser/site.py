@@ -7,6 +7,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,6 +22,7 @@ class Content:
 
     Attributes:
         pause_s: before the answer.
+        raw: makes all that is sent, the status line too, in the place of the others.
     """
 
     body: bytes
@@ -28,6 +30,7 @@ class Content:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     pause_s: float = 0.0
+    raw: Callable[[], Iterable[bytes]] | None = None
 
 
 class Site:
@@ -51,6 +54,11 @@ class Site:
                 if content is None:
                     content = Content(b"nothing here", "text/plain", 404)
                 time.sleep(content.pause_s)
+                if content.raw is not None:
+                    self.close_connection = True
+                    for part in content.raw():
+                        self.wfile.write(part)
+                    return
                 self.send_response(content.status)
                 for name, value in {"Content-Type": content.kind, **content.headers}.items():
                     self.send_header(name, value)
@@ -93,28 +101,35 @@ class Site:
 
 
 class Canaries:
-    """TCP and UDP sockets on 127.0.0.1, where no page's request may ever arrive."""
+    """TCP and UDP sockets on 127.0.0.1 and, where there is IPv6, on ::1. No page's request may ever arrive there."""
 
     def __init__(self) -> None:
-        self._tcp = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port: int = self._tcp.getsockname()[1]
-        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._udp.bind(("127.0.0.1", self.port))
-        for each in (self._tcp, self._udp):
+        self._tcp = [socket.create_server(("127.0.0.1", 0), backlog=64)]
+        self.port: int = self._tcp[0].getsockname()[1]
+        self._udp = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM)]
+        self._udp[0].bind(("127.0.0.1", self.port))
+        with contextlib.suppress(OSError):
+            self._tcp.append(socket.create_server(("::1", self.port), family=socket.AF_INET6, backlog=64))
+            self._udp.append(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
+            self._udp[1].bind(("::1", self.port))
+        for each in (*self._tcp, *self._udp):
             each.setblocking(False)
 
     @property
     def calls(self) -> int:
-        """Connections and datagrams so far."""
+        """Connections and datagrams since it was last asked."""
         calls = 0
-        for take in (lambda: self._tcp.accept()[0].close(), lambda: self._udp.recv(10)):
+        for each in (*self._tcp, *self._udp):
             with contextlib.suppress(BlockingIOError):
                 while True:
-                    take()
+                    if each.type is socket.SOCK_STREAM:
+                        each.accept()[0].close()
+                    else:
+                        each.recv(10)
                     calls += 1
         return calls
 
     def close(self) -> None:
-        """Close both."""
-        self._tcp.close()
-        self._udp.close()
+        """Close all."""
+        for each in (*self._tcp, *self._udp):
+            each.close()

@@ -16,7 +16,7 @@ from jobs.hosts import public_url
 from jobs.page.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
 from tests.workers.browser.conftest import ADDRESS, Render
-from tests.workers.browser.site import Site
+from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser
 
 ARTICLE = """<!DOCTYPE html><html lang="en-GB"><head><title> A page </title><meta charset="utf-8"></head>
@@ -297,6 +297,43 @@ def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority
         assert failure.value.reason == "tls_failure"
     finally:
         secure.close()
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"no HTTP", b"HTTP/1.1 200 OK\r\nno header\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20]
+)
+def test_a_site_that_does_not_speak_http(render: Render, site: Site, answer: bytes) -> None:
+    """The proxy says so, and what it says is not taken for a page."""
+    site.pages["/"] = Content(b"", raw=lambda: [answer])
+    with pytest.raises(UpstreamFailed) as failure:
+        render()
+    assert failure.value.reason == "bad_content"
+
+
+@pytest.mark.parametrize(
+    "half", [b"Content-Length: 99\r\n\r\n<p>half</p>", b"Transfer-Encoding: chunked\r\n\r\nb\r\n<p>half</p>\r\n"]
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_half_a_page(browser: ChromiumBrowser, site: Site, authority: Authority, scheme: str, half: bytes) -> None:
+    """Is not taken for the page: compared with the last call, it would have lost its end."""
+    trust = authority.identity("site.example.com").server_context() if scheme == "https" else None
+    serving = Site(ADDRESS, trust)
+    try:
+        serving.pages["/"] = Content(b"", raw=lambda: [b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + half])
+        url = public_url(f"{scheme}://site.example.com:{serving.port}/")
+        with pytest.raises(UpstreamFailed) as failure:
+            browser.render(url, screenshot=None, deadline=time.monotonic() + 20)
+        assert failure.value.reason == "bad_content"
+    finally:
+        serving.close()
+
+
+def test_a_page_that_stops_loading_itself(render: Render, site: Site) -> None:
+    """Is a page: it wanted no more."""
+    parts = [b"<p>begun</p><script>stop()</script>", *[b"<p>more</p>" * 10_000] * 20]
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    site.pages["/"] = Content(b"", raw=lambda: [head, *parts])
+    assert "<p>begun</p>" in render().html
 
 
 def test_a_site_that_is_silent(render: Render, site: Site) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import socket
 import ssl
 import stat
+import struct
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -436,6 +437,21 @@ async def test_what_is_no_answer_is_not_passed_on(proxy: Proxy, response: bytes)
     port = await proxy.listen_on_port()
     with server(saying(response)) as upstream, proxy.serving(Job()) as job:
         assert await asked(port, job, f"GET http://a.example.com:{upstream}/") == "502 bad_content"
+        assert job.refusals == {"a.example.com": "bad_content"}
+
+
+@pytest.mark.anyio
+async def test_a_connection_that_breaks_off(proxy: Proxy) -> None:
+    """Is refused with a reason, which the job keeps."""
+
+    def reset(connection: socket.socket) -> None:
+        head_of(connection)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    port = await proxy.listen_on_port()
+    with server(reset) as upstream, proxy.serving(Job()) as job:
+        assert await asked(port, job, f"GET http://a.example.com:{upstream}/") == "502 connection_refused"
+        assert job.refusals == {"a.example.com": "connection_refused"}
 
 
 @pytest.mark.anyio

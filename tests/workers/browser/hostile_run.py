@@ -1,0 +1,276 @@
+"""Renders the hostile pages, three at a time, through the port, and looks at what is left."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import gc
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_network
+from pathlib import Path
+
+from jobs.hosts import Local, PublicUrl, configure, public_url
+from jobs.page.browser import MAX_HTML, Area, RenderedPage
+from shared.outcome import BlockedAddress, JobFailure
+from tests.bench import proc
+from tests.workers.browser.hostile_pages import GROUPS, READ, Hostile
+from tests.workers.browser.site import Canaries, Content, Site
+from tests.workers.egress.name_server import NameServer
+from workers.adapters.browser import LATE_S, ChromiumBrowser
+from workers.browser import render as rendering
+from workers.egress.connect import Connector
+from workers.egress.policy import Policy
+from workers.egress.resolver import Resolver
+
+ADDRESS = "127.77.50.3"
+HOSTS = {"site.example.com": ADDRESS, "inside.example.com": "127.0.0.1"}
+AT_ONCE = 3
+WAIT_S = 20.0
+"""From the call to the deadline. The product's own is 13 seconds (jobs/page/visit.py); a busy machine takes longer."""
+MOST_BYTES = 25_000_000
+"""That come before the proxy's limit of 20 million, and what is on its way then."""
+GROWN_MB = 100
+"""What the worker's memory may grow by."""
+NEVER_SAID = (
+    *("sold", "granted", "root:", "blocked_address", "bad_request:", "too_many_", "connection_refused", "dns_failure:"),
+    *("is not public", "all that it may", "is not a request"),
+)
+"""In no answer: contents that are not the page's, files, and the proxy's refusals."""
+NAMES = ("silent.example.com",)
+
+
+@dataclass
+class Rendered:
+    """How one page ended.
+
+    Attributes:
+        end: READ, or the reason of the failure.
+        is_again: it was rendered again, alone.
+    """
+
+    group: str
+    name: str
+    end: str
+    seconds: float
+    violations: list[str] = field(default_factory=list)
+    is_again: bool = False
+
+
+@dataclass
+class Report:
+    """How all ended, and what was left."""
+
+    rendered: list[Rendered] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    namespaces: int = 0
+    grown_mb: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def all_violations(self) -> list[str]:
+        """Those of pages, and those of the run."""
+        of_pages = [f"{each.group}/{each.name}: {text}" for each in self.rendered for text in each.violations]
+        return of_pages + self.violations
+
+    def __str__(self) -> str:
+        """A table, a line for each page, and the sums."""
+        pages: dict[tuple[str, str], list[Rendered]] = {}
+        for each in self.rendered:
+            pages.setdefault((each.group, each.name), []).append(each)
+        lines = [
+            f"{group:12} {name:32} {max(each.seconds for each in all_of):6.2f} s  {_ends(all_of)}"
+            for (group, name), all_of in pages.items()
+        ]
+        slowest = max((each.seconds for each in self.rendered), default=0.0)
+        lines += [
+            f"{len(pages)} pages, {len(self.rendered)} times rendered in {self.seconds:.0f} s, {AT_ONCE} at once; "
+            f"the slowest took {slowest:.1f} s of {WAIT_S:.0f}",
+            f"ends: {_ends(self.rendered)}; {sum(each.is_again for each in self.rendered)} only when rendered again, alone",
+            f"{self.namespaces} process namespaces; the worker's memory grew by {self.grown_mb:.0f} MB",
+            f"violations: {len(self.all_violations)}",
+            *self.all_violations,
+        ]
+        return "\n".join(lines)
+
+
+def _ends(rendered: list[Rendered]) -> str:
+    return ", ".join(f"{end} {count}" for end, count in Counter(each.end for each in rendered).most_common())
+
+
+class Run:
+    """A browser, a site with all pages, and canaries."""
+
+    def __init__(self, names: NameServer, canaries: Canaries, site: Site) -> None:
+        self._names, self._canaries, self._site = names, canaries, site
+        names.addresses("private.example.com", "127.0.0.1")
+        names.addresses("mixed.example.com", ADDRESS, "127.0.0.1")
+        policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
+        connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
+        self._browser = ChromiumBrowser(connector, configured="", agent="test", pages=AT_ONCE)
+        self._namespaces: set[str] = set()
+        self.report = Report()
+        site.add("/ordinary", "<p>still here</p>")
+        for group, pages in GROUPS.items():
+            for name, page in pages.items():
+                for path, content in page.pages.items():
+                    site.pages[f"/{group}/{name}/{path}".replace(" ", "-")] = _with_port(content, canaries.port)
+
+    def run(self, times: int) -> Report:
+        """Render all of them so many times, and look at what is left."""
+        report, before = self.report, _children()
+        self._browser.start()
+        try:
+            self._check_ordinary()
+            memory, began = _resident(), time.monotonic()
+            todo = [(group, name) for _ in range(times) for group, pages in GROUPS.items() for name in pages]
+            with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
+                report.rendered += threads.map(lambda named: self._render(*named), todo)
+            report.rendered[:] = [self._again_alone(each) for each in report.rendered]
+            report.seconds = time.monotonic() - began
+            self._check_ordinary()
+            report.grown_mb = (_resident() - memory) / 1e6
+        finally:
+            self._browser.close()
+        report.namespaces = len(self._namespaces)
+        report.violations += self._left_behind(before)
+        if report.grown_mb > GROWN_MB:
+            report.violations.append(f"the worker's memory grew by {report.grown_mb:.0f} MB")
+        if calls := self._canaries.calls:
+            report.violations.append(f"the canaries were called {calls} times")
+        asked = {question.name for question in self._names.questions if question.name.endswith(NAMES)}
+        if asked:
+            report.violations.append(f"{asked} were resolved")
+        return report
+
+    def _render(self, group: str, name: str) -> Rendered:
+        page = GROUPS[group][name]
+        place = f"/{group}/{name}/".replace(" ", "-")
+        counted = {path: self._site.count(place + path) for path in page.most}
+        began = time.monotonic()
+        result = Rendered(group, name, "", 0.0)
+        try:
+            answer = self._ask(place, has_picture=page.has_picture)
+        except BlockedAddress:
+            result.end = "blocked_address"
+        except JobFailure as failure:
+            result.end = failure.reason or failure.code
+        except Exception as error:
+            result.end = f"{type(error).__name__}: {error}"
+        else:
+            result.end = READ
+            result.violations += _wrong(answer, page, f"http://site.example.com:{self._site.port}{place}")
+        result.seconds = time.monotonic() - began
+        if result.end not in page.ends:
+            result.violations.append(f"ended with {result.end}, not with {' or '.join(page.ends)}")
+        if result.seconds > WAIT_S + LATE_S:
+            result.violations.append(f"took {result.seconds:.1f} s")
+        for path, most in page.most.items():
+            if (asked := self._site.count(place + path) - counted[path]) > most:
+                result.violations.append(f"asked for {path or 'itself'} {asked} times")
+        self._namespaces |= _namespaces(proc.family(os.getpid()))
+        return result
+
+    def _again_alone(self, result: Rendered) -> Rendered:
+        """What the machine was too busy for, or a neighbour has crashed, is rendered again without neighbours."""
+        if not result.violations or result.end not in ("page_crashed", "timeout"):
+            return result
+        return replace(self._render(result.group, result.name), is_again=True)
+
+    def _ask(self, path: str, *, has_picture: bool = False) -> RenderedPage:
+        url: PublicUrl = public_url(f"http://site.example.com:{self._site.port}{path}")
+        area = Area.VIEWPORT if has_picture else None
+        return self._browser.render(url, screenshot=area, deadline=time.monotonic() + WAIT_S)
+
+    def _check_ordinary(self) -> None:
+        reason = self._browser.unavailable_reason()
+        if reason or "still here" not in self._ask("/ordinary").html:
+            self.report.violations.append(f"an ordinary page was not rendered; {reason}")
+
+    def _left_behind(self, before: set[int]) -> Iterator[str]:
+        yield from (f"process {pid} is left: {_command(pid)}" for pid in _children() - before)
+        for path in Path("/proc").iterdir():
+            if path.name.isdigit() and _namespaces([int(path.name)]) & self._namespaces:
+                yield f"process {path.name} is left in a browser's namespace: {_command(int(path.name))}"
+
+
+def _wrong(answer: RenderedPage, page: Hostile, url: str) -> Iterator[str]:
+    if page.says not in answer.html:
+        yield f"does not say what it says: {answer.html[:200]}"
+    if len(answer.html) > MAX_HTML or answer.received_bytes > MOST_BYTES:
+        yield f"has {len(answer.html)} characters of {answer.received_bytes} bytes"
+    if not answer.final_url.startswith(url):
+        yield f"was answered with {answer.final_url}"
+    # Not in the source: a page's own scripts may name what it must not say.
+    yield from (f"says {word}" for word in NEVER_SAID if word in answer.html)
+
+
+def _with_port(content: Content, port: int) -> Content:
+    """The content with the port of the canaries."""
+    headers = {name: value.replace("CANARY", str(port)) for name, value in content.headers.items()}
+    return replace(content, body=content.body.replace(b"CANARY", str(port).encode()), headers=headers)
+
+
+def _resident() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _children() -> set[int]:
+    """Processes that this one has started, zombies too, and theirs."""
+    return set(proc.family(os.getpid())) - {os.getpid()}
+
+
+def _namespaces(pids: list[int]) -> set[str]:
+    """Their namespaces of processes, without our own."""
+    found = {os.readlink("/proc/self/ns/pid")}
+    own = set(found)
+    for pid in pids:
+        try:
+            found.add(os.readlink(f"/proc/{pid}/ns/pid"))
+        except OSError:
+            continue  # it has ended
+    return found - own
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
+    except OSError:
+        return ""
+
+
+@contextmanager
+def _settling(settle_s: float) -> Iterator[None]:
+    kept, rendering.SETTLE_S = rendering.SETTLE_S, settle_s
+    try:
+        yield
+    finally:
+        rendering.SETTLE_S = kept
+
+
+def run(times: int = 1, *, settle_s: float = rendering.SETTLE_S) -> Report:
+    """Render all pages.
+
+    Args:
+        settle_s: seconds until a page is read that does not rest.
+    """
+    canaries, site = Canaries(), Site(ADDRESS)
+    configure(Local(ports=range(1, 65536), names={*HOSTS}))
+    try:
+        with NameServer() as names, _settling(settle_s):
+            return Run(names, canaries, site).run(times)
+    finally:
+        configure(Local())
+        site.close()
+        canaries.close()
+
+
+def main(times: int) -> int:
+    """Print the report. Returns the exit code."""
+    report = run(times)
+    print(report)
+    return 1 if report.all_violations else 0
