@@ -24,6 +24,7 @@ from shared.money import Price
 from shared.secret_files import read_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
+from shared.x402.wire import Offer
 from tests import signing
 from tests.chaos.history import Answer
 
@@ -38,7 +39,9 @@ class Purchase:
 
     Attributes:
         call: what the handler is asked; to watch: what is looked at, a stroke, and something of its own.
+        body: what is sent instead of the call.
         answers: what the request has got, in the order of their arrival.
+        content: of the last 200.
     """
 
     header: str
@@ -46,7 +49,9 @@ class Purchase:
     valid_before: int
     endpoint: str = "echo"
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
+    body: bytes = b""
     answers: list[Answer] = field(default_factory=list)
+    content: bytes = b""
 
     @property
     def end(self) -> int | None:
@@ -59,22 +64,32 @@ class Purchase:
         return dataclasses.replace(self, call=f"{self.call}-", answers=[])
 
 
-def purchase(key: PrivateKey, *, valid_s: int = 300, endpoint: str = "echo", subject: str = "") -> Purchase:
+def purchase(
+    key: PrivateKey,
+    *,
+    valid_s: int = 300,
+    endpoint: str = "echo",
+    subject: str = "",
+    offer: Offer = OFFER,
+    body: bytes = b"",
+) -> Purchase:
     """Sign a payment.
 
     Args:
         subject: what is looked at.
+        body: what is sent instead of a message with the subject.
     """
     valid_before = int(time.time()) + valid_s
-    payload = signing.payload(key, OFFER, validBefore=str(valid_before))
+    payload = signing.payload(key, offer, validBefore=str(valid_before))
     nonce, payer = payload["authorization"]["nonce"], payload["authorization"]["from"]
-    content = {"x402Version": 2, "accepted": signing.wire(OFFER), "payload": payload}
+    content = {"x402Version": 2, "accepted": signing.wire(offer), "payload": payload}
     return Purchase(
         header=base64.b64encode(json.dumps(content).encode()).decode(),
-        payment=f"{OFFER.network}:{OFFER.asset.lower()}:{payer}:{nonce}",
+        payment=f"{offer.network}:{offer.asset.lower()}:{payer}:{nonce}",
         valid_before=valid_before,
         endpoint=endpoint,
         call=f"{subject}/{uuid.uuid4().hex}",
+        body=body,
     )
 
 
@@ -97,7 +112,7 @@ class Caller:
 
     async def ask(self, bought: Purchase) -> Answer:
         """Send the request once."""
-        body = json.dumps({"message": bought.call}).encode()
+        body = bought.body or json.dumps({"message": bought.call}).encode()
         self._turn += 1
         sent = time.time()
         status, headers, content = await self._post(bought, body, self._origins[self._turn % len(self._origins)])
@@ -119,6 +134,7 @@ class Caller:
         self._file.write(msgspec.json.encode(answer).decode() + "\n")
         self._file.flush()
         bought.answers.append(answer)
+        bought.content = content if status == 200 else bought.content
         return answer
 
     async def insist(self, bought: Purchase, *, within_s: float, pause_s: float = 0.15) -> int | None:

@@ -1,4 +1,5 @@
-"""The product as it is, selling what tests/chaos/probe.py declares: `python -m tests.chaos.shop api|worker`."""
+"""The product as it is, selling what tests/chaos/probe.py declares, or what a browser is needed for:
+`python -m tests.chaos.shop api|worker`."""
 
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ import api.app
 import api.payment.facilitator
 import api.pipeline
 from api.rsgi import Rsgi
+from jobs.render_pro import endpoint as render_pro
+from jobs.web_diff import endpoint as web_diff
 from shared.gc_tuning import tune_gc
-from tests.chaos.probe import CATALOGUE
+from tests.chaos import probe
 from workers.main import create_broker as create_real_broker
 from workers.queue.broker import StreamBroker
 
 MODULE = "tests.chaos.shop"
 PATIENCE_S = 1.0
+SHOP = "CHAOS_SHOP"
+"""Of the environment: a key of CATALOGUES."""
+CATALOGUES = {"probe": probe.CATALOGUE, "render": (render_pro.ENDPOINT, web_diff.ENDPOINT)}
+CATALOGUE = CATALOGUES[os.environ.get(SHOP, "probe")]
 
 
 def hurry(patience_s: float = PATIENCE_S) -> None:
@@ -57,8 +64,8 @@ def serve() -> None:
 
 
 def work() -> None:
-    """As the Procfile's workers, with both pools in one process."""
-    options = ("--queues", "micro", "chain", "--processes", "1", "--threads", "8")
+    """As the Procfile's workers, with all pools in one process."""
+    options = ("--queues", *sorted({endpoint.pool for endpoint in CATALOGUE}), "--processes", "1", "--threads", "8")
     command = [sys.executable, "-m", "dramatiq", f"{MODULE}:create_broker", *options]
     os.execv(sys.executable, command)
 

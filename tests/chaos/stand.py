@@ -20,11 +20,11 @@ import redis
 
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.redis_server import Role, start_redis
-from shared.endpoint import Pool
 from shared.streams import GROUP, stream_key
 from tests.bench import proc
 from tests.chaos.caller import PAY_TO
 from tests.chaos.probe import FOLDER
+from tests.chaos.shop import CATALOGUES, SHOP
 
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue")
 SETTLE_TIMEOUT_S = 1.0
@@ -40,6 +40,8 @@ class Stand:
         faults: share of the facilitator's calls that fail.
         names: which of NAMES there are.
         is_observing_apart: observations are on a Redis of their own, which nobody kills.
+        shop: what is sold, a key of tests.chaos.shop.CATALOGUES.
+        settings: more COINSLOT_ settings of the API processes and the workers.
     """
 
     def __init__(
@@ -50,10 +52,13 @@ class Stand:
         faults: float = 0.0,
         names: tuple[str, ...] = NAMES,
         is_observing_apart: bool = False,
+        shop: str = "probe",
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.names = names
         self._faults, self._seed = faults, seed
+        self._shop, self._more = shop, settings or {}
         self._ports = {name: own_port() for name in NAMES}
         self._children: dict[str, Child] = {}
         self._starts = 0
@@ -96,7 +101,7 @@ class Stand:
             self._children[name] = start_redis(role, self.folder, self._ports[name]).child
             return
         environment = {f"COINSLOT_{key}": value for key, value in self._settings(name).items()}
-        environment |= {FOLDER: str(self.folder)}
+        environment |= {FOLDER: str(self.folder), SHOP: self._shop}
         named = (f"{key}={value}" for key, value in environment.items())
         command = ["env", *named, sys.executable, *self._arguments(name)]
         self._children[name] = spawn(f"{self._starts:03}-{name}", command, self.folder)
@@ -109,12 +114,20 @@ class Stand:
                 os.kill(pid, signal.SIGKILL)
         child.process.wait()
 
+    def pid(self, name: str) -> int:
+        """Of its first process."""
+        return self._children[name].process.pid
+
+    def wait_ended(self, name: str) -> None:
+        """Return when its first process has ended."""
+        self._children[name].process.wait()
+
     def is_alive(self, name: str) -> bool:
         """Whether its process runs."""
         return self._children[name].process.poll() is None
 
     def wait_ready(self) -> None:
-        """Return when the API answers, the facilitator answers and every worker reads both queues."""
+        """Return when the API answers, the facilitator answers and every worker reads all its queues."""
         workers = sum(name.startswith("worker") for name in self.names)
         give_up_at = time.monotonic() + READY_WITHIN_S
         while not (
@@ -146,7 +159,8 @@ class Stand:
         with redis.Redis.from_url(self.queue_url) as queue:
             try:
                 consumers: list[Any] = [
-                    queue.xinfo_consumers(stream_key(pool), GROUP) for pool in (Pool.MICRO, Pool.CHAIN)
+                    queue.xinfo_consumers(stream_key(pool), GROUP)
+                    for pool in {endpoint.pool for endpoint in CATALOGUES[self._shop]}
                 ]
             except redis.RedisError:  # no worker has been there yet
                 return 0
@@ -170,6 +184,7 @@ class Stand:
             "SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "RATE_LIMITS": "off",
             "OBSERVATION_URL": self.observation_url,
+            **self._more,
         }
 
 
