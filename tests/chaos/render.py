@@ -21,7 +21,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,6 +34,7 @@ from tests.chaos.checker import check
 from tests.chaos.history import read_history
 from tests.chaos.shop import CATALOGUES
 from tests.chaos.stand import Stand, stand
+from tests.workers.browser.namespaces import Namespaces, command
 from tests.workers.browser.site import Content, Site
 
 NAMES = ("ledger", "queue", "facilitator", "api-1", "api-2", "worker-1", "worker-2")
@@ -135,7 +135,7 @@ class Deaths:
         self._stand, self._plan, self._kills = stand, plan, kills
         self._kinds: list[str] = []
         self._turn = asyncio.Lock()
-        self.namespaces: set[str] = set()
+        self.namespaces = Namespaces()
 
     async def kill_one(self) -> None:
         """Kill after a moment; each kind once before any comes again."""
@@ -165,25 +165,21 @@ class Deaths:
             await self._start(name, back_s)
 
     def _victims(self, name: str, kind: str) -> list[int]:
-        family = {pid: command for pid in proc.family(self._stand.pid(name)) if (command := _command(pid))}
-        self.namespaces |= {space for pid in family if (space := _namespace(pid))} - {_namespace(os.getpid())}
-        browsers = {pid: command for pid, command in family.items() if "--remote-debugging-pipe" in command}
+        family = {pid: line for pid in proc.family(self._stand.pid(name)) if (line := command(pid))}
+        self.namespaces.note(family)
+        launchers = {pid for pid, line in family.items() if "browser/launcher.py" in line}
+        browsers = [pid for pid, line in family.items() if "--remote-debugging-pipe" in line and pid not in launchers]
         if kind == "browser":
-            return [pid for pid, command in browsers.items() if "launcher.py" not in command][:1]
+            return browsers[:1]
         if kind == "page":
-            return [pid for pid, command in family.items() if "--type=renderer" in command][:1]
+            return [pid for pid, line in family.items() if "--type=renderer" in line][:1]
         # Only while it has a browser: what has just been started is not yet at work.
-        is_of_browser = [pid for pid, command in family.items() if "launcher.py" in command or "--type=" in command]
-        return [pid for pid in family if pid not in browsers and pid not in is_of_browser] if browsers else []
+        own = [pid for pid, line in family.items() if "--type=" not in line and pid not in {*launchers, *browsers}]
+        return own if browsers else []
 
     async def _start(self, name: str, after_s: float) -> None:
         await asyncio.sleep(after_s)
         await asyncio.to_thread(self._stand.start, name)
-
-    def left_behind(self) -> list[str]:
-        """Processes of browsers that are still there."""
-        pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-        return [f"{pid} is left: {_command(pid)[:200]}" for pid in pids if _namespace(pid) in self.namespaces]
 
 
 class Run:
@@ -292,20 +288,6 @@ def _expected(endpoint: str, previous: dict[str, Any] | None, answer: dict[str, 
     return expected | {name: before.get(other) for name, other in names.items()}
 
 
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def _namespace(pid: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/ns/pid")
-    except OSError:
-        return ""
-
-
 def run(calls: int, seed: int) -> Figures:
     """One run, on a stand of its own."""
     site = Site(ADDRESS)
@@ -324,9 +306,10 @@ def run(calls: int, seed: int) -> Figures:
             for name in ("worker-1", "worker-2"):
                 made.kill(name)
         until = time.monotonic() + 10
-        while (left := one.deaths.left_behind()) and time.monotonic() < until:
+        while (left := one.deaths.namespaces.left()) and time.monotonic() < until:
             time.sleep(0.05)
         figures.violations += left
+        one.deaths.namespaces.close()
         return figures
     finally:
         site.close()

@@ -120,7 +120,8 @@ class BrowserPool:
         job = ended.enter_context(self._proxy.serving(Job(seconds=min(JOB_S, deadline - time.monotonic())), slot))
         try:
             try:
-                await page.open(address)
+                async with asyncio.timeout(max(1.0, deadline - RESERVED_S - time.monotonic())):
+                    await page.open(address)
             except (CdpError, TimeoutError):
                 browser.is_spent = True  # perhaps there is a context now whose id nobody knows
                 raise

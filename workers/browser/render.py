@@ -39,6 +39,8 @@ READ_S = 1.0
 READ_AGAIN_S = 2.5
 RESERVED_S = 4.0
 """Of the deadline, for reading the page, its picture, and for the answer's way back."""
+RETURN_S = 0.5
+"""Of that, for the way back: nothing is waited for any longer."""
 MAX_DEPTH = 250
 """Of elements: libxml2's parser ends at 256."""
 MAX_VALUE = 2_000
@@ -144,7 +146,8 @@ class _Rendering:
         before = None
         with contextlib.suppress(CdpError, TimeoutError):
             while time.monotonic() < until:
-                now = (self._page.document.loader, await self._evaluate(_COUNT, limit_s=READ_S))
+                limit_s = self._within(until - time.monotonic())
+                now = (self._page.document.loader, await self._evaluate(_COUNT, limit_s=limit_s))
                 if now == before:
                     return
                 before = now
@@ -152,25 +155,27 @@ class _Rendering:
 
     async def _halt(self) -> None:
         """End the page's scripts, and keep new ones from starting. What they have made of the document stays."""
+        if self._page.is_halted:
+            return
         session, self._page.is_halted = self._page.session, True
         self._cdp.post("Emulation.setScriptExecutionDisabled", session, value=True)
         self._cdp.post("Emulation.setVirtualTimePolicy", session, policy="pause")
         self._cdp.post("Page.stopLoading", session)
         self._job.disconnect()  # a script that waits for a synchronous request cannot be terminated
         with contextlib.suppress(CdpError, TimeoutError):
-            await self._page.send("Runtime.terminateExecution", limit_s=READ_S)
+            await self._page.send("Runtime.terminateExecution", limit_s=self._within(READ_S))
 
     async def _read(self) -> dict[str, Any]:
         script = f"({_READ.rstrip().removesuffix(';')})({MAX_HTML}, {MAX_DEPTH}, {MAX_VALUE})"
         try:
-            return dict(await self._evaluate(script, limit_s=READ_S))
+            return dict(await self._evaluate(script, limit_s=self._within(READ_S)))
         except BrowserEnded:
             raise
         except (CdpError, TimeoutError):
             self._check_stop()
         await self._halt()
         try:
-            return dict(await self._evaluate(script, limit_s=max(READ_S, min(READ_AGAIN_S, self._left_s() - 1))))
+            return dict(await self._evaluate(script, limit_s=self._within(READ_AGAIN_S)))
         except BrowserEnded:
             raise
         except (CdpError, TimeoutError):
@@ -196,7 +201,7 @@ class _Rendering:
     async def _source(self, loader: str) -> str:
         """The main document's own text; "" when the browser has not kept it."""
         try:
-            body = await self._page.send("Network.getResponseBody", requestId=loader, limit_s=READ_S)
+            body = await self._page.send("Network.getResponseBody", requestId=loader, limit_s=self._within(READ_S))
         except (CdpError, TimeoutError):
             return ""
         text: str = body["body"]
@@ -227,5 +232,6 @@ class _Rendering:
         if stop.done() and stop.result() is Stop.LOOPED:
             raise verdicts.failed("too_many_redirects")
 
-    def _left_s(self) -> float:
-        return self._deadline - time.monotonic()
+    def _within(self, limit_s: float) -> float:
+        """So many seconds, or what is left of them."""
+        return max(0.05, min(limit_s, self._deadline - RETURN_S - time.monotonic()))

@@ -18,6 +18,7 @@ from jobs.page.browser import MAX_HTML, Area, RenderedPage
 from shared.outcome import BlockedAddress, JobFailure
 from tests.bench import proc
 from tests.workers.browser.hostile_pages import GROUPS, READ, Hostile
+from tests.workers.browser.namespaces import Namespaces, command
 from tests.workers.browser.site import Canaries, Content, Site
 from tests.workers.egress.name_server import NameServer
 from workers.adapters.browser import LATE_S, ChromiumBrowser
@@ -88,7 +89,7 @@ class Report:
         slowest = max((each.seconds for each in self.rendered), default=0.0)
         lines += [
             f"{len(pages)} pages, {len(self.rendered)} times rendered in {self.seconds:.0f} s, {AT_ONCE} at once; "
-            f"the slowest took {slowest:.1f} s of {WAIT_S:.0f}",
+            f"the slowest took {slowest:.1f} s of {WAIT_S:.0f}, {sum(each.seconds > WAIT_S for each in self.rendered)} took longer",
             f"ends: {_ends(self.rendered)}; {sum(each.is_again for each in self.rendered)} only when rendered again, alone",
             f"{self.namespaces} process namespaces; the worker's memory grew by {self.grown_mb:.0f} MB",
             f"violations: {len(self.all_violations)}",
@@ -111,7 +112,7 @@ class Run:
         policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
         connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
         self._browser = ChromiumBrowser(connector, configured="", agent="test", pages=AT_ONCE)
-        self._namespaces: set[str] = set()
+        self._namespaces = Namespaces()
         self.report = Report()
         site.add("/ordinary", "<p>still here</p>")
         for group, pages in GROUPS.items():
@@ -136,7 +137,9 @@ class Run:
         finally:
             self._browser.close()
         report.namespaces = len(self._namespaces)
-        report.violations += self._left_behind(before)
+        report.violations += [f"process {pid} is left: {command(pid)}" for pid in _children() - before]
+        report.violations += self._namespaces.left()
+        self._namespaces.close()
         if report.grown_mb > GROWN_MB:
             report.violations.append(f"the worker's memory grew by {report.grown_mb:.0f} MB")
         if calls := self._canaries.calls:
@@ -171,7 +174,7 @@ class Run:
         for path, most in page.most.items():
             if (asked := self._site.count(place + path) - counted[path]) > most:
                 result.violations.append(f"asked for {path or 'itself'} {asked} times")
-        self._namespaces |= _namespaces(proc.family(os.getpid()))
+        self._namespaces.note(proc.family(os.getpid()))
         return result
 
     def _again_alone(self, result: Rendered) -> Rendered:
@@ -189,12 +192,6 @@ class Run:
         reason = self._browser.unavailable_reason()
         if reason or "still here" not in self._ask("/ordinary").html:
             self.report.violations.append(f"an ordinary page was not rendered; {reason}")
-
-    def _left_behind(self, before: set[int]) -> Iterator[str]:
-        yield from (f"process {pid} is left: {_command(pid)}" for pid in _children() - before)
-        for path in Path("/proc").iterdir():
-            if path.name.isdigit() and _namespaces([int(path.name)]) & self._namespaces:
-                yield f"process {path.name} is left in a browser's namespace: {_command(int(path.name))}"
 
 
 def _wrong(answer: RenderedPage, page: Hostile, url: str) -> Iterator[str]:
@@ -222,25 +219,6 @@ def _resident() -> int:
 def _children() -> set[int]:
     """Processes that this one has started, zombies too, and theirs."""
     return set(proc.family(os.getpid())) - {os.getpid()}
-
-
-def _namespaces(pids: list[int]) -> set[str]:
-    """Their namespaces of processes, without our own."""
-    found = {os.readlink("/proc/self/ns/pid")}
-    own = set(found)
-    for pid in pids:
-        try:
-            found.add(os.readlink(f"/proc/{pid}/ns/pid"))
-        except OSError:
-            continue  # it has ended
-    return found - own
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
-    except OSError:
-        return ""
 
 
 @contextmanager

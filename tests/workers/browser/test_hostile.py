@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import time
 
 import pytest
 
@@ -35,6 +36,16 @@ def test_a_page_beside_one_that_crashes(render: Render, site: Site, monkeypatch:
             render()
         assert failure.value.reason == "page_crashed"
         assert "<p>good</p>done" in good.result().html.replace("<script></script>", "")
+
+
+def test_a_page_that_cannot_be_read(render: Render, site: Site) -> None:
+    """Fails before the deadline, however late it was there: no script can be terminated inside a number of 100 MB."""
+    site.add("/", "<p>text</p><script>for (let n = 3n; ; n **= 3n) n.toString()</script>")
+    began = time.monotonic()
+    with pytest.raises(UpstreamFailed) as failure:
+        render(wait_s=6)
+    assert failure.value.reason == "page_crashed"
+    assert time.monotonic() - began < 6
 
 
 def test_the_proxys_refusal_in_a_frame_or_of_one_request(render: Render, site: Site) -> None:
