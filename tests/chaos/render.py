@@ -55,7 +55,7 @@ _OFFERS = {
 
 
 class ChangingPages:
-    """A site whose pages say another thing with about every second request.
+    """A site whose pages say another thing with about every seventh request.
 
     Attributes:
         said: the versions that were sent, by page.
@@ -71,7 +71,7 @@ class ChangingPages:
     def _response(self, path: str) -> bytes:
         with self._lock:
             plan, said = self._plans[path], self.said[path]
-            said.append(said[-1] if said and plan.random() < 0.5 else plan.randrange(10))
+            said.append(said[-1] if said and plan.random() < 0.85 else plan.randrange(10))
             version = said[-1]
         lines = "".join(f"<p>The price of item {i} is {version * i} coins today.</p>" for i in range(1, 9))
         script = f"setTimeout(() => document.querySelector('h2').textContent = 'Version {version}', 200)"
@@ -134,17 +134,16 @@ class Deaths:
     def __init__(self, stand: Stand, plan: random.Random, kills: Counter[str]) -> None:
         self._stand, self._plan, self._kills = stand, plan, kills
         self._kinds: list[str] = []
-        self._turn = asyncio.Lock()
         self.namespaces = Namespaces()
 
     async def kill_one(self) -> None:
-        """Kill after a moment; each kind once before any comes again."""
+        """Kill after a moment, or as soon as there is a page; each kind once before any comes again."""
         after_s, back_s = self._plan.uniform(0, 1.2), self._plan.uniform(0, 0.8)
         self._kinds = self._kinds or self._plan.sample(KINDS, len(KINDS))
         kind, number = self._kinds.pop(), self._plan.choice("12")
-        await asyncio.sleep(after_s)
-        async with self._turn:
-            await (self._kill_api(number, back_s) if kind == "api" else self._kill_behind(kind, number, back_s))
+        if kind != "page":
+            await asyncio.sleep(after_s)
+        await (self._kill_api(number, back_s) if kind == "api" else self._kill_behind(kind, number, back_s))
         self._kills[kind] += 1
 
     async def _kill_api(self, number: str, back_s: float) -> None:
@@ -153,8 +152,9 @@ class Deaths:
 
     async def _kill_behind(self, kind: str, number: str, back_s: float) -> None:
         name, give_up_at = f"worker-{number}", time.monotonic() + FIND_WITHIN_S
-        while not (victims := self._victims(name, kind)):
-            assert time.monotonic() < give_up_at, f"{name} has no {kind}\n{self._stand.logs()}"
+        names = ("worker-1", "worker-2") if kind == "page" else (name,)
+        while not (victims := [pid for each in names for pid in self._victims(each, kind)]):
+            assert time.monotonic() < give_up_at, f"{names} have no {kind}\n{self._stand.logs()}"
             await asyncio.sleep(0.02)
         for pid in victims:
             with contextlib.suppress(ProcessLookupError):
@@ -224,6 +224,7 @@ class Run:
             self._left -= 1
             self._begun += 1
             if self._begun % CALLS_PER_KILL == 2:
+                await asyncio.gather(*self._killing)
                 self._killing.append(asyncio.create_task(self.deaths.kill_one()))
             endpoint, url = self._plan.choice(list(_OFFERS)), self._plan.choice(self._urls)
             body = json.dumps({"url": url, "extract": "full"}).encode()

@@ -86,10 +86,11 @@ class Report:
             f"{group:12} {name:32} {max(each.seconds for each in all_of):6.2f} s  {_ends(all_of)}"
             for (group, name), all_of in pages.items()
         ]
+        late = sum(each.seconds > WAIT_S for each in self.rendered)
         slowest = max((each.seconds for each in self.rendered), default=0.0)
         lines += [
             f"{len(pages)} pages, {len(self.rendered)} times rendered in {self.seconds:.0f} s, {AT_ONCE} at once; "
-            f"the slowest took {slowest:.1f} s of {WAIT_S:.0f}, {sum(each.seconds > WAIT_S for each in self.rendered)} took longer",
+            f"the slowest took {slowest:.1f} s of {WAIT_S:.0f}, {late} took longer",
             f"ends: {_ends(self.rendered)}; {sum(each.is_again for each in self.rendered)} only when rendered again, alone",
             f"{self.namespaces} process namespaces; the worker's memory grew by {self.grown_mb:.0f} MB",
             f"violations: {len(self.all_violations)}",
