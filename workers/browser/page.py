@@ -27,6 +27,8 @@ MAX_FRAMES = 50
 MAX_REQUESTS = 200
 MAX_EVENTS = 20_000
 """A page of 200 requests makes about 2,000. Each costs the worker 20 us."""
+OPEN_S = 5.0
+"""Seconds for each command that opens a page."""
 MAX_SOURCE_BYTES = 4 << 20
 """Of the response that the browser keeps, for the source of the main document."""
 
@@ -110,7 +112,7 @@ class Page:
         self._loaders: set[str] = set()
 
     async def open(self, proxy: str) -> None:
-        """Make the context and an empty page in it. Raises CdpError, TimeoutError.
+        """Make the context and an empty page in it. Raises CdpError, also when the page's process has ended, and TimeoutError.
 
         Args:
             proxy: the address of its proxy, as the browser reaches it.
@@ -128,9 +130,9 @@ class Page:
         )
         self.target = created["targetId"]
         for result in self._set_up(self.session, "page"):
-            await result
+            await self._unless_crashed(result, OPEN_S)
         # Until there is a document: otherwise the empty page uses the time up.
-        await cdp.send("Emulation.setVirtualTimePolicy", self.session, policy="pause")
+        await self.send("Emulation.setVirtualTimePolicy", limit_s=OPEN_S, policy="pause")
 
     async def close(self) -> None:
         """Dispose of the context. Raises CdpError, TimeoutError: then the browser has to end."""
@@ -156,7 +158,10 @@ class Page:
 
     async def send(self, method: str, /, *, limit_s: float, **parameters: Any) -> dict[str, Any]:
         """Send a command to the page. Raises CdpError, at once when the page has crashed, and TimeoutError."""
-        result = self.browser.cdp.post(method, self.session, **parameters)
+        return await self._unless_crashed(self.browser.cdp.post(method, self.session, **parameters), limit_s)
+
+    async def _unless_crashed(self, result: asyncio.Future[dict[str, Any]], limit_s: float) -> dict[str, Any]:
+        # A command to a process that has ended is never answered.
         waited: set[asyncio.Future[Any]] = {result, self.crash}
         await asyncio.wait(waited, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
         if result.done():

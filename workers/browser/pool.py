@@ -122,8 +122,10 @@ class BrowserPool:
             try:
                 async with asyncio.timeout(max(1.0, deadline - RESERVED_S - time.monotonic())):
                     await page.open(address)
-            except (CdpError, TimeoutError):
+            except (CdpError, TimeoutError) as error:
                 browser.is_spent = True  # perhaps there is a context now whose id nobody knows
+                if isinstance(error, CdpError):  # which no page has done
+                    raise BrowserEnded(str(error)) from None
                 raise
             return await render(page, url, job, area=area, deadline=deadline)
         finally:

@@ -17,12 +17,15 @@ from jobs.hosts import PublicUrl, public_url
 from shared.outcome import DeadlineExceeded
 from shared.pools import Pool
 from shared.settings import InvalidSetting, Settings
+from tests.bench.proc import family
 from tests.workers.browser.conftest import ADDRESS, HOSTS
+from tests.workers.browser.namespaces import command
 from tests.workers.browser.site import Site
 from tests.workers.browser.test_launcher import wait_until
 from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
 from workers.browser import instance
 from workers.browser import program as programs
+from workers.browser.page import Page
 from workers.browser.pool import pages_at_once
 from workers.children import ChildPool
 from workers.egress.connect import Connector
@@ -184,3 +187,31 @@ def test_the_end(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
     assert launchers() == _BEFORE
     assert len(os.listdir("/proc/self/task")) <= threads_before
     own.close()
+
+
+def test_a_page_whose_process_dies_before_it_asks(
+    own: ChromiumBrowser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Is opened again: no site has done that, and its caller need not wait for the deadline."""
+    site.add("/", "<p>text</p>")
+    set_up, killed = Page._set_up, []
+
+    def of_pages() -> list[int]:
+        return [pid for pid in family(os.getpid()) if "--type=renderer" in command(pid)]
+
+    def killing(page: Page, session: str, kind: str) -> object:
+        if not killed:
+            wait_until(lambda: bool(of_pages()))
+            killed.extend(of_pages())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+        return set_up(page, session, kind)
+
+    monkeypatch.setattr(Page, "_set_up", killing)
+    began = time.monotonic()
+    page = own.render(
+        public_url(f"http://site.example.com:{site.port}/"), screenshot=None, deadline=time.monotonic() + 40
+    )
+    assert killed
+    assert "<p>text</p>" in page.html
+    assert time.monotonic() - began < 20
