@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -113,6 +113,7 @@ class Run:
         policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
         connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
         self._browser = ChromiumBrowser(connector, configured="", agent="test", pages=AT_ONCE)
+        self._before = _children()
         self._namespaces = Namespaces()
         self.report = Report()
         site.add("/ordinary", "<p>still here</p>")
@@ -123,7 +124,7 @@ class Run:
 
     def run(self, times: int) -> Report:
         """Render all of them so many times, and look at what is left."""
-        report, before = self.report, _children()
+        report = self.report
         self._browser.start()
         try:
             self._check_ordinary()
@@ -138,7 +139,7 @@ class Run:
         finally:
             self._browser.close()
         report.namespaces = len(self._namespaces)
-        report.violations += [f"process {pid} is left: {command(pid)}" for pid in _children() - before]
+        report.violations += [f"process {pid} is left: {command(pid)}" for pid in _children() - self._before]
         report.violations += self._namespaces.left()
         self._namespaces.close()
         if report.grown_mb > GROWN_MB:
@@ -175,7 +176,8 @@ class Run:
         for path, most in page.most.items():
             if (asked := self._site.count(place + path) - counted[path]) > most:
                 result.violations.append(f"asked for {path or 'itself'} {asked} times")
-        self._namespaces.note(proc.family(os.getpid()))
+        for child in _children() - self._before:
+            self._namespaces.note(proc.family(child))
         return result
 
     def _again_alone(self, result: Rendered) -> Rendered:
@@ -218,8 +220,14 @@ def _resident() -> int:
 
 
 def _children() -> set[int]:
-    """Processes that this one has started, zombies too, and theirs."""
-    return set(proc.family(os.getpid())) - {os.getpid()}
+    """Processes that this one has started, zombies too. Another test's browser may be one of them."""
+    found = set()
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with suppress(OSError):  # it has ended
+                parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+                found |= {int(path.name)} if parent == os.getpid() else set()
+    return found
 
 
 @contextmanager
