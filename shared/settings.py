@@ -30,6 +30,7 @@ PREFIX = "COINSLOT_"
 T = TypeVar("T")
 
 _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
+_MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
 _PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT"})
 
 
@@ -47,6 +48,8 @@ class Settings:
     """Port that the API listens on."""
     base_url: str = "http://127.0.0.1:4020"
     """Public address of the API, as callers see it: it is part of every challenge and discovery document."""
+    contact: str = ""
+    """Where people write to about this installation, ``mailto:shop@example.com`` or an https address. It is public."""
     ledger_url: str = "redis://127.0.0.1:4022/0"
     """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`."""
     queue_url: str = "redis://127.0.0.1:4023/0"
@@ -198,6 +201,9 @@ def _check(name: str, value: object) -> None:
             _require(are_all, name, "be http(s) addresses without fragment, separated by commas")
         case str() if name == "LOG":
             _require(value in ("text", "json"), name, "be text or json")
+        case str() if name == "CONTACT":
+            is_one = re.fullmatch(_MAILTO, value, re.ASCII) is not None or _is_address(value, ("https",))
+            _require(is_one, name, "be mailto: and a mail address, or an https address")
         case str() if name == "FAILPOINT":
             try:
                 failpoints.parse(value)

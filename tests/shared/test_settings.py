@@ -23,6 +23,7 @@ READ: dict[str, tuple[str, Any]] = {
     "host": ("0.0.0.0", "0.0.0.0"),
     "port": ("8080", 8080),
     "base_url": ("https://shop.test", "https://shop.test"),
+    "contact": ("mailto:shop@example.com", "mailto:shop@example.com"),
     "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),
     "queue_url": ("unix:///run/queue.sock", "unix:///run/queue.sock"),
     "key_file": ("/run/secrets/key", Path("/run/secrets/key")),
@@ -138,6 +139,13 @@ def test_the_base_url_follows_the_port() -> None:
     assert read(base_url="https://shop.test/shelf//").base_url == "https://shop.test/shelf"
 
 
+def test_a_contact_is_a_mail_address_or_a_page() -> None:
+    """Both are public, in the API's documents."""
+    assert read(contact="https://shop.test/about?x#y").contact == "https://shop.test/about?x#y"
+    assert "mailto:shop@example.com" in repr(read(contact="mailto:shop@example.com"))
+    assert read().contact == ""
+
+
 WRONG = {
     "port": ["x", "0", "-1", "65536", "1.5", "1e3", "0x50", "40 20", "4020;"],
     "facilitator_port": ["x", "0", "-1", "65536", "99999999999999999999"],
@@ -156,6 +164,18 @@ WRONG = {
         "http://h?q=1",
         "http://h#f",
         "https:h",
+    ],
+    "contact": [
+        "x",
+        "shop@example.com",
+        "mailto:",
+        "mailto:shop",
+        "mailto:shop@example.com?subject=x",
+        "mailto:shop@example.com\nEncryption: x",
+        "http://shop.test",
+        "https://",
+        "https://shop.test/\nx",
+        "javascript:alert(1)",
     ],
     "evm_facilitator_url": ["x", "redis://h", "https://", "http://h?key=1", "file:///etc/passwd"],
     "ledger_url": ["x", "http://h:1", "127.0.0.1:6379", "memory://", "rediss"],
