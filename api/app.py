@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
-from litestar import HttpMethod, Litestar, MediaType, Request, Response, asgi, route
+from litestar import Litestar, Request, Response, asgi
 from litestar.exceptions import HTTPException
-from litestar.handlers import BaseRouteHandler
 
 from api.call_log import CallLog
-from api.discovery.documents import documents
+from api.discovery import routes as discovery
+from api.discovery.catalogue import Catalogue
 from api.disk import Disk
 from api.dispatch import Dispatcher
 from api.errors import ERROR_KINDS, Problem
@@ -117,7 +117,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     return Litestar(
         route_handlers=[
             *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
-            *_document_routes(gates, settings),
+            *discovery.routes(_catalogue(gates, settings)),
             *readiness.routes(),
         ],
         # Of the free routes, whose OPTIONS Litestar answers. Paid calls write theirs (api/http.py).
@@ -138,19 +138,14 @@ def _readable(catalogue: Sequence[Endpoint], settings: Settings) -> Iterator[End
             log.warning("%s is not sold: the settings name no node of %s", endpoint.name, " or ".join(endpoint.reads))
 
 
-def _document_routes(gates: Sequence[PaymentGate], settings: Settings) -> list[BaseRouteHandler]:
-    """The discovery documents: bytes that never change while the process lives."""
-
-    def served(path: str, body: bytes) -> BaseRouteHandler:
-        @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], media_type=MediaType.JSON, sync_to_thread=False)
-        def document() -> Response[bytes]:
-            return Response(body, media_type=MediaType.JSON, headers={"Cache-Control": "public, max-age=60"})
-
-        return document
-
-    listings = [gate.listing for gate in gates]
-    updated = int(datetime.fromisoformat(UPDATED).timestamp())
-    return [served(path, body) for path, body in documents(listings, settings.base_url, last_updated=updated).items()]
+def _catalogue(gates: Sequence[PaymentGate], settings: Settings) -> Catalogue:
+    """What discovery shows of the gates."""
+    return Catalogue(
+        lambda: [gate.listing for gate in gates],
+        base_url=settings.base_url,
+        last_updated=int(datetime.fromisoformat(UPDATED).timestamp()),
+        contact=settings.contact,
+    )
 
 
 # What Litestar itself refuses: a Host header that is none, an unknown path, a wrong method.
@@ -158,16 +153,11 @@ _CODES = {400: "invalid_url", 404: "not_found", 405: "method_not_allowed"}
 
 
 def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """The answer to what Litestar refuses, in the same form as every other error."""
-    status = getattr(error, "status_code", 500)
-    code = _CODES.get(status, "internal_error")
+    """The answer to what a free route or Litestar refuses, in the same form as every other error."""
     call_id = request_id(request.scope)
-    if code == "internal_error":
+    problem = error if isinstance(error, Problem) else _refused(error)
+    if problem.code == "internal_error":
         log.error("request %s to %s failed", call_id, request.scope["path"], exc_info=error)
-    detail = ERROR_KINDS[code].title + "."
-    if code == "not_found":
-        detail += " /openapi.json lists what is sold."
-    problem = Problem(code=code, detail=detail)
     is_paid = any(name in (PAYMENT_SIGNATURE, X_PAYMENT) for name, _ in request.scope["headers"])
     CallLog(call_id, endpoint="-", is_paid=is_paid).failed(problem)
     answer = problem_answer(problem, instance=request.scope["path"], request_id=call_id)
@@ -177,10 +167,18 @@ def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[byte
         status_code=answer.status,
         media_type=headers.pop("content-type"),
         headers={
-            **(getattr(error, "headers", None) or {}),  # Allow
+            **((isinstance(error, HTTPException) and error.headers) or {}),  # Allow
             **headers,
             "X-Request-Id": call_id,
             "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
         },
     )
+
+
+def _refused(error: Exception) -> Problem:
+    code = _CODES.get(getattr(error, "status_code", 500), "internal_error")
+    detail = ERROR_KINDS[code].title + "."
+    if code == "not_found":
+        detail += " /openapi.json lists what is sold."
+    return Problem(code=code, detail=detail)

@@ -55,6 +55,27 @@ MOST_BYTES = "most_bytes"
 decoded. A longer field is refused before it is decoded, because decoding it would block the API's event loop."""
 
 
+EXTRA_JSON_SCHEMA = "EXTRA_JSON_SCHEMA"
+"""The name of a class variable of a request Struct: keywords of JSON Schema for what no single field can say."""
+
+
+def exactly_one_of(first: str, second: str) -> dict[str, Any]:
+    """JSON Schema: one of two fields on the wire is there and not null, and the other is not.
+
+    It is said with `if`: of `oneOf` beside `properties`, openapi-python-client 0.29 makes classes without the properties.
+    """
+    return {"if": _given(first), "then": {"properties": {second: {"type": "null"}}}, "else": _given(second)}
+
+
+def at_least_one_of(first: str, second: str) -> dict[str, Any]:
+    """JSON Schema: one of two fields on the wire is there and not null, or both are."""
+    return {"if": _given(first), "else": _given(second)}
+
+
+def _given(field: str) -> dict[str, Any]:
+    return {"required": [field], "properties": {field: {"type": "string"}}}
+
+
 class InvalidField(ValueError):
     """A request value is refused. Raise it from a request Struct's ``__post_init__``.
 

@@ -81,11 +81,21 @@ def catalogue_document(listings: Sequence[Listing], last_updated: int) -> dict[s
     Args:
         last_updated: Unix seconds.
     """
-    items = [_item(listing, last_updated) for listing in published(listings)]
+    found = items(listings, last_updated)
+    return page(found, limit=len(found), offset=0, total=len(found))
+
+
+def items(listings: Sequence[Listing], last_updated: int) -> list[dict[str, Any]]:
+    """One for each listed call, all of them of the type "http"."""
+    return [_item(listing, last_updated) for listing in published(listings)]
+
+
+def page(shown: Sequence[Any], *, limit: int, offset: int, total: int) -> dict[str, Any]:
+    """A facilitator's answer to GET /discovery/resources: these items, of `total` that there are."""
     return {
         "x402Version": X402_VERSION,
-        "items": items,
-        "pagination": {"limit": len(items), "offset": 0, "total": len(items)},
+        "items": shown,
+        "pagination": {"limit": limit, "offset": offset, "total": total},
     }
 
 

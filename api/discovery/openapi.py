@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.discovery import pricing, schemas
+from api.discovery import pricing, problem, schemas
 from api.discovery.listing import Listing
 from api.discovery.published import published
 from api.discovery.resource import MIME_TYPE, SERVICE_NAME
@@ -23,12 +23,13 @@ DOCUMENT_VERSION = "1.0.0"
 
 _DESCRIPTION = (
     "Single-purpose API calls for agents, sold one at a time over x402: POST, get a price, pay, get the answer. "
-    "No account, no API key, no subscription."
+    "No account, no API key, no subscription. Words of an enumeration are case-sensitive, unless their field says otherwise."
 )
 
 # Agents read this instead of documentation; above 4000 characters, readers of the profile cut it off.
 _GUIDANCE = """\
-Every operation is a POST with a JSON body, answered with JSON. Nothing but payment is asked for.
+Every operation is a POST with a JSON body, answered with JSON. Nothing but payment is asked for. Words of an \
+enumeration are case-sensitive, unless their field says otherwise.
 
 How to call:
 1. Send the request. An unpaid call is answered 402 and costs nothing, whatever its body. The challenge is in the body \
@@ -52,6 +53,8 @@ you echo. The same request under that name is charged once, however often it is 
 
 The payer's wallet is the caller's identity: there is no account and no key."""
 
+_UPSTREAM = "UpstreamProblem"
+
 _TAGS = {
     Category.UTILITY: "Small tools on what you send.",
     Category.DATA: "Facts fetched from the web and from chains.",
@@ -59,11 +62,12 @@ _TAGS = {
 }
 
 
-def document(listings: Sequence[Listing], base_url: str) -> dict[str, Any]:
+def document(listings: Sequence[Listing], base_url: str, contact: str = "") -> dict[str, Any]:
     """The document of the listed calls.
 
     Args:
         base_url: public address of the API, without a trailing slash.
+        contact: COINSLOT_CONTACT. Empty: people are sent to `base_url`.
     """
     shown = published(listings)
     categories = {listing.endpoint.category for listing in shown}
@@ -72,12 +76,15 @@ def document(listings: Sequence[Listing], base_url: str) -> dict[str, Any]:
         endpoint = listing.endpoint
         shared["schemas"][_component(endpoint, "Request")] = schemas.of(endpoint.request)
         shared["schemas"][_component(endpoint, "Response")] = schemas.of(endpoint.response)
+        if endpoint.failures:
+            shared["schemas"][_component(endpoint, _UPSTREAM)] = problem.upstream(endpoint.failures)
     return {
         "openapi": OPENAPI_VERSION,
         "info": {
             "title": SERVICE_NAME,
             "version": DOCUMENT_VERSION,
             "description": _DESCRIPTION,
+            "contact": _contact(contact or base_url),
             "license": {"name": "MIT", "identifier": "MIT"},
             "x-guidance": _GUIDANCE,
         },
@@ -103,8 +110,13 @@ def _operation(listing: Listing) -> dict[str, Any]:
                 MIME_TYPE: {"schema": _reference(endpoint, "Request"), "example": endpoint.example.request},
             },
         },
-        "responses": responses(endpoint, _reference(endpoint, "Response")),
+        "responses": responses(endpoint, _reference(endpoint, "Response"), _reference(endpoint, _UPSTREAM)),
     }
+
+
+def _contact(address: str) -> dict[str, str]:
+    mail = address.removeprefix("mailto:")
+    return {"name": SERVICE_NAME} | ({"url": address} if mail == address else {"email": mail})
 
 
 def _component(endpoint: Endpoint, side: str) -> str:

@@ -58,6 +58,7 @@ def payment_info(listing: Listing) -> dict[str, Any]:
                     "payTo": offer.pay_to,
                     "amount": offer.amount,
                     "maxTimeoutSeconds": offer.max_timeout_seconds,
+                    "extra": offer.extra,
                 }
             }
         ],

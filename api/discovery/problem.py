@@ -27,8 +27,9 @@ PROBLEM_SCHEMA: dict[str, Any] = {
         "requestId": {"type": "string", "description": "Name it when you report the problem."},
         "retryable": {"type": "boolean", "description": "Whether the same request can succeed later."},
         "retryAfterSeconds": {"type": ["integer", "null"], "minimum": 0, "description": "How long to wait first."},
+        # No `enum` of more than one type: openapi-python-client 0.29 drops the whole component for it.
         "charged": {
-            "enum": [True, False, "unknown"],
+            "oneOf": [{"type": "boolean"}, {"type": "string", "const": "unknown"}],
             "description": "Whether the payment was settled. After unknown, send the same one again, never a new one.",
         },
         "retryWithSamePayment": {
@@ -53,12 +54,43 @@ PROBLEM_SCHEMA: dict[str, Any] = {
 }
 
 
-def narrowed(status: int, reasons: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The schema of the problems that answer with `status`: the component, and the codes and reasons it can have."""
-    known: dict[str, Any] = {
-        "status": {"const": status},
-        "code": {"enum": [code for code, kind in ERROR_KINDS.items() if kind.status == status]},
+COMPONENTS = {
+    400: "BadRequestProblem",
+    409: "ConflictProblem",
+    413: "ContentTooLargeProblem",
+    415: "UnsupportedMediaTypeProblem",
+    429: "TooManyRequestsProblem",
+    500: "InternalErrorProblem",
+    502: "UpstreamProblem",
+    503: "UnavailableProblem",
+    504: "DeadlineExceededProblem",
+}
+"""The component of each status. They have names, because a generator makes a class of every schema without one, in every
+operation anew."""
+
+
+def components() -> dict[str, Any]:
+    """The schemas of problems by name: of all, and of each status with the codes that it can have."""
+    narrowed = {name: _narrowed(_known(status)) for status, name in COMPONENTS.items()}
+    # Written out, because generators cannot narrow a string or null to a string.
+    narrowed[COMPONENTS[502]] = PROBLEM_SCHEMA | {
+        "properties": PROBLEM_SCHEMA["properties"]
+        | _known(502)
+        | {"reason": {"type": "string", "description": PROBLEM_SCHEMA["properties"]["reason"]["description"]}}
     }
-    if reasons:
-        known["reason"] = {"enum": list(reasons)}
-    return {"allOf": [{"$ref": f"#/components/schemas/{COMPONENT}"}, {"properties": known}]}
+    return {COMPONENT: PROBLEM_SCHEMA} | narrowed
+
+
+def upstream(reasons: tuple[str, ...]) -> dict[str, Any]:
+    """The schema of the 502 of an endpoint that documents these reasons."""
+    return _narrowed({"reason": {"type": "string", "enum": list(reasons)}}, COMPONENTS[502])
+
+
+def _known(status: int) -> dict[str, Any]:
+    codes = [code for code, kind in ERROR_KINDS.items() if kind.status == status]
+    # An `enum` of one, because generators cannot narrow an integer to a `const`.
+    return {"status": {"type": "integer", "enum": [status]}, "code": {"type": "string", "enum": codes}}
+
+
+def _narrowed(known: dict[str, Any], of: str = COMPONENT) -> dict[str, Any]:
+    return {"allOf": [{"$ref": f"#/components/schemas/{of}"}, {"type": "object", "properties": known}]}

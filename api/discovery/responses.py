@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.discovery import schemas
-from api.discovery.problem import COMPONENT as PROBLEM
-from api.discovery.problem import MEDIA_TYPE, PROBLEM_SCHEMA, narrowed
+from api.discovery import problem, schemas
+from api.discovery.problem import MEDIA_TYPE
 from api.discovery.resource import MIME_TYPE
 from shared.endpoint import Endpoint, Flavour
 from shared.x402.wire import X402_VERSION, Challenge, Settlement
@@ -21,17 +20,18 @@ _RETRY_WITH = {
 }
 
 
-def responses(endpoint: Endpoint, example_schema: dict[str, Any]) -> dict[str, Any]:
+def responses(endpoint: Endpoint, answer: dict[str, Any], upstream: dict[str, Any]) -> dict[str, Any]:
     """The `responses` of an operation.
 
     Args:
-        example_schema: the schema of the 200 body, or a reference to it.
+        answer: the schema of the 200 body, or a reference to it.
+        upstream: the same of the 502 body, which an endpoint without documented failures does not have.
     """
     found = {
         "200": {
             "description": "The answer, paid for.",
             "headers": _receipt_headers() | _headers(*_RATE),
-            "content": {MIME_TYPE: {"schema": example_schema, "example": endpoint.example.response}},
+            "content": {MIME_TYPE: {"schema": answer, "example": endpoint.example.response}},
         },
         "400": _shared("BadRequest"),
         "402": _payment_required(endpoint.flavour),
@@ -42,10 +42,9 @@ def responses(endpoint: Endpoint, example_schema: dict[str, Any]) -> dict[str, A
     }
     if endpoint.failures:
         found["502"] = _problem(
-            502,
+            upstream,
             "Another system failed. Repeat the request with the same payment to run it again, free.",
             _receipt_headers(),
-            endpoint.failures,
         )
     return found | {"500": _shared("InternalError"), "503": _shared("Unavailable"), "504": _shared("DeadlineExceeded")}
 
@@ -53,7 +52,7 @@ def responses(endpoint: Endpoint, example_schema: dict[str, Any]) -> dict[str, A
 def components() -> dict[str, Any]:
     """The `components` that responses refer to, without the endpoints' own schemas."""
     return {
-        "schemas": {_CHALLENGE: _challenge_schema(), _RECEIPT: _receipt_schema(), PROBLEM: PROBLEM_SCHEMA},
+        "schemas": {_CHALLENGE: _challenge_schema(), _RECEIPT: _receipt_schema(), **problem.components()},
         "headers": _HEADERS,
         "responses": {
             "BadRequest": _problem(
@@ -139,11 +138,12 @@ def _receipt_headers() -> dict[str, Any]:
 def _challenge_schema() -> dict[str, Any]:
     # The wire's Structs are decoded leniently and speak of Python names; what we send has these members always.
     schema = schemas.of(Challenge, described=False)
-    schema["properties"]["x402Version"] = {"const": X402_VERSION}
-    schema["properties"]["accepts"]["minItems"] = 1
-    schema["required"] = ["x402Version", *schema["required"]]
+    properties = schema["properties"]
     return schema | {
-        "description": "The x402 challenge: its `accepts` is the authority for price, asset and recipient."
+        "properties": properties
+        | {"x402Version": {"const": X402_VERSION}, "accepts": properties["accepts"] | {"minItems": 1}},
+        "required": ["x402Version", *schema["required"]],
+        "description": "The x402 challenge: its `accepts` is the authority for price, asset and recipient.",
     }
 
 
@@ -151,11 +151,11 @@ def _receipt_schema() -> dict[str, Any]:
     return schemas.of(Settlement, described=False) | {"description": "The x402 receipt of a settlement."}
 
 
-def _problem(status: int, description: str, headers: dict[str, Any], reasons: tuple[str, ...] = ()) -> dict[str, Any]:
-    response: dict[str, Any] = {
-        "description": description,
-        "content": {MEDIA_TYPE: {"schema": narrowed(status, reasons)}},
-    }
+def _problem(schema: int | dict[str, Any], description: str, headers: dict[str, Any]) -> dict[str, Any]:
+    """A response. Its schema is given, or is the component of this status."""
+    if isinstance(schema, int):
+        schema = {"$ref": f"#/components/schemas/{problem.COMPONENTS[schema]}"}
+    response: dict[str, Any] = {"description": description, "content": {MEDIA_TYPE: {"schema": schema}}}
     return response | {"headers": headers} if headers else response
 
 

@@ -6,10 +6,13 @@ and indexers cut it out of them, so every reference is replaced by what it point
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+
+from shared.endpoint import EXTRA_JSON_SCHEMA
 
 Schema = dict[str, Any]
 
@@ -22,8 +25,9 @@ _NAMED = ("properties",)
 _JSON_TYPES = {str: "string", int: "integer", type(None): "null"}
 
 
+@functools.cache  # several documents show each schema, and are built again while calls are answered
 def of(struct: type[msgspec.Struct], *, described: bool = True) -> Schema:
-    """The schema of a Struct's JSON form, self-contained and without `$schema`.
+    """The schema of a Struct's JSON form, self-contained and without `$schema`. Every call returns the same object.
 
     Class names never appear: every request is called `Request`, and a reader would take that for the name of a type.
     The first paragraph of a Struct's docstring is its description, so it speaks of fields by their names on the wire.
@@ -35,7 +39,7 @@ def of(struct: type[msgspec.Struct], *, described: bool = True) -> Schema:
         ValueError: the Struct contains itself, which cannot be written without references.
     """
     (root,), components = msgspec.json.schema_components((struct,), ref_template="{name}")
-    return _inlined(root, components, (), described)
+    return _inlined(root, components, (), described) | getattr(struct, EXTRA_JSON_SCHEMA, {})
 
 
 def outline(struct: type[msgspec.Struct]) -> Schema:
@@ -76,6 +80,9 @@ def _inlined(schema: Schema, components: Mapping[str, Schema], inside: tuple[str
         # What stands beside a reference (a field's description, its default) speaks of this place, so it wins.
         result = _component(components[name]) | result
         inside = (*inside, name)
+    # `maxItems` says the same of a tuple, and openapi-python-client 0.29 refuses a schema that is `false`.
+    if result.get("items") is False and result.get("maxItems") == len(result["prefixItems"]):
+        del result["items"]
     # An OpenAPI hint that maps tags to references; the tags' own `enum` says the same.
     result.pop("discriminator", None)
     if not described:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import msgspec
@@ -79,6 +79,7 @@ class PaymentGate:
         if not self._priced:
             raise ValueError(f"{endpoint.name}: none of its rails is configured")
         self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
+        """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
         if endpoint.listed:
@@ -162,6 +163,8 @@ class PaymentGate:
         """Offer only rails that are up from now on, or all of them when none is up: a challenge has at least one offer."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
+        shown = (offer or priced for (offer, _), (priced, _) in zip(completed, self._priced, strict=True))
+        self.listing = replace(self.listing, offers=tuple(shown))
         offered = [_open(offer, rail) for offer, rail in self._current if rail.is_up]
         self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in self._priced)
         self._form.cache_clear()

@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     amount: Annotated[
         str,
         msgspec.Meta(
-            description="In the token's smallest unit: decimal digits, 0x and hex digits, or `unlimited`.",
+            description="In the token's smallest unit: decimal digits, 0x and hex digits, or `unlimited` in any case.",
             # Shown, not checked: the message says more than a pattern.
             extra_json_schema={
                 "pattern": "^([0-9]{1,80}|0[xX][0-9a-fA-F]{1,64}|[uU][nN][lL][iI][mM][iI][tT][eE][dD])$"

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -36,7 +36,12 @@ CallData = Annotated[Data, msgspec.Meta(extra={MOST_BYTES: MAX_BODY_BYTES})]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`to`: null creates a contract. `data`: calldata. `value`: wei. `from`: the sender; the zero address when null."""
+    """`to`: null creates a contract, with `data` as its code. `value`: wei. `from`: the sender; the zero address when null."""
+
+    EXTRA_JSON_SCHEMA: ClassVar = {
+        "if": {"required": ["to"], "properties": {"to": {"type": "string"}}},
+        "else": {"required": ["data"], "properties": {"data": {"minLength": len("0x00")}}},
+    }
 
     chain: ChainName
     to: Address | None = None

@@ -48,7 +48,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     record_type: Annotated[
         str,
         msgspec.Meta(
-            description="Record type.",
+            description="Record type, in upper or lower case.",
             # In the schema only: lower case is accepted too.
             extra_json_schema={"enum": list(RECORD_TYPES)},
         ),

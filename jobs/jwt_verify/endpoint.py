@@ -10,7 +10,7 @@ trusted, so that the caller can find a mistake.
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ from jobs.jwt_verify.secret import Encoding, shared_secret
 from jobs.jwt_verify.signature import Caution, check
 from jobs.jwt_verify.token import Fault, read
 from jobs.ports import Context
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool, exactly_one_of
 from shared.money import Price
 
 MAX_CHARACTERS = 16 * 1024
@@ -35,6 +35,8 @@ Names = Annotated[list[Name], msgspec.Meta(min_length=1, max_length=MAX_NAMES)]
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
     """A token, and exactly one of `publicKey` and `sharedSecret`. Where null is the default, it means absent."""
+
+    EXTRA_JSON_SCHEMA: ClassVar = exactly_one_of("publicKey", "sharedSecret")
 
     token: Annotated[
         str,

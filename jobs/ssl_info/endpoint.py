@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -22,7 +22,7 @@ from jobs.ssl_info import examination
 from jobs.ssl_info.examination import Findings, Link, Question
 from jobs.ssl_info.names import Name
 from jobs.ssl_info.trust import Distrust
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool, at_least_one_of
 from shared.money import Price
 
 HANDSHAKE_LIMIT_S = 5.0
@@ -36,6 +36,8 @@ Host = Annotated[str, msgspec.Meta(min_length=1, max_length=1012)]
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A server. One of `hostname` and `host` is required. If both are given, they must name the same host."""
+
+    EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("hostname", "host")
 
     hostname: Annotated[Host | None, msgspec.Meta(description="Public name of the server. No IP address.")] = None
     host: Annotated[Host | None, msgspec.Meta(description="Another name of `hostname`.")] = None

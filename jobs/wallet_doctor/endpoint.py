@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from jobs.chain.request import Address, ChainName
@@ -24,7 +26,7 @@ from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, truth, word
 from jobs.ports import Context
 from jobs.wallet_doctor.advice import DUST_ATOMIC, Recommendation, Wallet, min_gas_wei, recommendations
-from shared.endpoint import Example, InvalidField
+from shared.endpoint import Example, InvalidField, at_least_one_of
 from shared.money import Price
 from shared.outcome import UpstreamFailed
 from shared.x402.networks import EVM_USDC
@@ -35,6 +37,8 @@ L1_BYTES = 250
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A wallet. One of `address` and `wallet` is needed; when both are given they must be the same."""
+
+    EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("address", "wallet")
 
     address: Address | None = None
     wallet: Address | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -52,6 +52,11 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
     `timestamp` is required for slack only, and `headers` is used for cdp only. Absent and null are the same.
     """
+
+    EXTRA_JSON_SCHEMA: ClassVar = {
+        "if": {"required": ["provider"], "properties": {"provider": {"const": "slack"}}},
+        "then": {"required": ["timestamp"], "properties": {"timestamp": {"type": ["string", "integer"]}}},
+    }
 
     provider: Annotated[
         str,

@@ -61,7 +61,9 @@ async def test_a_long_response_is_sent_in_pieces(body: bytes, lengths: list[int]
     assert [piece["more_body"] for piece in pieces] == [True] * (len(pieces) - 1) + [False]
 
 
-@pytest.mark.parametrize("path", ["/v1/cdp/echo", "/openapi.json", "/.well-known/x402", "/healthz", "/readyz"])
+@pytest.mark.parametrize(
+    "path", ["/v1/cdp/echo", "/openapi.json", "/discovery/resources", "/.well-known/x402", "/healthz", "/readyz"]
+)
 async def test_a_browser_may_call_every_path(shop: httpx.AsyncClient, path: str) -> None:
     """The preflight allows what clients send; every answer may be read, and so may its payment headers."""
     asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "payment-signature"}

@@ -671,7 +671,9 @@ async def test_a_failure_that_is_not_known_here_is_still_truthful(
     assert decoded(answer.headers["payment-response"])["success"] is True
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/openapi.json", "/bazaar.json", "/.well-known/x402"])
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/openapi.json", "/bazaar.json", "/discovery/resources", "/.well-known/x402"]
+)
 async def test_free_paths_answer_head_and_say_what_is_allowed(shop: httpx.AsyncClient, path: str) -> None:
     """Monitors probe with HEAD; a wrong method is 405 with Allow, as a problem document."""
     head = await shop.head(path)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.discovery import schemas
 from jobs.catalogue import CATALOGUE, DIGEST, UPDATED
 from shared.endpoint import Category, Endpoint, Example, Flavour
 from shared.money import Price
@@ -32,8 +33,8 @@ def _shown(endpoint: Endpoint) -> dict[str, Any]:
         "flavour": endpoint.flavour.value,
         "rails": [rail.value for rail in endpoint.rails],
         "summary": endpoint.summary,
-        "request": msgspec.json.schema(endpoint.request),
-        "response": msgspec.json.schema(endpoint.response),
+        "request": schemas.of(endpoint.request),
+        "response": schemas.of(endpoint.response),
         "example": [endpoint.example.request, endpoint.example.response],
         "failures": endpoint.failures,
         "body_optional": endpoint.body_optional,

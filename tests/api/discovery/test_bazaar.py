@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 from x402.extensions.bazaar import (
+    ListDiscoveryResourcesParams,
     extract_discovery_info,
     validate_and_extract,
     validate_discovery_extension_spec,
@@ -21,8 +22,10 @@ from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync
 from x402.schemas import PaymentRequired, PaymentRequirements
 
 from api.discovery import bazaar
+from api.discovery.catalogue import Catalogue
 from api.discovery.listing import Listing
 from api.discovery.resource import resource
+from api.discovery.routes import RESOURCES
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.wire import Challenge
@@ -155,6 +158,30 @@ def test_a_buyer_reads_the_catalogue_with_the_sdk(shop: tuple[Listing, ...]) -> 
         offers = [PaymentRequirements.model_validate(offer) for offer in item.accepts or []]
         assert [offer.amount for offer in offers] == [offer.amount for offer in listing.offers]
         assert validate_and_extract((item.extensions or {})["bazaar"]).valid
+
+
+def test_a_buyer_reads_it_in_parts_with_the_sdk(shop: tuple[Listing, ...], base_url: str) -> None:
+    """The official client asks /discovery/resources of any facilitator: the parts together are /bazaar.json."""
+    catalogue = Catalogue(lambda: shop, base_url=base_url, last_updated=LAST_UPDATED)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked = request.url.params
+        assert request.url.path == RESOURCES
+        body = catalogue.resources(kind=asked["type"], limit=int(asked["limit"]), offset=int(asked["offset"]))
+        return httpx.Response(200, content=body)
+
+    found: list[dict[str, Any]] = []
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        client = HTTPFacilitatorClientSync(FacilitatorConfig(url=base_url, http_client=http))
+        for offset in range(0, 30, 10):
+            listed = with_bazaar(client).extensions.bazaar.list_resources(
+                ListDiscoveryResourcesParams(type="http", limit=10, offset=offset)
+            )
+            assert (listed.pagination.limit, listed.pagination.offset, listed.pagination.total) == (10, offset, 28)
+            found += [item.resource for item in listed.items]
+    assert found == [item["resource"] for item in json.loads(catalogue.documents["/bazaar.json"])["items"]]
+    nothing = {"x402Version": 2, "items": [], "pagination": {"limit": 20, "offset": 0, "total": 0}}
+    assert json.loads(catalogue.resources(kind="mcp")) == nothing
 
 
 def test_the_item_has_the_fields_of_the_specification(shop: tuple[Listing, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from api.discovery import openapi
+from api.discovery import openapi, problem
 from api.discovery.listing import Listing
 from api.errors import ERROR_KINDS, Problem
 from shared.endpoint import Endpoint
@@ -56,6 +56,36 @@ def test_it_has_the_versions_and_the_licence_of_the_specification(document: dict
     assert document["servers"] == [{"url": base_url}]
 
 
+@pytest.mark.parametrize(
+    ("contact", "shown"),
+    [
+        ("", {"url": "https://coinslot.example"}),
+        ("https://shop.example/about", {"url": "https://shop.example/about"}),
+        ("mailto:shop@example.com", {"email": "shop@example.com"}),
+    ],
+)
+def test_it_says_whom_to_write_to(base_url: str, contact: str, shown: dict[str, str]) -> None:
+    """A mail address or a page of the operator's; without one, the service itself."""
+    assert openapi.document((), base_url, contact)["info"]["contact"] == {"name": "Coinslot"} | shown
+
+
+def _schemas(part: Any) -> Iterator[dict[str, Any]]:
+    """Every object in a part of the document, examples too."""
+    if isinstance(part, dict):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _schemas(inner)
+
+
+def test_no_schema_is_one_that_generators_refuse(document: dict[str, Any]) -> None:
+    """openapi-python-client fails on `items: false`, drops an enum of several types, and takes a `oneOf` for the whole."""
+    for schema in _schemas(document["components"]["schemas"]):
+        assert schema.get("items") is not False
+        if isinstance(choices := schema.get("enum"), list):
+            assert len({type(choice) for choice in choices if choice is not None}) == 1
+        assert not ("oneOf" in schema and "properties" in schema)
+
+
 def test_guidance_is_short_enough_to_be_read_whole(document: dict[str, Any]) -> None:
     """Readers of the discovery profile cut guidance off above 4000 characters."""
     assert 0 < len(document["info"]["x-guidance"]) <= 4000
@@ -70,12 +100,15 @@ def test_only_the_listed_calls_are_in_it(document: dict[str, Any], shop: tuple[L
 
 
 def test_names_do_not_collide(document: dict[str, Any]) -> None:
-    """Operation ids are distinct, and so are the component names of all requests and responses, in any case."""
+    """Operation ids are distinct, and so are the component names of all bodies, in any case."""
     ids = [item["post"]["operationId"] for item in document["paths"].values()]
     names = list(document["components"]["schemas"])
     assert len(set(ids)) == 28
-    assert len({name.lower() for name in names}) == len(names) == 2 * 28 + 3
-    assert {"EchoRequest", "ChainErc20BalanceResponse", "X402DiscoverRequest"} <= set(names)
+    assert len({name.lower() for name in names}) == len(names)
+    of_all = {"PaymentRequired", "SettlementResponse", "ProblemDetails", *problem.COMPONENTS.values()}
+    assert len(names) == 2 * 28 + 1 + len(of_all)
+    own = {"EchoRequest", "ChainErc20BalanceResponse", "X402DiscoverRequest", "YoutubeUpstreamProblem"}
+    assert of_all | own <= set(names)
 
 
 def test_every_operation_is_complete(document: dict[str, Any]) -> None:
@@ -119,13 +152,14 @@ def test_502_is_there_with_its_reasons_and_only_then(document: dict[str, Any]) -
     ]
     media_type = ("content", "application/problem+json", "schema")
     validator = _validator(document, "paths", "/v1/cdp/youtube", "post", "responses", "502", *media_type)
-    problem = json.loads(
+    body = json.loads(
         Problem(code="upstream_failed", detail="It failed.", charged=True, reason="no_captions").body(
             instance="/v1/cdp/youtube", request_id="1"
         )
     )
-    validator.validate(problem)
-    assert not validator.is_valid(problem | {"reason": "bad_mood"})
+    validator.validate(body)
+    assert not validator.is_valid(body | {"reason": "bad_mood"})
+    assert not validator.is_valid(body | {"status": 503})
 
 
 @pytest.mark.parametrize(
@@ -185,16 +219,17 @@ def test_our_receipt_is_an_instance_of_its_schema(document: dict[str, Any]) -> N
 def test_every_problem_is_an_instance_of_its_schema(document: dict[str, Any], code: str, charged: bool | str) -> None:
     """Every failure that the API can write validates against the shared schema and, where documented, its response."""
     kind = ERROR_KINDS[code]
-    problem = Problem(code=code, detail="So.", charged=charged, field="a.b", details=({"field": "a"},), retry_after_s=3)
-    body = json.loads(problem.body(instance="/v1/cdp/echo", request_id="1"))
+    failed = Problem(code=code, detail="So.", charged=charged, field="a.b", details=({"field": "a"},), retry_after_s=3)
+    body = json.loads(failed.body(instance="/v1/cdp/echo", request_id="1"))
     _validator(document, "components", "schemas", "ProblemDetails").validate(body)
     assert set(body) == set(document["components"]["schemas"]["ProblemDetails"]["properties"])
     for name, response in document["components"]["responses"].items():
-        known = response["content"]["application/problem+json"]["schema"]["allOf"][1]["properties"]
+        reference = response["content"]["application/problem+json"]["schema"]["$ref"]
+        known = document["components"]["schemas"][reference.rpartition("/")[2]]["allOf"][1]["properties"]
         validator = _validator(
             document, "components", "responses", name, "content", "application/problem+json", "schema"
         )
-        assert validator.is_valid(body) is (known["status"]["const"] == kind.status)
+        assert validator.is_valid(body) is (known["status"]["enum"] == [kind.status])
 
 
 def test_two_calls_with_one_operation_id_are_refused(

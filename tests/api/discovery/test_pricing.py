@@ -85,7 +85,7 @@ def test_dollars_are_never_rounded(sold: Callable[..., Listing]) -> None:
 
 
 def test_the_protocol_entry_carries_the_offer(sold: Callable[..., Listing]) -> None:
-    """A reader can check its funds before the first call: the x402 entry has all that an offer has but `extra`."""
+    """A reader can check its funds before the first call: the x402 entry has all that an offer has."""
     assert pricing.payment_info(sold(price=Price.of("0.001")))["protocols"] == [
         {
             "x402": {
@@ -95,6 +95,13 @@ def test_the_protocol_entry_carries_the_offer(sold: Callable[..., Listing]) -> N
                 "payTo": PAY_TO,
                 "amount": "1000",
                 "maxTimeoutSeconds": 60,
+                "extra": {"name": "USD Coin", "version": "2", "paymentFlow": "upfront"},
             }
         }
     ]
+
+
+def test_an_offer_on_solana_names_the_fee_payer(sold: Callable[..., Listing]) -> None:
+    """Without it a buyer cannot build the transaction."""
+    (protocol,) = pricing.payment_info(sold(rails=(Rail.SOLANA,)))["protocols"]
+    assert protocol["x402"]["extra"] == {"feePayer": "EwWqGE4ZFKLofuestmU4LDdK7XM1N4ALgdZccwYugwGd"}

@@ -180,14 +180,15 @@ def test_every_challenge_has_a_token_of_its_own(rails: Any, bound: ConfiguredRai
 
 
 def test_what_the_facilitator_has_to_say_is_waited_for(rails: Any, bound: ConfiguredRail) -> None:
-    """Until then the rail is in no challenge; then with the facilitator's terms, as they are now."""
+    """Until then the rail is in no challenge; then with the facilitator's terms, as they are now. Discovery shows them too."""
     gate = PaymentGate(echo.ENDPOINT, (rails[0], bound), "http://shop.test", BINDER)
+    assert [offer.extra.get("feePayer") for offer in gate.listing.offers] == [None, None]
     assert offered(gate.refuse(UNPAID)) == [BASE]
     for fee_payer in ("F", "G"):
         says(bound, fee_payer)
         assert extras(gate.refuse(UNPAID))[1]["feePayer"] == fee_payer
         assert bound.health.ledger() == 7
-    assert [offer.extra.get("feePayer") for offer in gate.listing.offers] == [None, None]
+        assert [offer.extra.get("feePayer") for offer in gate.listing.offers] == [None, fee_payer]
 
 
 def test_a_payment_brings_its_token(rails: Any, bound: ConfiguredRail) -> None:

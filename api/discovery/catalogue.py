@@ -1,0 +1,76 @@
+"""What discovery serves now. It is built again when a facilitator has said something new that an offer carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from api.discovery import bazaar
+from api.discovery.documents import documents
+from api.discovery.listing import Listing
+
+TYPE = "http"
+"""The type of all that is sold here."""
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    listings: tuple[Listing, ...]
+    documents: dict[str, bytes]
+    items: list[msgspec.Raw]
+
+
+class Catalogue:
+    """The documents and the bazaar's list.
+
+    Args:
+        listings: gives those of now, which are the same objects while nothing has changed.
+        base_url, last_updated, contact: see `documents`.
+
+    Raises:
+        ValueError: the listings cannot be shown.
+    """
+
+    def __init__(
+        self, listings: Callable[[], Sequence[Listing]], *, base_url: str, last_updated: int, contact: str = ""
+    ) -> None:
+        self._listings = listings
+        self._base_url = base_url
+        self._last_updated = last_updated
+        self._contact = contact
+        self._built = self._build()
+
+    @property
+    def documents(self) -> dict[str, bytes]:
+        """Body by path."""
+        return self._current().documents
+
+    def resources(self, *, kind: str = TYPE, limit: int = DEFAULT_LIMIT, offset: int = 0) -> bytes:
+        """The answer to GET /discovery/resources: a part of /bazaar.json.
+
+        Args:
+            kind: what `type` asks for. Of any but "http" there is nothing.
+            limit: of items.
+            offset: of the first item.
+        """
+        items = self._current().items if kind == TYPE else []
+        return msgspec.json.encode(
+            bazaar.page(items[offset : offset + limit], limit=limit, offset=offset, total=len(items))
+        )
+
+    def _current(self) -> _Built:
+        if tuple(self._listings()) != self._built.listings:
+            self._built = self._build()
+        return self._built
+
+    def _build(self) -> _Built:
+        listings = tuple(self._listings())
+        return _Built(
+            listings,
+            documents(listings, self._base_url, self._last_updated, self._contact),
+            [msgspec.Raw(msgspec.json.encode(item)) for item in bazaar.items(listings, self._last_updated)],
+        )

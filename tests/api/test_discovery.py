@@ -1,0 +1,46 @@
+"""GET /discovery/resources over HTTP."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_list_is_served_in_parts(shop: httpx.AsyncClient) -> None:
+    """By default the first twenty of type http; `limit` and `offset` choose others; another type has none."""
+    whole = (await shop.get("/bazaar.json")).json()
+    total = len(whole["items"])
+    first = await shop.get("/discovery/resources")
+    assert first.headers["content-type"].startswith("application/json")
+    assert first.json()["pagination"] == {"limit": 20, "offset": 0, "total": total}
+    assert first.json()["items"] == whole["items"][:20]
+    rest = (await shop.get("/discovery/resources?type=http&limit=100&offset=20&unknown=1")).json()
+    assert (rest["items"], rest["x402Version"]) == (whole["items"][20:], whole["x402Version"])
+    beyond = (await shop.get("/discovery/resources", params={"offset": "999999999"})).json()
+    assert (beyond["items"], beyond["pagination"]["total"]) == ([], total)
+    other = (await shop.get("/discovery/resources", params={"type": "mcp"})).json()
+    assert (other["items"], other["pagination"]["total"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("limit", ""),
+        ("limit", "0"),
+        ("limit", "101"),
+        ("limit", "-1"),
+        ("limit", "1e1"),
+        ("limit", "１"),
+        ("offset", "-1"),
+        ("offset", "1.0"),
+        ("offset", "9" * 5000),
+    ],
+)
+async def test_a_part_that_is_none_is_refused(shop: httpx.AsyncClient, name: str, text: str) -> None:
+    """With the parameter's name, as a problem document."""
+    answer = await shop.get("/discovery/resources", params={name: text})
+    problem = answer.json()
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
+    assert (problem["code"], problem["field"], problem["charged"]) == ("invalid_url", name, False)

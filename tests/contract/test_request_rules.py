@@ -1,0 +1,83 @@
+"""What requests demand of several fields together stands in their schemas: both refuse the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from api.discovery import schemas
+from jobs.catalogue import BY_NAME
+from shared.endpoint import EXTRA_JSON_SCHEMA
+
+WALLET = "0x" + "1a" * 20
+HOOK = {"payload": "{}", "signature": "x", "secret": "s"}
+GAS = {"chain": "base"}
+
+RULES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    "jwt-verify": (
+        [
+            {"token": "a.b.c", "sharedSecret": "s"},
+            {"token": "a.b.c", "sharedSecret": "s", "publicKey": None},
+        ],
+        [
+            {"token": "a.b.c"},
+            {"token": "a.b.c", "sharedSecret": None},
+            {"token": "a.b.c", "sharedSecret": None, "publicKey": None},
+            {"token": "a.b.c", "sharedSecret": "s", "publicKey": "k"},
+        ],
+    ),
+    "ssl-info": (
+        [
+            {"hostname": "a.example.com"},
+            {"host": "a.example.com"},
+            {"host": "a.example.com", "hostname": None},
+            {"host": "a.example.com", "hostname": "a.example.com"},
+        ],
+        [{}, {"port": 443}, {"hostname": None}, {"hostname": None, "host": None}],
+    ),
+    "wallet-doctor": (
+        [{"address": WALLET}, {"wallet": WALLET}, {"wallet": WALLET, "address": WALLET}],
+        [{}, {"chain": "base"}, {"address": None, "wallet": None}],
+    ),
+    "webhook-sig-verify": (
+        [
+            {**HOOK, "provider": "github"},
+            {**HOOK, "provider": "slack", "timestamp": "1"},
+            {**HOOK, "provider": "slack", "timestamp": 1},
+        ],
+        [{**HOOK, "provider": "slack"}, {**HOOK, "provider": "slack", "timestamp": None}],
+    ),
+    "chain/estimate-gas": (
+        [{**GAS, "to": WALLET}, {**GAS, "data": "0x00"}, {**GAS, "to": None, "data": "0x00"}],
+        [GAS, {**GAS, "to": None}, {**GAS, "data": "0x"}],
+    ),
+}
+
+
+def _decodes(name: str, body: dict[str, Any]) -> bool:
+    try:
+        msgspec.json.decode(msgspec.json.encode(body), type=BY_NAME[name].request)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def test_every_rule_is_tested() -> None:
+    """A new one needs a row above."""
+    assert {name for name, one in BY_NAME.items() if hasattr(one.request, EXTRA_JSON_SCHEMA)} == set(RULES)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_schema_and_request_agree(name: str) -> None:
+    """On what is enough and on what is missing or too much."""
+    schema = schemas.of(BY_NAME[name].request)
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    good, bad = RULES[name]
+    for body in good:
+        assert (validator.is_valid(body), _decodes(name, body)) == (True, True), body
+    for body in bad:
+        assert (validator.is_valid(body), _decodes(name, body)) == (False, False), body
