@@ -11,9 +11,8 @@ import functools
 import json
 import os
 import shutil
-import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,8 +23,8 @@ from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD
 from tests.clients import environments
 from tests.clients.ledgers import LEDGERS
 from tests.clients.secured import secured
+from tests.clients.shop import Shop
 from tests.contract.endpoints import ENDPOINTS
-from tests.e2e.running import Running
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the clients
 
@@ -71,23 +70,6 @@ CLIENTS = {
 }
 
 Paying = Callable[[str, dict[str, str]], dict[str, Any]]
-
-
-class Shop(NamedTuple):
-    """The service and what is in its var/sandbox.json."""
-
-    base_url: str
-    sandbox: dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """The whole service, started as scripts/run starts it; at the end Ctrl-C, which must end it well."""
-    running = Running(tmp_path_factory.mktemp("var"))
-    running.wait_until_serving()
-    yield Shop(running.base_url, json.loads((running.var / "sandbox.json").read_text()))
-    status, said = running.end(signal.SIGINT)
-    assert status == 0, said + running.log()
 
 
 @pytest.fixture

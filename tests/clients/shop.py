@@ -1,0 +1,12 @@
+"""What the clients here are clients of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Shop(NamedTuple):
+    """The service and what is in its var/sandbox.json."""
+
+    base_url: str
+    sandbox: dict[str, Any]

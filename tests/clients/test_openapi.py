@@ -1,0 +1,240 @@
+"""Programs that others wrote read /openapi.json: generated clients type-check and call, testers and auditors find nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import msgspec
+import pytest
+from coincurve import PrivateKey
+
+from shared.x402.wire import X402_VERSION, Offer
+from tests import signing
+from tests.clients import environments
+from tests.clients.shop import Shop
+from tests.contract.endpoints import ENDPOINTS
+
+pytestmark = pytest.mark.timeout(300)  # the first run fetches the programs
+
+HERE = Path(__file__).parent
+BASE = "eip155:8453"
+LISTED = {f"/v1/cdp/{row.name}" for row in ENDPOINTS if row.listed}
+
+MYPY = """
+[mypy]
+strict = true
+[mypy-generated.client]
+# The generator's own template, the same for every document, passes on `*args: object`.
+disable_error_code = arg-type
+"""
+TSC = ["--strict", "--noUncheckedIndexedAccess", "--target", "es2022", "--module", "nodenext"]
+
+
+class Tools(NamedTuple):
+    """Where the programs are."""
+
+    python: Path
+    packages: Path
+    node: str
+
+    def run(self, folder: Path, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a program in a folder, with an environment of exactly these variables."""
+        environment = {"PATH": f"{self.python.parent}:{os.environ['PATH']}", "HOME": str(folder), **variables}
+        return subprocess.run(
+            [str(part) for part in command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def tools() -> Tools:
+    """Made from the locks when first asked for; skipped where they are not, and no registry answers."""
+    try:
+        return Tools(environments.python("openapi"), environments.node(), shutil.which("node") or "")
+    except environments.Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tools: Tools, shop: Shop) -> Path:
+    """A folder with the service's document, as a developer has it, and the packages of npm."""
+    (tmp_path / "openapi.json").write_bytes(httpx.get(f"{shop.base_url}/openapi.json", trust_env=False).content)
+    (tmp_path / "node_modules").symlink_to(tools.packages / "node_modules")
+    return tmp_path
+
+
+def _succeeded(done: subprocess.CompletedProcess[str]) -> str:
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    return said
+
+
+def _is_challenged(done: subprocess.CompletedProcess[str]) -> None:
+    _succeeded(done)
+    told = json.loads(done.stdout)
+    assert (told["status"], told["elsewhere"]) == (402, [])
+    assert BASE in told["networks"]
+
+
+def test_a_generated_python_client_makes_an_unpaid_call(tools: Tools, folder: Path, shop: Shop) -> None:
+    """openapi-python-client warns of nothing, mypy finds nothing, and the answer is a PaymentRequired with its offers."""
+    programs = tools.python.parent
+    arguments = ["--path", "openapi.json", "--output-path", "generated", "--meta", "none", "--fail-on-warning"]
+    assert "WARNING" not in _succeeded(tools.run(folder, programs / "openapi-python-client", "generate", *arguments))
+    (folder / "mypy.ini").write_text(MYPY)
+    shutil.copy(HERE / "unpaid_call.py", folder)
+    shutil.copy(HERE / "loopback.py", folder)
+    _succeeded(tools.run(folder, programs / "mypy", "unpaid_call.py", "generated"))
+    models = (folder / "generated" / "models" / "__init__.py").read_text()
+    assert "ProblemDetails" in models
+    assert "YoutubeUpstreamProblem" in models
+    _is_challenged(tools.run(folder, tools.python, "unpaid_call.py", URL=shop.base_url))
+
+
+def test_a_generated_typescript_client_makes_an_unpaid_call(tools: Tools, folder: Path, shop: Shop) -> None:
+    """openapi-typescript warns of nothing, tsc finds nothing, and the error is a challenge or a problem by its type."""
+    programs = folder / "node_modules" / ".bin"
+    said = _succeeded(tools.run(folder, programs / "openapi-typescript", "openapi.json", "-o", "generated.d.ts"))
+    assert "⚠" not in said
+    assert "warn" not in said.lower()
+    shutil.copy(HERE / "unpaid_call.mts", folder)
+    _succeeded(tools.run(folder, programs / "tsc", *TSC, "unpaid_call.mts"))
+    loopback = (HERE / "loopback.mjs").as_uri()
+    _is_challenged(tools.run(folder, tools.node, "--import", loopback, "unpaid_call.mjs", URL=shop.base_url))
+
+
+def test_the_discovery_audit_warns_of_nothing(tools: Tools, folder: Path, shop: Shop) -> None:
+    """@agentcash/discovery, with which x402scan and AgentCash read shops, sees every listed call, paid and priced."""
+    program = folder / "node_modules" / "@agentcash" / "discovery" / "bin" / "discovery.js"
+    loopback = (HERE / "loopback.mjs").as_uri()
+    done = tools.run(folder, tools.node, "--import", loopback, program, "discover", shop.base_url, "--json")
+    _succeeded(done)
+    found = json.loads(done.stdout)
+    assert {resource["path"] for resource in found["resources"]} == LISTED
+    has_icon = httpx.get(f"{shop.base_url}/favicon.ico", trust_env=False).status_code == 200
+    assert [warning["code"] for warning in found["warnings"]] == ([] if has_icon else ["FAVICON_MISSING"])
+
+
+Testing = Callable[..., dict[str, dict[int, int]]]
+
+
+@pytest.fixture
+def schemathesis(tools: Tools, folder: Path, shop: Shop) -> Testing:
+    """Runs schemathesis, which must find nothing; how often each path gave each status."""
+
+    def schemathesis(
+        *arguments: str, document: str = "openapi.json", payments: dict[str, str], **expected: list[int]
+    ) -> dict[str, dict[int, int]]:
+        checks = [f"[checks.{name}]\nexpected-statuses = {statuses}\n" for name, statuses in expected.items()]
+        (folder / "schemathesis.toml").write_text("".join(checks))
+        (folder / "payments.json").write_text(json.dumps(payments))
+        program = [tools.python.parent / "schemathesis", "run", document, "--url", shop.base_url]
+        # The same cases in every run. A bare GET of a paid call is answered with its challenge, because indexers ask so.
+        program += ["--generation-deterministic", "--no-shrink", "--continue-on-failure", "--no-color", "--workers=2"]
+        done = tools.run(
+            folder,
+            *program,
+            "--exclude-checks=unsupported_method",
+            "--warnings=off",
+            *arguments,
+            PYTHONPATH=str(HERE),
+            SCHEMATHESIS_HOOKS=str(HERE / "schemathesis_hooks.py"),
+            SCHEMATHESIS_PAYMENTS=str(folder / "payments.json"),
+            SCHEMATHESIS_COUNTS=str(folder / "counts.json"),
+        )
+        assert "No issues found" in _succeeded(done)
+        counts = json.loads((folder / "counts.json").read_text())
+        assert counts["elsewhere"] == []
+        found: dict[str, dict[int, int]] = {}
+        for path, status, times in counts["answers"]:
+            found.setdefault(path, {})[status] = times
+        print(sum(sum(statuses.values()) for statuses in found.values()), "calls")
+        return found
+
+    return schemathesis
+
+
+def test_without_a_payment_every_body_is_answered_402(schemathesis: Testing) -> None:
+    """Good and bad bodies alike, with a challenge and headers that are instances of what is documented."""
+    expected = {"positive_data_acceptance": [402], "negative_data_rejection": [402]}
+    found = schemathesis("--phases=examples,fuzzing", "--max-examples=4", payments={}, **expected)
+    assert set(found) == LISTED
+    assert {status for statuses in found.values() for status in statuses} == {402}
+
+
+def test_a_bad_body_is_refused_before_its_payment_is_used(schemathesis: Testing, shop: Shop) -> None:
+    """What no schema allows is a documented 400, with the same payment every time: none of them was settled."""
+    payments = _payments(shop)
+    paths = [f"--include-path={path}" for path in payments]
+    expected = {"negative_data_rejection": [400, 413, 415]}
+    arguments = ["--mode=negative", "--phases=coverage,fuzzing", "--max-examples=3", *paths]
+    found = schemathesis(*arguments, payments=payments, **expected)
+    assert set(found) == set(payments)
+    assert all(400 in statuses and set(statuses) <= {400, 413, 415} for statuses in found.values()), found
+
+
+def _payments(shop: Shop) -> dict[str, str]:
+    """A signed payment for each call that can be paid on Base."""
+    key = PrivateKey(bytes.fromhex(shop.sandbox["evm"]["payerKey"].removeprefix("0x")))
+    expires = str(int(time.time()) + 250)
+    signed = {}
+    with httpx.Client(base_url=shop.base_url, trust_env=False) as http:
+        for path in sorted(LISTED):
+            challenge = http.post(path).json()
+            for accepted in challenge["accepts"]:
+                if accepted["network"] == BASE:
+                    payload = signing.payload(key, msgspec.convert(accepted, Offer), validBefore=expires)
+                    payment = {"x402Version": X402_VERSION, "accepted": accepted, "payload": payload}
+                    signed[path] = base64.b64encode(msgspec.json.encode(payment)).decode()
+    return signed
+
+
+def test_the_free_documents_keep_to_what_is_documented(schemathesis: Testing, folder: Path) -> None:
+    """Whatever `type`, `limit` and `offset` are asked for: a page, or a problem document."""
+    json_body = {"description": "The document.", "content": {"application/json": {"schema": {"type": "object"}}}}
+    refusal = json.loads((folder / "openapi.json").read_text())["components"]["schemas"]["ProblemDetails"]
+    problem = {"description": "Refused.", "content": {"application/problem+json": {"schema": refusal}}}
+    number = {"type": "integer", "minimum": 0, "maximum": 999_999_999}
+    query = {
+        "type": {"type": "string"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+        "offset": number,
+    }
+    page = {
+        "type": "object",
+        "required": ["x402Version", "items", "pagination"],
+        "properties": {
+            "x402Version": {"const": X402_VERSION},
+            "items": {"type": "array", "maxItems": 100},
+            "pagination": {"required": ["limit", "offset", "total"], "additionalProperties": number},
+        },
+    }
+    paths: dict[str, Any] = {
+        path: {"get": {"responses": {"200": json_body}}}
+        for path in ("/openapi.json", "/bazaar.json", "/.well-known/x402", "/.well-known/x402.json")
+    }
+    paths["/discovery/resources"] = {
+        "get": {
+            "parameters": [{"name": name, "in": "query", "schema": schema} for name, schema in query.items()],
+            "responses": {"200": json_body | {"content": {"application/json": {"schema": page}}}, "400": problem},
+        }
+    }
+    document = {"openapi": "3.1.0", "info": {"title": "Free", "version": "1"}, "paths": paths}
+    (folder / "free.json").write_text(json.dumps(document))
+    found = schemathesis("--phases=coverage,fuzzing", "--max-examples=25", document="free.json", payments={})
+    assert set(found) == set(paths)
+    assert {200, 400} <= set(found["/discovery/resources"])
