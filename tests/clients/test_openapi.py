@@ -129,6 +129,27 @@ def test_the_discovery_audit_warns_of_nothing(tools: Tools, folder: Path, shop: 
     assert [warning["code"] for warning in found["warnings"]] == ([] if has_icon else ["FAVICON_MISSING"])
 
 
+def test_the_catalogues_name_the_fee_payer_that_the_live_challenge_names(shop: Shop) -> None:
+    """The facilitator of Solana says it some time after the start, to each process of the API."""
+
+    def fee_payers(offers: list[dict[str, Any]]) -> list[str | None]:
+        return [offer["extra"].get("feePayer") for offer in offers if offer["network"].startswith("solana:")]
+
+    with httpx.Client(base_url=shop.base_url, trust_env=False) as http:
+        until = time.monotonic() + 60
+        while True:
+            live = fee_payers(http.post("/v1/cdp/echo").json()["accepts"])
+            shown = [
+                fee_payers(http.get(path).json()["items"][0]["accepts"])
+                for path in ("/bazaar.json", "/discovery/resources", "/.well-known/x402", "/.well-known/x402.json")
+            ]
+            if (live and None not in live and shown == [live] * 4) or time.monotonic() > until:
+                break
+            time.sleep(0.2)
+    assert live
+    assert shown == [live] * 4
+
+
 Testing = Callable[..., dict[str, dict[int, int]]]
 
 
@@ -171,7 +192,7 @@ def schemathesis(tools: Tools, folder: Path, shop: Shop) -> Testing:
 def test_without_a_payment_every_body_is_answered_402(schemathesis: Testing) -> None:
     """Good and bad bodies alike, with a challenge and headers that are instances of what is documented."""
     expected = {"positive_data_acceptance": [402], "negative_data_rejection": [402]}
-    found = schemathesis("--phases=examples,fuzzing", "--max-examples=4", payments={}, **expected)
+    found = schemathesis("--phases=examples,fuzzing", "--max-examples=2", payments={}, **expected)
     assert set(found) == LISTED
     assert {status for statuses in found.values() for status in statuses} == {402}
 
@@ -181,7 +202,7 @@ def test_a_bad_body_is_refused_before_its_payment_is_used(schemathesis: Testing,
     payments = _payments(shop)
     paths = [f"--include-path={path}" for path in payments]
     expected = {"negative_data_rejection": [400, 413, 415]}
-    arguments = ["--mode=negative", "--phases=coverage,fuzzing", "--max-examples=3", *paths]
+    arguments = ["--mode=negative", "--phases=coverage,fuzzing", "--max-examples=1", *paths]
     found = schemathesis(*arguments, payments=payments, **expected)
     assert set(found) == set(payments)
     assert all(400 in statuses and set(statuses) <= {400, 413, 415} for statuses in found.values()), found
@@ -235,6 +256,6 @@ def test_the_free_documents_keep_to_what_is_documented(schemathesis: Testing, fo
     }
     document = {"openapi": "3.1.0", "info": {"title": "Free", "version": "1"}, "paths": paths}
     (folder / "free.json").write_text(json.dumps(document))
-    found = schemathesis("--phases=coverage,fuzzing", "--max-examples=25", document="free.json", payments={})
+    found = schemathesis("--phases=coverage,fuzzing", "--max-examples=10", document="free.json", payments={})
     assert set(found) == set(paths)
     assert {200, 400} <= set(found["/discovery/resources"])
