@@ -7,10 +7,11 @@ import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from litestar import Litestar, Request, Response, asgi
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, NotFoundException
 
 from api.call_log import CallLog
 from api.discovery import routes as discovery
@@ -20,6 +21,8 @@ from api.dispatch import Dispatcher
 from api.errors import ERROR_KINDS, Problem
 from api.http import CORS, PREFLIGHT, as_text, problem_answer, request_id
 from api.long_bodies import LongBodies
+from api.pages import routes as pages
+from api.pages.site import Site
 from api.payment.binding import Binder
 from api.payment.facilitator import EVIDENCE_TIMEOUT_S
 from api.payment.fingerprint import Fingerprinter
@@ -68,6 +71,8 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )
+
+    site = Site(gates, settings.base_url)
 
     ledger_redis = Redis(settings.ledger_url)
     queue_redis = Redis(settings.queue_url)
@@ -118,12 +123,15 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         route_handlers=[
             *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
             *discovery.routes(_catalogue(gates, settings)),
+            *pages.routes(
+                site, contact=settings.contact, contact_expires=settings.contact_expires, updated=UPDATED[:10]
+            ),
             *readiness.routes(),
         ],
         # Of the free routes, whose OPTIONS Litestar answers. Paid calls write theirs (api/http.py).
         response_headers=as_text((*CORS, *PREFLIGHT)),
         lifespan=[running],
-        exception_handlers={HTTPException: _problem, Exception: _problem},
+        exception_handlers={NotFoundException: partial(_not_found, site), HTTPException: _problem, Exception: _problem},
         openapi_config=None,
         logging_config=None,
     )
@@ -150,6 +158,11 @@ def _catalogue(gates: Sequence[PaymentGate], settings: Settings) -> Catalogue:
 
 # What Litestar itself refuses: a Host header that is none, an unknown path, a wrong method.
 _CODES = {400: "invalid_url", 404: "not_found", 405: "method_not_allowed"}
+
+
+def _not_found(site: Site, request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+    """A page for a browser, and what all others get for anything that is refused."""
+    return pages.not_found(site, request) or _problem(request, error)
 
 
 def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

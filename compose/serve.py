@@ -209,6 +209,7 @@ def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], notices: Sequence[
         return
     if embedded.ledgers:
         print(f"ledgers        {embedded.ledgers}")
+    print(f"pages          {base_url}/bazaar")
     print(f"catalogue      {base_url}/bazaar.json")
     print(f"OpenAPI        {base_url}/openapi.json")
     if embedded.sandbox_file:

@@ -9,6 +9,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -50,6 +51,8 @@ class Settings:
     """Public address of the API, as callers see it: it is part of every challenge and discovery document."""
     contact: str = ""
     """Where people write to about this installation, ``mailto:shop@example.com`` or an https address. It is public."""
+    contact_expires: str = ""
+    """Until when it is certain to be read, ``2027-06-30``. With a contact there is a /.well-known/security.txt (RFC 9116)."""
     ledger_url: str = "redis://127.0.0.1:4022/0"
     """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`."""
     queue_url: str = "redis://127.0.0.1:4023/0"
@@ -204,6 +207,8 @@ def _check(name: str, value: object) -> None:
         case str() if name == "CONTACT":
             is_one = re.fullmatch(_MAILTO, value, re.ASCII) is not None or _is_address(value, ("https",))
             _require(is_one, name, "be mailto: and a mail address, or an https address")
+        case str() if name == "CONTACT_EXPIRES":
+            _require(_is_date(value), name, "be a date like 2027-06-30")
         case str() if name == "FAILPOINT":
             try:
                 failpoints.parse(value)
@@ -226,6 +231,13 @@ def _check(name: str, value: object) -> None:
 def _require(is_met: bool, name: str, rule: str) -> None:
     if not is_met:
         raise InvalidSetting(f"{PREFIX}{name} must {rule}")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _is_address(text: str, schemes: tuple[str, ...]) -> bool:

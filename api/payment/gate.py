@@ -98,6 +98,16 @@ class PaymentGate:
         self._offer_what_is_up()
 
     @property
+    def offered(self) -> tuple[Offer, ...]:
+        """What a challenge offers now. It is the same object until that changes."""
+        return self._offered
+
+    def rail_of(self, offer: Offer) -> ConfiguredRail:
+        """The rail of one of our offers."""
+        wanted = (offer.network, offer.asset)
+        return next(rail for priced, rail in self._priced if (priced.network, priced.asset) == wanted)
+
+    @property
     def binds_bodies(self) -> bool:
         """Whether a challenge can be bound to the body of the unpaid request, which is read then."""
         return self._form(UNPAID).has_token

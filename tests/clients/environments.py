@@ -61,8 +61,8 @@ def python(name: str, *, var: Path = VAR) -> Path:
     return interpreter
 
 
-def node(*, var: Path = VAR) -> Path:
-    """The folder whose node_modules has what package-lock.json pins: ``clients-npm`` in `var`.
+def node(*, var: Path = VAR, manifest: Path = LOCKS, name: str = "clients-npm") -> Path:
+    """The folder `name` in `var`, whose node_modules has what the package-lock.json in `manifest` pins.
 
     Raises:
         Unavailable: there is no Node here, or it has to be made and no registry can be reached.
@@ -71,10 +71,10 @@ def node(*, var: Path = VAR) -> Path:
     missing = [program for program in ("node", "npm") if shutil.which(program) is None]
     if missing:
         raise Unavailable(f"no JavaScript client: {' and '.join(missing)} not installed")
-    folder = var / "clients-npm"
+    folder = var / name
     with _alone_with(folder):
         try:
-            install(LOCKS, folder)
+            install(manifest, folder)
         except NpmFailed as error:
             _give_up("npm", str(error))
     return folder

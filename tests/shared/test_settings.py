@@ -24,6 +24,7 @@ READ: dict[str, tuple[str, Any]] = {
     "port": ("8080", 8080),
     "base_url": ("https://shop.test", "https://shop.test"),
     "contact": ("mailto:shop@example.com", "mailto:shop@example.com"),
+    "contact_expires": ("2027-06-30", "2027-06-30"),
     "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),
     "queue_url": ("unix:///run/queue.sock", "unix:///run/queue.sock"),
     "key_file": ("/run/secrets/key", Path("/run/secrets/key")),
@@ -165,6 +166,7 @@ WRONG = {
         "http://h#f",
         "https:h",
     ],
+    "contact_expires": ["x", "2027-02-30", "20270630", "2027-6-3", "2027-06-30T00:00:00Z"],
     "contact": [
         "x",
         "shop@example.com",

@@ -1,0 +1,116 @@
+"""The routes of the pages. Every body is bytes that are there already, but for searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from litestar import HttpMethod, Request, Response, route
+from litestar.handlers import BaseRouteHandler
+
+from api.pages import plain
+from api.pages.accept import HTML, MARKDOWN, prefers
+from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
+from api.pages.site import Form, Site
+
+_SAFE = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+_TYPES: dict[Form, str] = {"html": HTML, "md": MARKDOWN}
+_MINUTE = "public, max-age=60"
+_DAY = "public, max-age=86400"
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+def routes(site: Site, *, contact: str, contact_expires: str, updated: str) -> list[BaseRouteHandler]:
+    """All routes of the pages, and of the documents beside them.
+
+    Args:
+        contact, contact_expires: of security.txt, which there is with both.
+        updated: ISO date on which the catalogue last changed.
+    """
+    base_url, entries = site.base_url, site.entries
+    made = [_page(site, path) for path in site.paths if path != "/bazaar"]
+    made += [
+        _catalogue(site),
+        _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
+        _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
+        _fixed("/llms.txt", plain.llms(entries, base_url), "text/plain"),
+        _fixed(
+            plain.API_CATALOG_PATH,
+            plain.api_catalog(entries, base_url),
+            plain.API_CATALOG_TYPE,
+            headers={"Link": _links(base_url)},
+        ),
+        _fixed("/robots.txt", plain.robots(base_url), "text/plain"),
+        _fixed("/sitemap.xml", plain.sitemap(site.paths, base_url, updated), "application/xml"),
+    ]
+    if contact and contact_expires:
+        security = plain.security(contact, contact_expires, base_url)
+        made.append(_fixed("/.well-known/security.txt", security, "text/plain"))
+    return made
+
+
+def not_found(site: Site, request: Request[Any, Any, Any]) -> Response[bytes] | None:
+    """The 404 for a person; None when the caller sends something, rather wants JSON, or says nothing."""
+    accept = request.headers.get("accept", "")
+    if request.method not in ("GET", "HEAD") or not prefers(
+        accept, HTML, "application/json", "application/problem+json"
+    ):
+        return None
+    headers = {**_SAFE, "Cache-Control": "no-store", "Vary": "Accept"}
+    return Response(site.not_found, status_code=404, media_type=_TYPES["html"], headers=headers)
+
+
+def _page(site: Site, path: str) -> BaseRouteHandler:
+    return _negotiated(site, path, lambda _, form: site.page(path, form))
+
+
+def _catalogue(site: Site) -> BaseRouteHandler:
+    def find(request: Request[Any, Any, Any], form: Form) -> bytes:
+        asked = request.query_params
+        return site.found(_last(asked.getall("q", [])), _last(asked.getall("category", [])), form)
+
+    return _negotiated(site, "/bazaar", find)
+
+
+def _last(values: list[str]) -> str:
+    return values[-1] if values else ""
+
+
+def _links(base_url: str) -> str:
+    """The Link header by which a program that got a page finds the API (RFC 9727, section 3)."""
+    catalogue, llms = f"{base_url}{plain.API_CATALOG_PATH}", f"{base_url}/llms.txt"
+    return f'<{catalogue}>; rel="api-catalog", <{llms}>; rel="describedby"; type="text/plain"'
+
+
+def _negotiated(site: Site, path: str, find: Callable[[Request[Any, Any, Any], Form], bytes]) -> BaseRouteHandler:
+    links = _links(site.base_url)
+
+    @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
+    def page(request: Request[Any, Any, Any]) -> Response[bytes]:
+        accept = request.headers.get("accept", "")
+        form: Form = "md" if prefers(accept, MARKDOWN) and not prefers(accept, HTML, MARKDOWN) else "html"
+        headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": links}
+        return Response(find(request, form), media_type=_TYPES[form], headers=headers)
+
+    return page
+
+
+def _fixed(
+    path: str,
+    body: str | bytes,
+    media_type: str,
+    cache: str = _MINUTE,
+    headers: Mapping[str, str] | None = None,
+) -> BaseRouteHandler:
+    content = body.encode() if isinstance(body, str) else body
+    sent = {"Cache-Control": cache, "X-Content-Type-Options": "nosniff", **(headers or {})}
+
+    @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
+    def document() -> Response[bytes]:
+        return Response(content, media_type=media_type, headers=sent)
+
+    return document

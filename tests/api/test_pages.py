@@ -1,0 +1,468 @@
+"""What the pages say: every listed call and no other, in HTML and Markdown, escaped, small, and for whoever asks."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+import secrets
+import shlex
+import xml.etree.ElementTree as ET
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from litestar import Litestar
+from lxml import html
+
+from api.app import create_app
+from api.pages.accept import prefers
+from api.pages.entry import LATENCY
+from api.pages.failures import REASONS
+from api.pages.site import Site
+from api.payment.binding import Binder
+from api.payment.gate import PaymentGate
+from api.payment.rails import configured_rails
+from jobs.catalogue import CATALOGUE
+from jobs.x402_discover.document import Source
+from jobs.x402_discover.reading import read
+from shared.endpoint import Endpoint
+from shared.pools import Pool
+from shared.rail_settings import EvmRailSettings, StellarRailSettings, XrplRailSettings
+from shared.settings import Settings
+from tests.contract.endpoints import ENDPOINTS
+
+pytestmark = pytest.mark.anyio
+
+LISTED = [row.name for row in ENDPOINTS if row.listed]
+UNLISTED = [row.name for row in ENDPOINTS if not row.listed]
+MAX_WEIGHT = 150_000
+NOWHERE = "http://127.0.0.1:9"
+RAILS = {"base", "stellar", "xrpl-usdc", "xrpl-rlusd"}
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """All rails that need no word from their facilitator, and a contact. Pages ask neither Redis nor a node."""
+    key = tmp_path_factory.mktemp("pages") / "key"
+    key.write_text(secrets.token_hex(32))
+    return Settings(
+        base_url="http://shop.test",
+        key_file=key,
+        contact="mailto:shop@example.com",
+        contact_expires="2027-06-30",
+        evm=EvmRailSettings(pay_to="0x" + "11" * 20),
+        stellar=StellarRailSettings(pay_to="GDNRATSVKQ6OKGSXT2HX22IABNH4Y3VPXI4ZNU3CMPSRF4AEGT7GEC7Y"),
+        xrpl=XrplRailSettings(pay_to="rpMagkbGi6iiuRpbiFph2W9WiVdKug5oLa", read_urls=(NOWHERE,)),
+        rpc_ethereum_urls=(NOWHERE,),
+        rpc_base_urls=(NOWHERE,),
+    )
+
+
+@pytest.fixture(scope="module")
+def app(settings: Settings) -> Litestar:
+    """The API, which is never started."""
+    return create_app(settings)
+
+
+def client_of(app: Litestar) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+    return httpx.AsyncClient(transport=transport, base_url="http://shop.test")
+
+
+@pytest.fixture
+async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of it."""
+    async with client_of(app) as client:
+        yield client
+
+
+@pytest.fixture
+def gates(settings: Settings) -> list[PaymentGate]:
+    """Of every endpoint."""
+    rails = configured_rails(settings)
+    return [PaymentGate(endpoint, rails, settings.base_url, Binder(b"k" * 32)) for endpoint in CATALOGUE]
+
+
+def shown(page: httpx.Response) -> Any:
+    """The page as a tree, with what is hidden removed."""
+    tree = html.fromstring(page.text)
+    for hidden in tree.xpath("//*[@hidden]"):
+        hidden.getparent().remove(hidden)
+    return tree
+
+
+def names(page: httpx.Response) -> list[str]:
+    """The calls that a catalogue page shows, in order."""
+    return [link.text for link in shown(page).cssselect(".rows h3 a")]
+
+
+async def test_every_listed_call_is_in_the_catalogue_with_its_price_and_rails(shop: httpx.AsyncClient) -> None:
+    """28 of 29: the price of the literal table, and a badge for each of its rails."""
+    page = await shop.get("/bazaar")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    rows = {row.cssselect("h3 a")[0].text: row for row in shown(page).cssselect(".rows > li")}
+    assert set(rows) == set(LISTED)
+    for declared in ENDPOINTS:
+        if declared.listed:
+            row = rows[declared.name]
+            assert row.cssselect(".cost strong")[0].text == f"${declared.price}"
+            badges = [badge.text for badge in row.cssselect(".badges li")]
+            assert len(badges) == len(RAILS.intersection(declared.rails))
+            assert row.cssselect("p")[0].text
+            assert row.cssselect("h3 a")[0].get("href") == f"/bazaar/{declared.name}"
+
+
+@pytest.mark.parametrize("accept", [BROWSER, "text/markdown"])
+async def test_what_is_not_listed_is_nowhere(shop: httpx.AsyncClient, accept: str) -> None:
+    """No page, and no mention on any other or in any document."""
+    (name,) = UNLISTED
+    assert (await shop.get(f"/bazaar/{name}")).status_code == 404
+    documents = ["/llms.txt", "/.well-known/api-catalog", "/sitemap.xml", "/robots.txt"]
+    for path in ["/", "/bazaar", *(f"/bazaar/{one}" for one in LISTED), *documents]:
+        page = await shop.get(path, headers={"Accept": accept})
+        assert page.status_code == 200
+        assert "erc1155-balance" not in page.text
+
+
+@pytest.mark.parametrize("declared", [one for one in CATALOGUE if one.listed], ids=lambda one: one.name)
+async def test_a_page_says_all_that_a_buyer_needs(shop: httpx.AsyncClient, declared: Endpoint) -> None:
+    """Summary, price, every field of both schemas, both examples, every reason, and the live offers."""
+    page = await shop.get(f"/bazaar/{declared.name}")
+    tree = shown(page)
+    text = " ".join(tree.text_content().split())
+    assert tree.cssselect("h1")[0].text == declared.name
+    assert " ".join(declared.summary.split()) in text
+    assert f"${declared.price.text()} per call" in text
+    assert LATENCY[declared.pool] in text
+    for part, example, struct in (
+        ("request", declared.example.request, declared.request),
+        ("answer", declared.example.response, declared.response),
+    ):
+        section = tree.get_element_by_id(part).getparent()
+        assert json.loads(section.cssselect("pre")[0].text) == example
+        fields = {cell.text for cell in section.cssselect(".fields td:first-child code")}
+        assert {field.encode_name for field in msgspec.structs.fields(struct)} <= fields
+    assert [cell.text for cell in tree.cssselect(".reasons td code")] == list(declared.failures)
+    challenge = (await shop.post(declared.path)).json()
+    offers = [[value.text_content() for value in offer.cssselect("dd")] for offer in tree.cssselect(".offers > li")]
+    assert len(offers) == len(challenge["accepts"])
+    for offer, values in zip(challenge["accepts"], offers, strict=True):
+        assert [offer["network"], offer["payTo"], offer["asset"]] == values[:3]
+        assert f'amount: "{offer["amount"]}"' in values[-1]
+
+
+async def test_an_offer_is_shown_in_whole_units(shop: httpx.AsyncClient) -> None:
+    """6 decimals on Base, 7 on Stellar, decimal values on the XRP Ledger."""
+    tree = shown(await shop.get("/bazaar/echo"))
+    assert [offer.text for offer in tree.cssselect(".offers h3")] == [
+        "0.001 USDC on Base",
+        "0.001 USDC on Stellar",
+        "0.001 USDC on XRP Ledger",
+        "0.001 RLUSD on XRP Ledger",
+    ]
+
+
+@pytest.mark.parametrize("declared", [one for one in CATALOGUE if one.listed], ids=lambda one: one.name)
+async def test_snippets_send_the_example(shop: httpx.AsyncClient, declared: Endpoint) -> None:
+    """Each names this installation's address, and its body is exactly the documented one."""
+    tree = shown(await shop.get(f"/bazaar/{declared.name}"))
+    url, body = f"http://shop.test{declared.path}", declared.example.request
+    found = {part.get("id"): part.cssselect("pre")[0].text for part in tree.cssselect("details")}
+    has_evm = "base" in declared.rails
+    assert list(found) == ["curl", "coinslot", "python", *(["typescript"] if has_evm else [])]
+    curl = shlex.split(found["curl"].replace("\\\n", " "))
+    assert (curl[curl.index("POST") + 1], json.loads(curl[curl.index("-d") + 1])) == (url, body)
+    call = shlex.split(found["coinslot"].replace("\\\n", " "))
+    assert (call[:3], json.loads(call[3])) == (["coinslot", "call", declared.name], body)
+    assert call[call.index("--max-price") + 1] == declared.price.text()
+    values = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(found["python"]).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper()
+    }
+    assert values == {"URL": url, "BODY": body}
+    if has_evm:
+        literal = re.search(r"const body = (.*?);\nconst answer", found["typescript"], re.DOTALL)
+        assert literal is not None
+        assert json.loads(re.sub(r",\n(\s*[}\]])", r"\1", literal[1])) == body
+        assert url in found["typescript"]
+
+
+async def test_markdown_is_the_same_page(shop: httpx.AsyncClient) -> None:
+    """For `Accept: text/markdown`, and never for a browser or for nobody in particular."""
+    for path in ("/", "/bazaar", "/bazaar/echo", "/bazaar/chain/chain-id"):
+        page = await shop.get(path, headers={"Accept": "text/markdown, text/html;q=0.5"})
+        assert page.headers["content-type"] == "text/markdown; charset=utf-8"
+        assert page.headers["vary"] == "Accept"
+        assert page.text.startswith("# ")
+        assert "<p" not in page.text
+        for accept in (BROWSER, "*/*", "text/html, text/markdown"):
+            other = await shop.get(path, headers={"Accept": accept})
+            assert other.headers["content-type"] == "text/html; charset=utf-8"
+    page = await shop.get("/bazaar", headers={"Accept": "text/markdown"})
+    assert re.findall(r"^\| \[(.*?)\]", page.text, re.MULTILINE) == names(await shop.get("/bazaar"))
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"q": "transcript"}, ["youtube"]),
+        ({"q": "TRANSCRIPT  youtube"}, ["youtube"]),
+        ({"q": "transcript echo"}, []),
+        ({"category": "security", "q": "certificate"}, ["ssl-info"]),
+        ({"category": "utility", "q": "certificate"}, []),
+        ({"category": "none-such", "q": "certificate"}, ["ssl-info"]),
+        ({"q": "erc1155"}, ["tx-explain"]),
+        ({"q": "x" * 5000}, []),
+    ],
+)
+async def test_a_search_needs_no_script(shop: httpx.AsyncClient, query: dict[str, str], found: list[str]) -> None:
+    """Every word has to appear; what does not match is hidden."""
+    page = await shop.get("/bazaar", params=query)
+    shown_names = names(page)
+    if query != {"q": "erc1155"}:
+        assert shown_names == found
+    assert "chain/erc1155-balance" not in shown_names
+    status = shown(page).cssselect(".status")[0].text
+    assert status == f"{len(shown_names)} {'call' if len(shown_names) == 1 else 'calls'}"
+    listed = await shop.get("/bazaar", params=query, headers={"Accept": "text/markdown"})
+    assert re.findall(r"^\| \[(.*?)\]", listed.text, re.MULTILINE) == shown_names
+
+
+async def test_a_category_shows_its_calls(shop: httpx.AsyncClient) -> None:
+    """Those of the literal table, with its chip marked."""
+    for category in ("utility", "data", "security"):
+        page = await shop.get("/bazaar", params={"category": category})
+        assert sorted(names(page)) == sorted(row.name for row in ENDPOINTS if row.listed and row.category == category)
+        (chip,) = shown(page).cssselect(".chips a[aria-current]")
+        assert chip.text == category.capitalize()
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7*7 }}", "\x00&amp;'"]
+)
+async def test_a_search_is_shown_as_text(shop: httpx.AsyncClient, text: str) -> None:
+    """Whatever is looked for comes back as the field's value, and as nothing else."""
+    page = await shop.get("/bazaar", params={"q": text, "category": text})
+    tree = shown(page)
+    assert len(tree.cssselect("script")) == 1
+    assert not tree.cssselect("img")
+    assert "49" not in tree.cssselect(".search input")[0].get("value")
+    assert "<script>alert" not in page.text
+    assert 'onerror=alert(1)">' not in page.text.replace("&#34;", "&quot;")
+
+
+async def test_a_declaration_is_shown_as_text(settings: Settings) -> None:
+    """Names, summaries and examples are escaped like everything else."""
+    echo = CATALOGUE[0]
+    hostile = '<script>alert("x")</script>'
+    changed = dataclasses.replace(
+        echo, summary=hostile, example=dataclasses.replace(echo.example, request={"message": hostile})
+    )
+    gate = PaymentGate(changed, configured_rails(settings), settings.base_url, Binder(b"k" * 32))
+    site = Site([gate], settings.base_url)
+    for path in site.paths:
+        assert hostile.encode() not in site.page(path)
+    tree = html.fromstring(site.page("/bazaar/echo").decode())
+    assert tree.cssselect("#curl pre")[0].text.count(json.dumps(hostile)[1:-1]) == 1
+
+
+async def test_a_page_allows_only_its_own_script(shop: httpx.AsyncClient) -> None:
+    """The policy names the hash of the one script, and nothing is loaded from elsewhere."""
+    for path in ("/", "/bazaar", "/bazaar/echo", "/nothing-here"):
+        page = await shop.get(path, headers={"Accept": BROWSER})
+        tree = html.fromstring(page.text)
+        (script,) = tree.cssselect("script")
+        digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+        policy = page.headers["content-security-policy"]
+        assert f"script-src 'sha256-{digest}'" in policy
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert page.headers["x-content-type-options"] == "nosniff"
+        assert not tree.xpath("//@style | //style | //@onclick")
+        loaded = tree.xpath("//link[@rel='stylesheet' or @rel='icon']/@href | //img/@src | //script/@src")
+        assert all(address.startswith("/") and not address.startswith("//") for address in loaded)
+
+
+async def test_pages_are_light(shop: httpx.AsyncClient) -> None:
+    """With its style sheet and icon, each weighs less than 150 KB."""
+    tree = html.fromstring((await shop.get("/")).text)
+    (style,) = tree.xpath("//link[@rel='stylesheet']/@href")
+    sheet = await shop.get(style)
+    assert sheet.headers["content-type"] == "text/css; charset=utf-8"
+    assert "immutable" in sheet.headers["cache-control"]
+    icon = await shop.get("/favicon.ico")
+    assert icon.headers["content-type"] == "image/x-icon"
+    assert icon.content.startswith(b"\x00\x00\x01\x00")
+    assert "@import" not in sheet.text
+    assert "url(" not in sheet.text
+    for path in ["/", "/bazaar", *(f"/bazaar/{name}" for name in LISTED)]:
+        page = await shop.get(path)
+        assert len(page.content) + len(sheet.content) + len(icon.content) < MAX_WEIGHT
+
+
+async def test_all_links_lead_somewhere(shop: httpx.AsyncClient) -> None:
+    """Every address on this site that a page names answers."""
+    seen: set[str] = set()
+    for path in ["/", "/bazaar", "/bazaar/echo", "/bazaar/chain/call"]:
+        tree = html.fromstring((await shop.get(path)).text)
+        seen |= {address for address in tree.xpath("//a/@href | //link/@href") if address.startswith("/")}
+    for address in sorted(seen - {"/readyz"}):
+        assert (await shop.get(address)).status_code == 200, address
+
+
+async def test_a_missing_page_is_a_page_for_a_browser_alone(shop: httpx.AsyncClient) -> None:
+    """Everyone else gets the problem that it always was."""
+    page = await shop.get("/nothing-here", headers={"Accept": BROWSER})
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is nothing here" in page.text
+    assert page.headers["cache-control"] == "no-store"
+    for accept in ("*/*", "application/json", "application/json, text/plain, */*", "text/html;q=0.5, application/json"):
+        problem = await shop.get("/nothing-here", headers={"Accept": accept})
+        assert (problem.status_code, problem.headers["content-type"]) == (404, "application/problem+json")
+        assert problem.json()["code"] == "not_found"
+    problem = await shop.get("/nothing-here", headers={"Accept": ""})
+    assert problem.json()["code"] == "not_found"
+    posted = await shop.post("/v1/cdp/nothing-here", headers={"Accept": BROWSER})
+    assert (posted.status_code, posted.json()["code"]) == (404, "not_found")
+    # Another refusal than 404 stays what it is for a browser, too.
+    wrong = await shop.request("DELETE", "/bazaar", headers={"Accept": BROWSER})
+    assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
+
+
+async def test_an_unpaid_call_is_never_a_page(shop: httpx.AsyncClient) -> None:
+    """Even a browser gets the challenge."""
+    answer = await shop.post("/v1/cdp/echo", headers={"Accept": BROWSER})
+    assert (answer.status_code, answer.headers["content-type"]) == (402, "application/json")
+
+
+async def test_our_own_discovery_finds_the_shop(shop: httpx.AsyncClient) -> None:
+    """The meta element and the link lead x402-discover to the manifest."""
+    for path in ("/", "/bazaar", "/bazaar/echo", "/bazaar/chain/chain-id"):
+        page = await shop.get(path)
+        url = f"http://shop.test{path}"
+        hints = read(Source("page", "GET", url, 200, (("content-type", "text/html"),), page.content)).hints
+        manifest = "http://shop.test/.well-known/x402"
+        assert {(hint.type, hint.url) for hint in hints} >= {("meta", manifest), ("link", manifest)}
+        assert ("anchor", "http://shop.test/bazaar.json") in {(hint.type, hint.url) for hint in hints}
+
+
+async def test_llms_txt_links_every_call(shop: httpx.AsyncClient) -> None:
+    """A title, a summary, and the address of each page."""
+    text = (await shop.get("/llms.txt")).text
+    assert text.startswith("# Coinslot\n\n> ")
+    linked = re.findall(r"^- \[(.*?)\]\(http://shop\.test/bazaar/(.*?)\): \$", text, re.MULTILINE)
+    assert [name for name, _ in linked] == [name for _, name in linked]
+    assert {name for name, _ in linked} == set(LISTED)
+
+
+async def test_the_api_catalogue_is_a_linkset(shop: httpx.AsyncClient) -> None:
+    """RFC 9727: its type and profile, a Link header also on HEAD, and every call as an item."""
+    for method in ("GET", "HEAD"):
+        answer = await shop.request(method, "/.well-known/api-catalog")
+        assert answer.headers["content-type"].startswith("application/linkset+json;")
+        assert 'profile="https://www.rfc-editor.org/info/rfc9727"' in answer.headers["content-type"]
+        assert 'rel="api-catalog"' in answer.headers["link"]
+    own, described = (await shop.get("/.well-known/api-catalog")).json()["linkset"]
+    assert {item["href"] for item in own["item"]} == {f"http://shop.test/v1/cdp/{name}" for name in LISTED}
+    assert described["service-desc"][0]["href"] == "http://shop.test/openapi.json"
+    assert described["anchor"] == "http://shop.test/v1/cdp/"
+
+
+async def test_security_txt_names_the_contact(shop: httpx.AsyncClient) -> None:
+    """RFC 9116, from the settings."""
+    answer = await shop.get("/.well-known/security.txt")
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    fields = dict(line.split(": ", 1) for line in answer.text.splitlines())
+    assert fields["Contact"] == "mailto:shop@example.com"
+    assert fields["Expires"] == "2027-06-30T00:00:00Z"
+    assert fields["Canonical"] == "http://shop.test/.well-known/security.txt"
+
+
+@pytest.mark.parametrize("missing", ["contact", "contact_expires"])
+async def test_without_a_contact_there_is_no_security_txt(settings: Settings, missing: str) -> None:
+    """A file without either field is not valid."""
+    app = create_app(dataclasses.replace(settings, **{missing: ""}))
+    async with client_of(app) as client:
+        assert (await client.get("/.well-known/security.txt")).status_code == 404
+
+
+async def test_crawlers_find_the_pages(shop: httpx.AsyncClient) -> None:
+    """robots.txt names the sitemap, and that every page; each is its own canonical address."""
+    assert "Sitemap: http://shop.test/sitemap.xml\n" in (await shop.get("/robots.txt")).text
+    tree = ET.fromstring((await shop.get("/sitemap.xml")).content)
+    found = [place.text or "" for place in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
+    pages = ["/", "/bazaar", *(f"/bazaar/{name}" for name in LISTED)]
+    assert sorted(found) == sorted(f"http://shop.test{path}" for path in pages)
+    for address in found:
+        page = html.fromstring((await shop.get(address)).text)
+        assert page.xpath("//link[@rel='canonical']/@href") == [address]
+
+
+async def test_a_prefix_of_the_address_is_in_every_link(settings: Settings) -> None:
+    """Behind a proxy that serves the shop below a path."""
+    app = create_app(dataclasses.replace(settings, base_url="https://host.test/shop"))
+    async with client_of(app) as client:
+        for path in ("/", "/bazaar", "/bazaar/echo"):
+            tree = html.fromstring((await client.get(path)).text)
+            inside = [address for address in tree.xpath("//a/@href | //link/@href") if not address.startswith("#")]
+            assert all(address.startswith(("/shop", "https://host.test/shop")) for address in inside)
+
+
+def test_a_shop_that_lists_nothing_has_pages(gates: list[PaymentGate]) -> None:
+    """They say so."""
+    site = Site([gate for gate in gates if not gate.endpoint.listed], "http://shop.test")
+    assert site.paths == ("/", "/bazaar")
+    assert b"0 calls" in site.page("/")
+    assert b"0 calls" in site.page("/bazaar")
+
+
+def test_a_page_is_rendered_again_only_when_its_offers_change(gates: list[PaymentGate]) -> None:
+    """The same bytes until a rail goes down; then the pages without it, and again when it is back."""
+    site = Site(gates, "http://shop.test")
+    first = {path: site.page(path) for path in site.paths}
+    assert all(site.page(path) is page for path, page in first.items())
+    health = next(gates[0].rail_of(offer).health for offer in gates[0].offered if offer.network == "stellar:pubnet")
+    health.hold(is_held=True)
+    assert b"USDC on Stellar" not in site.page("/bazaar/echo")
+    assert b"USDC on Stellar" not in site.page("/bazaar")
+    assert b"USDC on Stellar" not in site.found("echo", "")
+    assert site.page("/bazaar/xrpl-wallet-watch") is first["/bazaar/xrpl-wallet-watch"]  # it is not sold there
+    health.hold(is_held=False)
+    assert {path: site.page(path) for path in site.paths} == first
+
+
+def test_every_reason_and_pool_has_words() -> None:
+    """So that a new one cannot be forgotten."""
+    assert set(REASONS) == {reason for endpoint in CATALOGUE for reason in endpoint.failures}
+    assert set(LATENCY) == set(Pool)
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_preferred"),
+    [
+        ("text/html", True),
+        (BROWSER, True),
+        ("TEXT/HTML;level=1;q=0.3", True),
+        ("application/json;q=0.2, text/html;q=0.2", True),
+        ("application/json, text/html;q=0.9", False),
+        ("*/*", False),
+        ("text/*", False),
+        ("text/html;q=0", False),
+        ("text/html;q=nan", False),
+        ("text/html;q=2", False),
+        ("text/html;q=x", False),
+        ("", False),
+        (";;;,,,", False),
+    ],
+)
+def test_what_a_request_prefers(accept: str, is_preferred: bool) -> None:
+    """A type has to be named, and a wildcard names none."""
+    assert prefers(accept, "text/html", "application/json") is is_preferred

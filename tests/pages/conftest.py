@@ -1,0 +1,85 @@
+"""The whole service and Debian's browser, without a window, over its pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from tests.clients import environments
+from tests.e2e.running import Running
+
+HERE = Path(__file__).parent
+CHROMIUM = Path("/usr/lib/chromium/chromium-headless-shell")
+
+
+class Shop(NamedTuple):
+    """The service, and what is in its var/sandbox.json."""
+
+    base_url: str
+    sandbox: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The service, started as scripts/run starts it; at the end Ctrl-C, which must end it well."""
+    running = Running(tmp_path_factory.mktemp("var"))
+    running.wait_until_serving()
+    assert f"pages          {running.base_url}/bazaar\n" in running.told
+    yield Shop(running.base_url, json.loads((running.var / "sandbox.json").read_text()))
+    status, said = running.end(signal.SIGINT)
+    assert status == 0, said + running.log()
+
+
+@pytest.fixture(scope="module")
+def tools() -> Path:
+    """The folder with what package-lock.json here pins."""
+    try:
+        return environments.node(manifest=HERE, name="pages-npm") / "node_modules"
+    except environments.Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One for the module: Playwright's event loop would be in the way of other tests' loops."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser: {CHROMIUM} is not installed")
+    # As root it starts only without its sandbox, which these pages of our own do not need.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, shop: Shop) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes visitors: ``visit(width, color_scheme="dark")``. Whatever they load comes from the shop, and nothing is logged."""
+    made: list[BrowserContext] = []
+    wrong: list[str] = []
+
+    def visit(width: int = 1280, height: int = 900, **options: Any) -> BrowserContext:
+        context = browser.new_context(
+            base_url=shop.base_url, viewport={"width": width, "height": height}, reduced_motion="reduce", **options
+        )
+        context.on("console", lambda message: wrong.append(message.text))
+        context.on("weberror", lambda error: wrong.append(str(error.error)))
+        context.on(
+            "request",
+            lambda asked: None if asked.url.startswith(f"{shop.base_url}/") else wrong.append(f"loads {asked.url}"),
+        )
+        made.append(context)
+        return context
+
+    yield visit
+    for context in made:
+        context.close()
+    # A browser logs a 404 that was asked for.
+    assert [text for text in wrong if "status of 404" not in text] == []
