@@ -98,7 +98,9 @@ def configure_logs(log_format: LogFormat | str) -> None:
     handler.setFormatter(Formatter(log_format))
     logging.getLogger().handlers[:] = [handler]
     for name in _TALKING:
-        logging.getLogger(name).setLevel(logging.INFO)
+        logger = logging.getLogger(name)
+        if not logger.isEnabledFor(logging.INFO):  # `dramatiq -v` may want more
+            logger.setLevel(logging.INFO)
 
 
 def granian_config(log_format: LogFormat | str) -> dict[str, Any]:

@@ -14,14 +14,11 @@ import pytest
 
 from client import sandbox_file, wallet_source
 from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.errors import CoinslotError
 from client.wallet import Wallet
 from compose.sandbox.upstreams.pages import HOST, arrived
 from compose.sandbox.upstreams.place import HTTPS_PORT
 from jobs.catalogue import BY_NAME
 from shared.x402.networks import Rail
-from tests.e2e.running import Running
 from tests.replayed import unmeasured
 
 SITE = f"https://{HOST}:{HTTPS_PORT}"
@@ -94,24 +91,3 @@ def test_pages_that_need_a_browser(service: Any, path: str, said: tuple[str, ...
     markdown = buy(service, Rail.BASE, "render-pro", path)["markdown"]
     assert [text for text in said if text not in markdown] == []
     assert [text for text in not_said if text in markdown] == []
-
-
-def test_a_browser_that_does_not_start(tmp_path: Path) -> None:
-    """scripts/run says so and serves the rest; its two endpoints are offered, and refused uncharged when they are paid.
-
-    tests/workers/browser/test_adapter.py has a machine without a browser, which differs by the reason alone.
-    """
-    running = Running(tmp_path, COINSLOT_CHROMIUM="/bin/true")
-    try:
-        running.wait_until_serving()
-        (notice,) = (line for line in running.told if line.startswith("notice"))
-        assert "Calls of render-pro, web-diff are refused, uncharged: the browser cannot be started." in notice
-        with pytest.raises(CoinslotError) as refused:
-            running.buy("web-diff", {"url": SITE + "/berths"}, retry_policy=RetryPolicy(budget_s=0))
-        problem = refused.value.problem
-        assert problem is not None
-        assert (problem["reason"], problem["charged"]) == ("browser_not_started", False)
-        assert running.buy("echo", {"message": "a"})["ok"] is True
-    finally:
-        running.process.terminate()
-        running.ended()

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME, CATALOGUE
+from shared.pools import Pool
 from shared.settings import Settings
 from shared.x402.networks import Rail
 
@@ -21,7 +22,8 @@ AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
 
-SOLD = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails]
+SOLD = [endpoint for endpoint in CATALOGUE if Rail.BASE in endpoint.rails and endpoint.pool is not Pool.RENDER]
+"""The worker of these tests has no browser."""
 BY_PRICE = {
     price: list(group)
     for price, group in itertools.groupby(sorted(SOLD, key=lambda one: one.price), key=lambda one: one.price)
