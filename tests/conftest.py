@@ -14,6 +14,9 @@ import redis
 
 from compose.sandbox.redis_server import start_redis
 from jobs.evm import chains
+from tests.whole_service import service
+
+__all__ = ["service"]
 
 TESTS = Path(__file__).parent
 

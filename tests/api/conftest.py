@@ -33,6 +33,7 @@ from shared.streams import GROUP, stream_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing
+from workers.children import ChildPool
 from workers.main import create_broker
 
 NOWHERE = "http://127.0.0.1:9"
@@ -230,9 +231,36 @@ def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
     running.child.stop()
 
 
+class SharedChildren(ChildPool):
+    """Children that outlive their worker: starting their fork server takes longer than most tests."""
+
+    def start(self, size: int) -> None:
+        """The first worker starts them."""
+        if not self._size:
+            super().start(size)
+
+    def close(self) -> None:
+        """They stay, for the next worker."""
+
+    def end(self) -> None:
+        """After the last test."""
+        super().close()
+
+
+@pytest.fixture(scope="session")
+def children() -> Iterator[SharedChildren]:
+    """The child processes of all workers."""
+    children = SharedChildren()
+    yield children
+    children.end()
+
+
 @pytest.fixture
-def worker(settings: Settings, upstreams: Upstreams, monkeypatch: pytest.MonkeyPatch) -> Iterator[dramatiq.Worker]:
+def worker(
+    settings: Settings, upstreams: Upstreams, children: SharedChildren, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dramatiq.Worker]:
     """A stock Dramatiq worker of every pool that something is sold from, but for the one with a browser."""
+    monkeypatch.setattr("workers.main.ChildPool", lambda: children)
     for name, value in upstreams.settings.items():
         monkeypatch.setenv(f"COINSLOT_{name}", value)
     monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.clients import environments
-from tests.e2e.running import Running
+from tests.whole_service import Service
 
 HERE = Path(__file__).parent
 CHROMIUM = Path("/usr/lib/chromium/chromium-headless-shell")
@@ -26,15 +24,11 @@ class Shop(NamedTuple):
     sandbox: dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """The service, started as scripts/run starts it; at the end Ctrl-C, which must end it well."""
-    running = Running(tmp_path_factory.mktemp("var"))
-    running.wait_until_serving()
-    assert f"pages          {running.base_url}/bazaar\n" in running.told
-    yield Shop(running.base_url, json.loads((running.var / "sandbox.json").read_text()))
-    status, said = running.end(signal.SIGINT)
-    assert status == 0, said + running.log()
+@pytest.fixture(scope="session")
+def shop(service: Service) -> Shop:
+    """The service, started as scripts/run starts it."""
+    assert f"pages          {service.base_url}/bazaar\n" in service.told
+    return Shop(service.base_url, service.sandbox)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The whole service, started the way a user starts it, on a folder and ports of its own."""
+"""The whole service, started the way a user starts it, on a folder and ports of its own: one for all tests of a process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from compose.sandbox.child import claim_port, tethered
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Service:
         environment: the lines of var/sandbox.env.
         var: its folder.
         pid: of the supervisor.
+        told: what it has printed.
     """
 
     base_url: str
@@ -37,6 +38,7 @@ class Service:
     environment: list[str]
     var: Path
     pid: int
+    told: list[str]
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +73,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         environment=(var / "sandbox.env").read_text().splitlines(),
         var=var,
         pid=process.pid,
+        told=lines,
     )
     process.send_signal(signal.SIGINT)
     process.stdout.close()
