@@ -212,3 +212,11 @@ def test_the_session_is_as_nice_as_the_worker(program: Path) -> None:
     command = [sys.executable, "-c", NICE, str(program)]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     assert said.stdout.split()[1:] == ["nice", "7"]
+
+
+def test_one_core_is_left_to_everything_else(started: BrowserProcess) -> None:
+    """Where there are two."""
+    cores = sorted(os.sched_getaffinity(0))
+    wait_until(lambda: bool(renderers(started)))
+    for pid in descendants(started.pid):
+        assert sorted(os.sched_getaffinity(pid)) == (cores[1:] or cores)
