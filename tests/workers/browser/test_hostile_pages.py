@@ -9,7 +9,7 @@ import pytest_socket
 
 from tests.workers.browser import hostile_run
 
-SETTLE_S = 1.5
+SETTLE_S = 2.5
 
 
 @pytest.mark.timeout(400)  # it takes a fifth of that on two cores that are free
