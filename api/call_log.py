@@ -21,6 +21,7 @@ class CallLog:
         request_id: the caller's own when it is short and plain (api/http.py).
         is_paid: whether the request carries a payment. One that does not leaves no line.
         payment_id, job_id: "" until there is one.
+        cause: why it was not answered; of a closed set.
         began: monotonic seconds.
     """
 
@@ -29,6 +30,7 @@ class CallLog:
     is_paid: bool = False
     payment_id: str = ""
     job_id: str = ""
+    cause: str = ""
     began: float = field(default_factory=time.monotonic)
 
     def answered(self) -> None:
@@ -40,8 +42,9 @@ class CallLog:
     def failed(self, problem: Problem) -> None:
         """The answer is a problem. With a traceback when the failure was not foreseen."""
         cause, failure = problem.reason or problem.code, problem.failure
+        self.cause = problem.code
         if problem.cause is not None:
-            cause = problem.cause.reason
+            self.cause = cause = problem.cause.reason
         error = None if failure is None else str(failure)
         if problem.cause is Cause.PORT_UNAVAILABLE:
             error = problem.reason
@@ -56,6 +59,7 @@ class CallLog:
         Args:
             error: as it stands in the challenge.
         """
+        self.cause = cause.reason
         self._write(logging.WARNING, error, cause.reason, False)
 
     def _write(

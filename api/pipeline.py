@@ -31,6 +31,7 @@ from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.logs import call_ids
 from shared.message import Arguments
+from shared.metrics import metrics
 from shared.outcome import Failed
 from shared.sealing import Unsealable
 from shared.settled_payment import SettledPayment
@@ -78,6 +79,8 @@ class PaidCall:
             answer = self._failed(unexpected, call_log)
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
+        cause = call_log.cause or _cause(answer.status, is_paid=call_log.is_paid)
+        metrics.call(self._endpoint.name, answer.status, cause, time.monotonic() - call_log.began)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
 
@@ -262,6 +265,13 @@ class PaidCall:
             raise with_receipt(problem, checked, receipt, self._gate)
         headers = ((b"content-type", b"application/json"),)
         return Answer(200, headers + self._gate.receipt(receipt, older=checked.presented.older), result.body)
+
+
+def _cause(status: int, *, is_paid: bool) -> str:
+    """What metrics call an answer for which the log has no cause."""
+    if status == 200:
+        return "answered"
+    return ("payment_refused" if is_paid else "unpaid") if status == 402 else "preflight"
 
 
 def _judged(refusal: PaymentRefused | Problem | None) -> NewPayment:

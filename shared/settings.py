@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
 _MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
-_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT"})
+_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT", "METRICS_PORT"})
 
 
 class InvalidSetting(ValueError):
@@ -119,6 +119,12 @@ class Settings:
     """How log lines are written: ``text``, or ``json``, one object a line."""
     log_calls: bool = False
     """Whether the API logs a line for each paid call that was answered, too."""
+    metrics_dir: str = ""
+    """Folder in which the processes of this machine count for the exporter. Empty: nothing is counted."""
+    metrics_host: str = "127.0.0.1"
+    """Address that the exporter listens on. Keep it private."""
+    metrics_port: int = 4024
+    """Port that the exporter listens on."""
     failpoint: str = ""
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""

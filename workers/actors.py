@@ -17,6 +17,7 @@ from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
 from shared.logs import JobIds, call_ids
 from shared.message import Arguments, open_arguments
+from shared.metrics import metrics
 from shared.outcome import DeadlineExceeded, Failed, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
 from workers.answers import Result
@@ -70,6 +71,7 @@ class JobRunner:
             return  # whose payment it was is not known: the outbox says so
         call_ids.set(JobIds(arguments.request_id, arguments.payment_id, job_id))
         observation = None
+        began = time.time()
         try:
             result, observation = self._observed(arguments, deadline_ms)
         except Exception as error:  # a MemoryError among others
@@ -78,6 +80,14 @@ class JobRunner:
         reach("handler-done")
         ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation)
         call_ids.set(None)
+        queued = deadline_ms / 1000 - self._endpoint.deadline_s
+        metrics.job(
+            self._endpoint.pool,
+            self._endpoint.name,
+            _named(result),
+            waited_s=began - queued,
+            ran_s=time.time() - began,
+        )
         self._services.outbox.put(job_id, ended)
 
     def _observed(self, arguments: Arguments, deadline_ms: int) -> tuple[Outcome, Observation | None]:
@@ -133,3 +143,10 @@ class JobRunner:
 def _is_late(deadline_ms: int) -> bool:
     """Whether nobody waits any more."""
     return deadline_ms / 1000 <= time.time()
+
+
+def _named(result: Outcome) -> str:
+    """What metrics call it."""
+    if result is _NOT_STARTED:
+        return "late"
+    return "failed" if isinstance(result, Failed) and result.retryable else "answered"

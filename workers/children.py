@@ -18,6 +18,7 @@ import time
 
 import msgspec
 
+from shared.metrics import metrics
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.fair_pool import FairPool
 from workers.fork_server import ForkedChild, ForkServer, ForkServerFailure
@@ -233,6 +234,9 @@ class ChildPool:
             answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
             is_spent = child.is_spent()
             return answer
+        except Exhausted:
+            metrics.child_killed()
+            raise
         finally:
             try:
                 if is_spent and child is not None:

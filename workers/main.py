@@ -22,6 +22,7 @@ from shared.endpoint import Endpoint
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import configure_logs
+from shared.metrics import metrics
 from shared.pools import POOLS, Pool
 from shared.redis_connection import RedisConnection
 from shared.scheduling import schedule_as_batch
@@ -63,7 +64,9 @@ class OwnProcessGroup(Middleware):
         tune_gc()
         keep_freed_memory()
         redact_logs()
-        configure_logs(Settings.from_env(os.environ).log)
+        settings = Settings.from_env(os.environ)
+        configure_logs(settings.log)
+        metrics.start(settings.metrics_dir)
 
 
 class WorkerLifecycle(Middleware):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import time
 from dataclasses import dataclass
 
 import msgspec
@@ -19,6 +20,7 @@ from api.payment.ledger import Claim, Ledger
 from api.payment.rails import ConfiguredRail
 from api.redis_client import RedisLost, RedisRefused
 from shared.failpoints import reach
+from shared.metrics import metrics
 from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
@@ -59,21 +61,27 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentG
     """
     facilitator, doubt = checked.rail.facilitator, ""
     reach("before-settle")
+    rail, began = checked.rail.rail, time.monotonic()
     try:
         settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
+        metrics.settle(rail, "settled", time.monotonic() - began)
         return await _settled(checked, settlement, ledger, gate)
     except NotSent as not_sent:
+        metrics.settle(rail, "not_sent", time.monotonic() - began)
         forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
         charged: Charged = False if forgotten else "unknown"
         raise problem_of(Cause.FACILITATOR_UNREACHABLE, charged=charged, failure=not_sent) from None
     except Declined as declined:
+        metrics.settle(rail, "declined", time.monotonic() - began)
         reach("declined")
         if await ledger.rejected(checked.claim.payment_id, attempts, declined.reason):
             reach("rejected")
+            metrics.payment(gate.endpoint.name, rail, "refused")
             checked.call_log.refused(declined.reason, Cause.SETTLEMENT_REFUSED)
             return gate.declined(declined.reason, declined.settlement)
         doubt = f"refused after an earlier attempt: {declined}"
     except Unsettled as undecided:
+        metrics.settle(rail, "unknown", time.monotonic() - began)
         doubt = str(undecided)
     return await _settled_by_evidence(checked, attempts, ledger, gate, doubt)
 
@@ -95,6 +103,7 @@ async def _settled_by_evidence(
         return await _settled(checked, proven, ledger, gate)
     is_refuted = refuted_by(evidence, checked.claim.valid_before)
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
+        metrics.payment(gate.endpoint.name, checked.rail.rail, "refused")
         checked.call_log.refused(FAILED, Cause.SETTLEMENT_REFUTED)
         return gate.refuse(FAILED)
     await ledger.unknown(payment_id, attempts)
@@ -110,6 +119,8 @@ async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, gat
     try:
         await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
         reach("settled")
+        price = gate.endpoint.price.value
+        metrics.payment(gate.endpoint.name, checked.rail.rail, "settled", dollars=float(price))
     except (RedisLost, RedisRefused) as error:
         # The money has moved. The facilitator says so when the same payment comes again.
         problem = problem_of(Cause.SETTLEMENT_UNRECORDED, charged=True, failure=error)

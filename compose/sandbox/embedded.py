@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import secrets
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +93,12 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             upstreams = start_upstreams(var)
             stack.callback(upstreams.child.stop)
             made |= {PREFIX + name: value for name, value in upstreams.settings.items()}
+        if is_missing("METRICS_DIR"):
+            folder = var / "metrics"
+            shutil.rmtree(folder, ignore_errors=True)  # of the last run, whose processes are gone
+            made[PREFIX + "METRICS_DIR"] = str(folder)
+        if is_missing("METRICS_PORT"):
+            made[PREFIX + "METRICS_PORT"] = str(claim_port(0))
         settings = Settings.from_env({**given, **made})
         if local is not None:
             told = {"baseUrl": settings.base_url, **local.told()}
