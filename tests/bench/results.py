@@ -80,7 +80,7 @@ class Effort:
 
 
 FULL = Effort("full", rounds=3, idle_calls=10, idle_s=2.5, seconds=3, pairs=10, trials=3)
-QUICK = Effort("quick", rounds=1, idle_calls=4, idle_s=2.0, seconds=1, pairs=1, trials=1)
+QUICK = Effort("quick", rounds=1, idle_calls=4, idle_s=2.0, seconds=1, pairs=5, trials=1)
 
 
 def number(value: float) -> str:

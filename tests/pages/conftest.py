@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.clients import environments
 from tests.whole_service import Service
+from tests.workers.browser.conftest import installed
 
 HERE = Path(__file__).parent
-CHROMIUM = Path("/usr/lib/chromium/chromium-headless-shell")
 
 
 class Shop(NamedTuple):
@@ -43,12 +43,10 @@ def tools() -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One for the module: Playwright's event loop would be in the way of other tests' loops."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser: {CHROMIUM} is not installed")
     # As root it starts only without its sandbox, which these pages of our own do not need.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = playwright.chromium.launch(executable_path=installed(), args=arguments)
         yield browser
         browser.close()
 

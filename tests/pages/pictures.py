@@ -8,7 +8,7 @@ import sys
 from playwright.sync_api import sync_playwright
 
 from compose.sandbox.child import ROOT
-from tests.pages.conftest import CHROMIUM
+from tests.workers.browser.conftest import installed
 
 FOLDER = ROOT / "docs" / "pictures"
 PICTURES = (("catalogue-1280", 1280, 900, "light"), ("catalogue-390-dark", 390, 844, "dark"))
@@ -19,7 +19,7 @@ def main(base_url: str) -> None:
     FOLDER.mkdir(exist_ok=True)
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = playwright.chromium.launch(executable_path=installed(), args=arguments)
         for name, width, height, scheme in PICTURES:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
             page.goto(f"{base_url}/bazaar")

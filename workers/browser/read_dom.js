@@ -75,5 +75,7 @@
     title: getter(Document.prototype, "title")(document).slice(0, 10000),
     language: root ? (attribute(root, "lang") || "").slice(0, 100) : "",
     html: "<!DOCTYPE html>" + parts.join(""),
+    // Of an HTML document whose text has not come yet, there is a head at most.
+    hasBegun: !root || nameOf(root) !== "html" || getter(Document.prototype, "body")(document) !== null,
   };
 })

@@ -75,6 +75,8 @@ class _Rendering:
             await self._halt()
         document = self._page.document
         read = await self._read()
+        if stopped is not Stop.RESTED and not read["hasBegun"]:
+            raise verdicts.failed("timeout")  # an empty text would be sold, and compared with the last one
         source = await self._source(document.loader)
         picture = await self._screenshot(area) if area else None
         self._check()

@@ -153,7 +153,7 @@ def _measure_echoes(here: Stand, running: Running, port: int, effort: Effort, ta
     queue = redis.Redis.from_url(running.environment["BENCH_QUEUE_URL"])
     _wait_until_idle(queue)
     _echo(here, running, table, 1)
-    for _ in range(effort.trials):
+    for _ in range(effort.pairs):
         quiet = _echo(here, running, table, effort.seconds)
         table.add(QUIET, **quiet)
         for row, path in HOSTILE.items():

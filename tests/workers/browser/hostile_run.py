@@ -50,7 +50,6 @@ class Rendered:
 
     Attributes:
         end: READ, or the reason of the failure.
-        is_early: it was read before it was at rest.
         is_again: it was rendered again, alone.
     """
 
@@ -59,7 +58,6 @@ class Rendered:
     end: str
     seconds: float
     violations: list[str] = field(default_factory=list)
-    is_early: bool = False
     is_again: bool = False
 
 
@@ -169,7 +167,6 @@ class Run:
             result.end = f"{type(error).__name__}: {error}"
         else:
             result.end = READ
-            result.is_early = answer.timed_out
             result.violations += _wrong(answer, page, f"http://site.example.com:{self._site.port}{place}")
         result.seconds = time.monotonic() - began
         if result.end not in page.ends:
@@ -185,7 +182,7 @@ class Run:
 
     def _again_alone(self, result: Rendered) -> Rendered:
         """What the machine was too busy for, or a neighbour has crashed, is rendered again without neighbours."""
-        is_slow = result.end in ("page_crashed", "timeout") or result.is_early
+        is_slow = result.end in ("page_crashed", "timeout")
         if not is_slow or any(text.startswith("says ") for text in result.violations) or not result.violations:
             return result
         return replace(self._render(result.group, result.name), is_again=True)

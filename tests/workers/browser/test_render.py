@@ -6,8 +6,10 @@ import concurrent.futures
 import hashlib
 import socket
 import struct
+import threading
 import time
 import zlib
+from collections.abc import Iterator
 
 import pytest
 
@@ -308,6 +310,25 @@ def test_a_site_that_does_not_speak_http(render: Render, site: Site, answer: byt
     with pytest.raises(UpstreamFailed) as failure:
         render()
     assert failure.value.reason == "bad_content"
+
+
+@pytest.mark.parametrize("begun", ["<!DOCTYPE html><html><head><title>wait", "<script src=/never></script><p>text"])
+def test_a_page_that_has_no_body_in_time(render: Render, site: Site, begun: str) -> None:
+    """Its text is not there, which is not the same as no text."""
+    is_over = threading.Event()
+
+    def answer() -> Iterator[bytes]:
+        yield f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n{begun}".encode()
+        is_over.wait(30)
+
+    site.pages["/"] = Content(b"", raw=answer)
+    site.add("/never", "", "text/javascript", pause_s=30.0)
+    try:
+        with pytest.raises(UpstreamFailed) as failure:
+            render()
+    finally:
+        is_over.set()
+    assert failure.value.reason == "timeout"
 
 
 @pytest.mark.parametrize(
