@@ -67,7 +67,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     binder = Binder(master)
     chains.configure(settings.readable)
     gates = tuple(
-        PaymentGate(endpoint, rails, settings.base_url, binder)
+        PaymentGate(endpoint, rails, settings.base_url, binder, settings.host_names)
         for endpoint in _readable(catalogue, settings)
         if configured.intersection(endpoint.rails)
     )

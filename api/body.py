@@ -11,7 +11,7 @@ from litestar.types import Receive, Scope
 
 from api.causes import Cause
 from api.errors import Problem, problem_of
-from api.long_bodies import LONG_BYTES, LongBodies
+from api.long_bodies import ArrivingBody, LongBodies
 
 READ_TIMEOUT_S = 10.0
 DISCARD_TIMEOUT_S = 2.0
@@ -27,6 +27,7 @@ class RequestBody:
 
     def __init__(self, scope: Scope, receive: Receive, long_bodies: LongBodies) -> None:
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._client = scope.get("client")
         self._receive = receive
         self._long_bodies = long_bodies
         self._is_over = b"content-length" not in self._headers and b"transfer-encoding" not in self._headers
@@ -45,30 +46,29 @@ class RequestBody:
                 self._is_over = True
         return self._content
 
-    async def read(self, *, limit: int) -> bytes:
+    async def read(self, *, limit: int, payer: str) -> bytes:
         """The whole body.
 
         Args:
             limit: the longest body that is accepted, in bytes.
+            payer: who holds a share of what long bodies may take.
 
         Raises:
             Problem: `too_large`, `unsupported_media_type`, `invalid_body` when the body does not arrive within 10 s, or
-                `pool_full` when too many long bodies wait.
+                `pool_full` when too many bytes of long bodies have arrived and wait.
         """
         declared = self._headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared[:20]) > limit:
             raise _too_large(limit)
         if self._is_over:
             return b""
-        # A body that declares no length may be as long as the limit.
-        size = int(declared) if b"content-length" in self._headers else limit
-        if size > LONG_BYTES:
-            await self._long_bodies.wait(size)
-        try:
-            self._content = body = await _in_time(self._joined(limit), READ_TIMEOUT_S)
-        except TimeoutError:
-            self._is_over = True
-            raise problem_of(Cause.BODY_LATE) from None
+        with self._long_bodies.arriving(payer, self._client) as arriving:
+            try:
+                self._content = body = await _in_time(self._joined(limit, arriving), READ_TIMEOUT_S)
+            except TimeoutError:
+                self._is_over = True
+                raise problem_of(Cause.BODY_LATE) from None
+            await arriving.checked_in_turn()
         if body and not _is_json(self._headers.get(b"content-type")):
             raise Problem(code="unsupported_media_type", detail="Send the body as application/json.")
         return body
@@ -86,7 +86,7 @@ class RequestBody:
                 while not self._is_over and size <= DISCARD_BYTES:
                     size += len(await self._next())
 
-    async def _joined(self, limit: int) -> bytes:
+    async def _joined(self, limit: int, arriving: ArrivingBody | None = None) -> bytes:
         chunks: list[bytes] = []
         size = 0
         while not self._is_over:
@@ -94,6 +94,8 @@ class RequestBody:
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
+            if arriving is not None:
+                arriving.add(len(chunk))
             chunks.append(chunk)
         return b"".join(chunks)
 

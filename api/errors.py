@@ -31,6 +31,7 @@ class ErrorKind:
 
 
 ERROR_KINDS: Mapping[str, ErrorKind] = {
+    "invalid_payment": ErrorKind(400, "The payment header cannot be decoded"),
     "invalid_json": ErrorKind(400, "The body is not JSON"),
     "invalid_body": ErrorKind(400, "The body is not valid"),
     "invalid_schema": ErrorKind(400, "The JSON Schema is not valid"),

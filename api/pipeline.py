@@ -20,8 +20,8 @@ from api.claims import build_claim
 from api.dispatch import ReplyTimeout
 from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
-from api.payment.gate import UNPAID, PaymentGate
-from api.payment.headers import decode_payment, find_payment
+from api.payment.gate import UNPAID, Match, PaymentGate
+from api.payment.headers import Presented, decode_payment, find_payment
 from api.payment.ledger import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
@@ -34,8 +34,9 @@ from shared.message import Arguments
 from shared.outcome import Failed
 from shared.sealing import Unsealable
 from shared.settled_payment import SettledPayment
+from shared.x402.authorization import Authorization
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import Settlement
+from shared.x402.wire import FlatPayment, Payment, Settlement
 
 log = logging.getLogger(__name__)
 
@@ -96,15 +97,19 @@ class PaidCall:
         presented = find_payment(scope["headers"])
         if presented is None:
             return await self._challenge(UNPAID, request_body)
-        call_log.is_paid = True
         if method != "POST":
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
-        # 2, 3. Whose offer it is, and whether it is signed as it must be.
-        paid = self._gate.match(decode_payment(presented.value))
+        # 2, 3. Whose offer it is, whether it is signed as it must be, and in time. No byte of the body is read before.
+        payment = self._decoded(presented)
+        call_log.is_paid = True
+        paid = self._gate.match(payment)
         authorization = paid.check()
+        await self._require_time(paid, authorization)
 
-        body = await request_body.read(limit=self._endpoint.max_body_bytes)
+        # Before the chain is asked, nobody knows who a contract wallet's payment is from.
+        holder = authorization.payer if authorization.signature_checked else authorization.payment_id
+        body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=holder)
         claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
         call_log.payment_id = claim.payment_id
         checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body, call_log)
@@ -114,12 +119,24 @@ class PaidCall:
 
         # 4, 5. A new payment is claimed only if no check refuses it; a known one is looked up whatever the checks say.
         async with self._services.dispatcher.slot(self._endpoint) as slot:
-            # Before the chain is asked, nobody knows who a contract wallet's payment is from.
-            holder = claim.payer if authorization.signature_checked else claim.payment_id
             with self._services.limits.held(holder, claim.payment_id) as is_within:
                 refusal = another_offer or await self._admission.refusal(checked, slot, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_slot=slot.refusal is None)
                 return await self._drive(*await self._identified(checked, entry))
+
+    def _decoded(self, presented: Presented) -> Payment | FlatPayment:
+        try:
+            return decode_payment(presented.value)
+        except Problem as undecodable:
+            price = f'<{self._endpoint.path}>; rel="payment"'.encode()
+            raise dataclasses.replace(undecodable, headers=((b"link", price),)) from None
+
+    async def _require_time(self, paid: Match, authorization: Authorization) -> None:
+        """Raise PaymentRefused for a payment that cannot be settled now, unless the ledger knows it: it may have an answer."""
+        if (refusal := authorization.window_refusal(int(time.time()), paid.rail.health.ledger())) is None:
+            return
+        if await self._services.ledger.offer(authorization.payment_id) is None:
+            raise PaymentRefused(refusal)
 
     async def _enter(self, checked: Checked, refusal: PaymentRefused | Problem | None, *, has_slot: bool) -> Entry:
         """Claim the payment, or find what the ledger knows of it. Raises `refusal` when it knows nothing."""

@@ -79,13 +79,19 @@ class Rsgi:
                 "query_string": scope.query_string.encode(),
                 "root_path": "",
                 "headers": [(name.encode(), value.encode()) for name, value in headers],
-                "client": None,
+                "client": _client(scope.client),
                 "server": None,
                 "state": {},
             },
             exchange.receive,
             exchange.send,
         )
+
+
+def _client(address: str) -> tuple[str, int] | None:
+    """Host and port of granian's `host:port`, `[host]:port`; None of a socket that has a path."""
+    host, _, port = address.rpartition(":")
+    return (host.strip("[]"), int(port)) if port.isdigit() else None
 
 
 class _Exchange:

@@ -32,6 +32,7 @@ T = TypeVar("T")
 
 _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
 _MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
+_HOST = r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
 _PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT"})
 
 
@@ -49,6 +50,9 @@ class Settings:
     """Port that the API listens on."""
     base_url: str = "http://127.0.0.1:4020"
     """Public address of the API, as callers see it: it is part of every challenge and discovery document."""
+    extra_hosts: str = ""
+    """Names of hosts that callers reach the API by beside the one of BASE_URL, ``api.example.com,...``. A payment whose
+    ``resource.url`` names another host is refused: it is meant for another service."""
     contact: str = ""
     """Where people write to about this installation, ``mailto:shop@example.com`` or an https address. It is public."""
     contact_expires: str = ""
@@ -147,6 +151,11 @@ class Settings:
         return dict(_variables(self, PREFIX))
 
     @property
+    def host_names(self) -> frozenset[str]:
+        """The names of `extra_hosts`, in lower case."""
+        return frozenset(name.strip().lower() for name in self.extra_hosts.split(",") if name.strip())
+
+    @property
     def readable(self) -> frozenset[Readable]:
         """The ledgers that have a node to read from."""
         nodes: dict[Readable, tuple[str, ...]] = {
@@ -204,6 +213,9 @@ def _check(name: str, value: object) -> None:
             _require(are_all, name, "be http(s) addresses without fragment, separated by commas")
         case str() if name == "LOG":
             _require(value in ("text", "json"), name, "be text or json")
+        case str() if name == "EXTRA_HOSTS":
+            are_all = all(re.fullmatch(_HOST, host.strip(), re.ASCII) for host in value.split(","))
+            _require(are_all, name, "be names of hosts without ports, separated by commas")
         case str() if name == "CONTACT":
             is_one = re.fullmatch(_MAILTO, value, re.ASCII) is not None or _is_address(value, ("https",))
             _require(is_one, name, "be mailto: and a mail address, or an https address")

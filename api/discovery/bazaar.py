@@ -5,6 +5,7 @@ Source: specs/extensions/bazaar.md of x402-foundation/x402.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,25 +23,32 @@ KEY = "bazaar"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def extension(endpoint: Endpoint, *, has_example: bool = True) -> dict[str, Any]:
+class Detail(enum.IntEnum):
+    """How much the extension says of the answer. A challenge that would be too long says less."""
+
+    OUTLINE_AND_EXAMPLE = 0
+    OUTLINE = 1
+    NOTHING = 2
+
+
+def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -> dict[str, Any]:
     """``{"info": …, "schema": …}``: how to call the endpoint, and the JSON Schema that `info` validates against.
 
-    Args:
-        has_example: of the answer. A challenge that would be too long with it goes without.
-
-    It travels in the 402's headers (twice, where the flavour adds one) and comes back in the payment's, and Node takes
-    16 KB of headers altogether. With its whole schema, a rich answer such as tx-explain's makes a header of 8.7 KB on
-    five rails (measured), with an outline 6.2 KB. So the answer is outlined here: the example shows what is inside, and
-    the OpenAPI document has all of it.
+    It travels in the 402's headers and comes back in the payment's, and some proxies take 8 KB of headers altogether. With its
+    whole schema, a rich answer such as tx-explain's makes a header of 8.7 KB on five rails (measured), with an outline 6.2 KB.
+    So the answer is outlined here: the example shows what is inside, and the OpenAPI document has all of it.
 
     Raises:
         ValueError: the endpoint is unlisted. A facilitator would index it, which is what unlisted means to prevent.
     """
     if not endpoint.listed:
         raise ValueError(f"{endpoint.name} is unlisted: its challenge must not carry the bazaar extension")
-    output: dict[str, Any] = {"type": "json", "example": endpoint.example.response}
-    if not has_example:
-        del output["example"]
+    output: dict[str, Any] = {"type": "json"}
+    output_properties: dict[str, Any] = {"type": {"type": "string"}}
+    if detail is Detail.OUTLINE_AND_EXAMPLE:
+        output["example"] = endpoint.example.response
+    if detail is not Detail.NOTHING:
+        output_properties["example"] = schemas.outline(endpoint.response)
     return {
         "info": {
             "input": {"type": "http", "method": "POST", "bodyType": "json", "body": endpoint.example.request},
@@ -63,10 +71,7 @@ def extension(endpoint: Endpoint, *, has_example: bool = True) -> dict[str, Any]
                 },
                 "output": {
                     "type": "object",
-                    "properties": {
-                        "type": {"type": "string"},
-                        "example": schemas.outline(endpoint.response),
-                    },
+                    "properties": output_properties,
                     "required": ["type"],
                 },
             },

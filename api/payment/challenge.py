@@ -8,7 +8,7 @@ from api.http import Answer
 from api.payment.binding import TOKEN_CHARS
 from api.payment.headers import encode_header
 from shared.endpoint import Flavour
-from shared.x402.wire import Challenge
+from shared.x402.wire import Challenge, Resource
 
 OPEN = "*" * TOKEN_CHARS
 """Marks the place of a token, and appears nowhere else."""
@@ -19,8 +19,7 @@ class ChallengeForm:
 
     def __init__(self, challenge: Challenge, flavour: Flavour) -> None:
         self._whole = _parts(challenge)
-        # WWW-Authenticate has no extensions: with the whole challenge twice, some clients could not read the headers.
-        self._short = None if flavour is Flavour.NEWER else _parts(msgspec.structs.replace(challenge, extensions={}))
+        self._short = None if flavour is Flavour.NEWER else _parts(_shortened(challenge))
         self.has_token = len(self._whole) > 1
         self._blank = self._filled(OPEN.encode())
 
@@ -34,6 +33,20 @@ class ChallengeForm:
         if self._short is not None:
             headers.append((b"www-authenticate", b"X402 " + encode_header(token.join(self._short))))
         return Answer(402, tuple(headers), body)
+
+
+def _shortened(challenge: Challenge) -> Challenge:
+    """What clients of the older flavour need, in WWW-Authenticate: with all of it twice, some could not read the headers.
+
+    They pay in X-PAYMENT, which carries no token. So they are told the offers without one, where there are such.
+    """
+    payable = tuple(offer for offer in challenge.accepts if OPEN not in offer.extra.values())
+    return msgspec.structs.replace(
+        challenge,
+        resource=Resource(url=challenge.resource.url),
+        accepts=payable or challenge.accepts,
+        extensions={},
+    )
 
 
 def _parts(challenge: Challenge) -> list[bytes]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -23,8 +24,10 @@ from shared.x402.authorization import Authorization
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, Challenge, FlatPayment, Offer, Payment, Settlement
 
-MAX_CHALLENGE_HEADER_BYTES = 8 * 1024
-"""Node refuses more than 16 KB of headers altogether, some proxies 8 KB."""
+MAX_HEAD_BYTES = 8 * 1024
+"""Of a 402: its headers altogether. Node refuses more than 16 KB, some proxies 8 KB."""
+_OTHER_HEAD_BYTES = 800
+"""Of it: the headers that every answer has (api/http.py), and what a server in front may add."""
 UNPAID = "payment_required"
 _TERMS_BYTES = 100
 
@@ -61,13 +64,22 @@ class PaymentGate:
 
     Args:
         base_url: public address of the API.
+        extra_hosts: names of hosts that it has beside that of `base_url`.
 
     Raises:
-        ValueError: no rail is left to sell it on, or its challenge does not fit into a header.
+        ValueError: no rail is left to sell it on, or its challenge does not fit into the headers.
     """
 
-    def __init__(self, endpoint: Endpoint, rails: Sequence[ConfiguredRail], base_url: str, binder: Binder) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        rails: Sequence[ConfiguredRail],
+        base_url: str,
+        binder: Binder,
+        extra_hosts: Iterable[str] = (),
+    ) -> None:
         self.endpoint = endpoint
+        self._hosts = {urlsplit(base_url).hostname, *extra_hosts}
         self._binder = binder
         self._priced = tuple(
             (offer, rail)
@@ -82,15 +94,13 @@ class PaymentGate:
         """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
-        if endpoint.listed:
-            self._extensions[bazaar.KEY] = bazaar.extension(endpoint)
         self._offered = tuple(_open(offer, rail) for offer, rail in self._priced)
-        if endpoint.listed and self._header_bytes() > MAX_CHALLENGE_HEADER_BYTES:
-            self._extensions[bazaar.KEY] = bazaar.extension(endpoint, has_example=False)
-        if (size := self._header_bytes()) > MAX_CHALLENGE_HEADER_BYTES:
-            raise ValueError(
-                f"{endpoint.name}: a challenge header of {size} bytes is over {MAX_CHALLENGE_HEADER_BYTES}"
-            )
+        for detail in bazaar.Detail if endpoint.listed else ():
+            self._extensions[bazaar.KEY] = bazaar.extension(endpoint, detail)
+            if self._head_bytes() <= MAX_HEAD_BYTES:
+                break
+        if (size := self._head_bytes()) > MAX_HEAD_BYTES:
+            raise ValueError(f"{endpoint.name}: the headers of a challenge have {size} bytes, over {MAX_HEAD_BYTES}")
         # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
         for health in {rail.rail: rail.health for _, rail in self._priced}.values():
@@ -183,17 +193,24 @@ class PaymentGate:
         challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)
         return ChallengeForm(challenge, self.endpoint.flavour)
 
-    def _header_bytes(self) -> int:
-        """The length of the longest header, with what a facilitator may add to an offer."""
-        return _TERMS_BYTES + max(len(value) for _, value in self._build(UNPAID).answer(OPEN).headers)
+    def _head_bytes(self) -> int:
+        """The length of all headers, with what facilitators may add to the offers."""
+        own = sum(len(name) + len(value) + len(": \r\n") for name, value in self._build(UNPAID).answer(OPEN).headers)
+        return _OTHER_HEAD_BYTES + _TERMS_BYTES + own
 
     def _require_this_resource(self, payment: Payment) -> None:
         # The address is not signed and proves nothing, but a client that means another call should not be charged.
         url = (payment.resource or {}).get("url")
         if url is None:
             return
-        path = url.split("?")[0].split("#")[0].rstrip("/") if isinstance(url, str) else ""
-        if not path.endswith(self.endpoint.path):
+        try:
+            parts = urlsplit(url if isinstance(url, str) else "")
+            host = parts.hostname
+        except ValueError:
+            raise PaymentRefused("resource_mismatch") from None
+        # Some clients send the path alone.
+        is_ours = host in self._hosts or not (host or parts.scheme)
+        if not is_ours or not parts.path.rstrip("/").endswith(self.endpoint.path):
             raise PaymentRefused("resource_mismatch")
 
 

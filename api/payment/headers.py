@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 import pybase64
 
+from api.errors import Problem
 from shared.x402.networks import V1_NAMES
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FlatPayment, Payment
@@ -20,6 +19,16 @@ PAYMENT_SIGNATURE = b"payment-signature"
 X_PAYMENT = b"x-payment"
 MAX_HEADER_BYTES = 16 * 1024
 MAX_DEPTH = 64
+
+UNDECODABLE = {
+    "payment_too_long": "The payment header is longer than 16 KB.",
+    "payment_not_base64": "The payment header is not standard base64 with padding.",
+    "payment_not_utf8": "What the payment header encodes is not UTF-8.",
+    "payment_not_json": "What the payment header encodes is not a JSON object of at most 64 levels without repeated keys.",
+    "payment_shape": "The JSON in the payment header has not the fields of an x402 payment.",
+}
+"""The reasons of ``invalid_payment``, and what they mean."""
+_PRICE = "The same call without the header is told the price and how to pay."
 
 T = TypeVar("T")
 Headers = Iterable[tuple[bytes, bytes]]
@@ -60,8 +69,10 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
     A flat payment's network comes back as CAIP-2.
 
     Raises:
-        PaymentRefused: ``invalid_payload`` for anything but padded standard base64 of a UTF-8 JSON object of at most 16 KB, 64
-            levels and no repeated key; ``invalid_x402_version``; ``invalid_network``.
+        Problem: ``invalid_payment``, with a reason of UNDECODABLE, for anything but padded standard base64 of a UTF-8 JSON
+            object of at most 16 KB, 64 levels and no repeated key, with the fields of a payment. The x402 specification of
+            HTTP (specs/transports-v2/http.md) has 400 for these.
+        PaymentRefused: ``invalid_x402_version``.
     """
     content = _decode_json(value)
     version = content.get("x402Version")
@@ -75,7 +86,7 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
             raise PaymentRefused("invalid_x402_version")
         flat = _convert(content, FlatPayment)
         return msgspec.structs.replace(flat, network=V1_NAMES.get(flat.network, flat.network))
-    raise PaymentRefused("invalid_payload")
+    raise _undecodable("payment_shape")
 
 
 def encode_header(content: bytes) -> bytes:
@@ -83,20 +94,33 @@ def encode_header(content: bytes) -> bytes:
     return pybase64.b64encode(content)
 
 
+def _undecodable(reason: str) -> Problem:
+    return Problem(code="invalid_payment", reason=reason, detail=f"{UNDECODABLE[reason]} {_PRICE}")
+
+
 def _decode_json(value: bytes) -> dict[str, Any]:
     if len(value) > MAX_HEADER_BYTES:
-        raise PaymentRefused("invalid_payload")
+        raise _undecodable("payment_too_long")
     try:
-        raw = base64.b64decode(value, validate=True)
-        # Python's decoder also takes surplus padding and stray bits at the end.
-        if base64.b64encode(raw) != value:
-            raise PaymentRefused("invalid_payload")
-        content = json.loads(raw.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_no_constant)
+        raw = pybase64.b64decode(value, validate=True)
+    except ValueError:
+        raise _undecodable("payment_not_base64") from None
+    # The decoder also takes stray bits at the end.
+    if pybase64.b64encode(raw) != value:
+        raise _undecodable("payment_not_base64")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _undecodable("payment_not_utf8") from None
+    if not text.lstrip(" \t\r\n").startswith("{"):
+        raise _undecodable("payment_not_json")
+    try:
+        content: dict[str, Any] = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
         msgspec.json.encode(content)  # refuses lone surrogates, which could not be sent on to a facilitator
-    except (binascii.Error, ValueError, RecursionError):
-        raise PaymentRefused("invalid_payload") from None
-    if not isinstance(content, dict) or _too_deep(content):
-        raise PaymentRefused("invalid_payload")
+    except (ValueError, RecursionError):
+        raise _undecodable("payment_not_json") from None
+    if _too_deep(content):
+        raise _undecodable("payment_not_json")
     return content
 
 
@@ -129,4 +153,4 @@ def _convert(content: dict[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError:
-        raise PaymentRefused("invalid_payload") from None
+        raise _undecodable("payment_shape") from None

@@ -189,6 +189,7 @@ def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -
     key.write_text(secrets.token_hex(32))
     return Settings(
         base_url="http://shop.test",
+        extra_hosts="also.shop.test",
         ledger_url=clean_redis,
         queue_url=clean_redis,
         key_file=key,

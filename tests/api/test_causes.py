@@ -172,8 +172,8 @@ for each in (Cause.PORT_UNAVAILABLE, Cause.UPSTREAM_CLOSED, Cause.POOL_FULL, Cau
 
 @scenario(Cause.LONG_BODIES)
 async def long_bodies(trial: Trial) -> httpx.Response:
-    trial.monkeypatch.setattr("api.body.LONG_BYTES", 1)
-    trial.call._services.long_bodies._free_at = asyncio.get_running_loop().time() + 100
+    trial.monkeypatch.setattr("api.long_bodies.LONG_BYTES", 1)
+    trial.monkeypatch.setattr("api.long_bodies.HELD_BYTES", 1)
     return await trial.pay()
 
 
@@ -431,7 +431,7 @@ async def test_what_is_answered_or_not_paid_leaves_no_line(
     assert (await trial.pay()).status_code == 200
     assert (await trial.shop.post(PATH, headers={"X-Request-Id": "the-one"})).status_code == 402
     assert (await trial.shop.put(PATH, headers={"X-Request-Id": "the-one"})).status_code == 405
-    assert (await trial.pay("not base64")).status_code == 402
+    assert (await trial.pay("not base64")).status_code == 400
     assert lines(caplog) == []
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from api import long_bodies
 from api.errors import Problem
-from api.long_bodies import LONG_BYTES, LongBodies
+from api.long_bodies import HELD_BYTES, LONG_BYTES, OWNER_SHARE, ArrivingBody, LongBodies
 
-pytestmark = pytest.mark.anyio
+SHARE = HELD_BYTES // OWNER_SHARE
 
 
+@pytest.mark.anyio
 async def test_long_ones_pass_at_so_many_bytes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first at once, each other when the ones before it have had their time, in their order."""
     monkeypatch.setattr(long_bodies, "BYTES_PER_S", 1_000_000)
@@ -30,13 +31,57 @@ async def test_long_ones_pass_at_so_many_bytes_a_second(monkeypatch: pytest.Monk
         assert due <= at + 0.001
 
 
-async def test_who_would_wait_too_long_is_told_so() -> None:
-    """Uncharged, and without waiting; after a while there is room again."""
+def arrive(bodies: LongBodies, size: int, payer: str, client: tuple[str, int] | None = None) -> ArrivingBody:
+    """A body of which so many bytes have arrived, and which is not over."""
+    body = bodies.arriving(payer, client)
+    body.__enter__()
+    body.add(size)
+    return body
+
+
+def is_refused(bodies: LongBodies, size: int, payer: str, client: tuple[str, int] | None = None) -> bool:
+    with bodies.arriving(payer, client) as body:
+        try:
+            body.add(size)
+        except Problem as refused:
+            return (refused.code, refused.charged) == ("pool_full", False)
+    return False
+
+
+def test_only_what_has_arrived_counts() -> None:
+    """Any number of callers may announce long bodies."""
     bodies = LongBodies()
-    for _ in range(2):
-        bodies._free_at = asyncio.get_running_loop().time() + long_bodies.LONGEST_WAIT_S + 1
-        with pytest.raises(Problem) as refused:
-            await bodies.wait(LONG_BYTES + 1)
-        assert (refused.value.code, refused.value.charged) == ("pool_full", False)
-    bodies._free_at = asyncio.get_running_loop().time()
-    await bodies.wait(LONG_BYTES + 1)
+    announced = [arrive(bodies, LONG_BYTES, "another") for _ in range(1_000)]
+    assert not is_refused(bodies, SHARE, "payer")
+    announced[0].add(1)
+    assert is_refused(bodies, SHARE - LONG_BYTES, "another")
+    assert not is_refused(bodies, SHARE - LONG_BYTES - 1, "another")
+
+
+@pytest.mark.parametrize(
+    ("clients", "is_shared"),
+    [
+        (("93.184.216.34", "93.184.216.34"), True),
+        (("2606:2800:220:1::1", "2606:2800:220:1::1"), True),
+        (("93.184.216.34", "93.184.216.35"), False),
+        (("127.0.0.1", "127.0.0.1"), False),  # a proxy
+        (("10.0.0.7", "10.0.0.7"), False),
+    ],
+)
+def test_no_address_holds_more_than_its_share(clients: tuple[str, str], is_shared: bool) -> None:
+    """With a payer of its own for each body."""
+    bodies = LongBodies()
+    held = arrive(bodies, SHARE, "one", (clients[0], 1))
+    assert is_refused(bodies, LONG_BYTES + 1, "another", (clients[1], 2)) == is_shared
+    held.__exit__(None, None, None)
+    assert not is_refused(bodies, SHARE, "another", (clients[1], 2))
+
+
+def test_all_payers_together_hold_so_much() -> None:
+    """What is held is never more than what passes within LONGEST_WAIT_S. Then there is room again."""
+    bodies = LongBodies()
+    held = [arrive(bodies, SHARE, str(number)) for number in range(OWNER_SHARE)]
+    assert is_refused(bodies, LONG_BYTES + 1, "next")
+    assert not is_refused(bodies, LONG_BYTES, "next")
+    held[0].__exit__(None, None, None)
+    assert not is_refused(bodies, SHARE, "next")

@@ -7,7 +7,7 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import dramatiq
@@ -15,6 +15,7 @@ import httpx
 import pytest
 import redis
 
+from api.body import READ_TIMEOUT_S
 from api.pools import FRESH_S, ROOM
 from api.redis_client import RedisLost
 from shared.endpoint import Pool
@@ -170,10 +171,55 @@ async def test_a_well_signed_wrong_payment_is_refused(
 
 
 @pytest.mark.parametrize("value", ["", "x", "e30=", "bnVsbA==", "A" * 20_000, "=" * 8])
-async def test_a_garbage_header_is_402_with_a_reason(shop: httpx.AsyncClient, value: str) -> None:
-    """Never 5xx and never served."""
+async def test_a_garbage_header_is_400_with_a_reason(shop: httpx.AsyncClient, value: str) -> None:
+    """Never 5xx and never served. It says where the price is told."""
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": value})
-    assert (answer.status_code, answer.json()["error"]) == (402, "invalid_payload")
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["charged"]) == (400, "invalid_payment", False)
+    assert problem["reason"].startswith("payment_")
+    assert (answer.headers["link"], problem["instance"]) == (f'<{PATH}>; rel="payment"', PATH)
+    assert (await shop.post(PATH)).status_code == 402
+
+
+async def test_the_window_is_judged_before_the_body(
+    shop: httpx.AsyncClient, payer: Any, worker: dramatiq.Worker, as_header: AsHeader
+) -> None:
+    """A payment whose time is over is told so whatever the body is, and no byte of the body is waited for."""
+    expired = as_header(payer.payment(validBefore="1000"))
+
+    async def never() -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    for body in (b"{}", b"no JSON", never()):
+        async with asyncio.timeout(READ_TIMEOUT_S - 1):
+            answer = await shop.post(PATH, content=body, headers={"PAYMENT-SIGNATURE": expired})
+        reason = "invalid_exact_evm_payload_authorization_valid_before"
+        assert (answer.status_code, answer.json()["error"]) == (402, reason)
+
+
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [
+        ("http://shop.test" + PATH, 200),
+        ("https://SHOP.test:8443" + PATH + "/?q#f", 200),
+        ("http://also.shop.test" + PATH, 200),
+        (PATH, 200),
+        ("http://evil.test" + PATH, 402),
+        ("http://shop.test.evil.test" + PATH, 402),
+        ("http://shop.test@evil.test" + PATH, 402),
+        ("//evil.test" + PATH, 402),
+        ("http://[" + PATH, 402),
+        ("urn:x" + PATH, 402),
+    ],
+)
+async def test_a_payment_for_another_host_is_refused(
+    shop: httpx.AsyncClient, payer: Any, worker: dramatiq.Worker, as_header: AsHeader, url: str, status: int
+) -> None:
+    """Its client means another service. COINSLOT_EXTRA_HOSTS has the names that this one has beside its base URL's."""
+    answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payer.payment(resource=url))})
+    assert answer.status_code == status
+    assert status == 200 or answer.json()["error"] == "resource_mismatch"
 
 
 async def test_two_payments_are_ambiguous(shop: httpx.AsyncClient, payer: Any, as_header: AsHeader) -> None:

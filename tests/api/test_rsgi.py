@@ -61,7 +61,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.headers: dict[str, str] = {}
-        self.http_version = self.scheme = self.method = self.path = self.query_string = ""
+        self.http_version = self.scheme = self.method = self.path = self.query_string = self.client = ""
 
 
 class Protocol:

@@ -23,6 +23,7 @@ READ: dict[str, tuple[str, Any]] = {
     "host": ("0.0.0.0", "0.0.0.0"),
     "port": ("8080", 8080),
     "base_url": ("https://shop.test", "https://shop.test"),
+    "extra_hosts": ("api.test,b.test", "api.test,b.test"),
     "contact": ("mailto:shop@example.com", "mailto:shop@example.com"),
     "contact_expires": ("2027-06-30", "2027-06-30"),
     "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),

@@ -7,7 +7,7 @@ P1   Unpaid, with any body: the price, and nothing done.
 P2   A header that is no payment: not base64, not JSON, too deep, too long.
      api/attacks/test_presenting.py::test_p02_a_header_that_is_no_payment_is_refused_before_anything_is_looked_up
      e2e/test_attacks.py::test_p02_long_headers_are_refused_and_leave_nothing_in_memory
-     api/payment/test_headers.py::test_garbage_is_refused_with_a_reason
+     api/payment/test_headers.py::test_what_cannot_be_decoded_is_refused_with_a_reason
      api/attacks/test_mutations.py::test_no_change_of_a_header_fails_here_or_pays_twice
 P3   Two payments in one request.
      api/attacks/test_presenting.py::test_p03_two_payments_in_one_request_pay_nothing

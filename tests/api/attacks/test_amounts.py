@@ -51,8 +51,10 @@ async def test_p06_no_other_spelling_of_the_amount_pays(
             else:
                 payment["payload"]["authorization"]["value"] = amount
             answer = await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(payment)})
-            assert answer.status_code == 402, (place, amount)
+            is_shape = place == "accepted" and not isinstance(amount, str)
+            assert answer.status_code == (400 if is_shape else 402), (place, amount)
             assert answer.json()["error"] in (
+                "invalid_payment",
                 "invalid_payload",
                 "no_matching_offer",
                 "invalid_exact_evm_payload_authorization_value_mismatch",

@@ -129,8 +129,8 @@ async def test_no_change_of_a_header_fails_here_or_pays_twice(
         value = header.encode("utf-8", "replace").translate(None, b"\r\n\x00")
         answer = await shop.post(PATH, json={"message": "a"}, headers={b"PAYMENT-SIGNATURE": value})  # type: ignore[dict-item]
         statuses.append(answer.status_code)
-        assert answer.status_code in (200, 402), (header, answer.text)
+        assert answer.status_code in (200, 400, 402), (header, answer.text)
         assert (len(facilitator.settles) <= 1, len(runs) <= 1) == (True, True), header
     assert len(presented) >= 300
-    assert (set(statuses), statuses[-1]) == ({200, 402}, 200)
+    assert (set(statuses), statuses[-1]) == ({200, 400, 402}, 200)
     assert (len(facilitator.settles), len(runs)) == (1, 1)

@@ -72,14 +72,16 @@ def test_the_sdk_accepts_the_extension(endpoint: Endpoint) -> None:
     assert found.info.output.example == endpoint.example.response
 
 
-def test_an_extension_without_the_answers_example_is_valid_as_well(endpoint: Endpoint) -> None:
-    """What a long challenge carries."""
-    extension = json.loads(msgspec.json.encode(bazaar.extension(endpoint, has_example=False)))
+@pytest.mark.parametrize("detail", [bazaar.Detail.OUTLINE, bazaar.Detail.NOTHING])
+def test_an_extension_that_says_less_of_the_answer_is_valid_as_well(endpoint: Endpoint, detail: bazaar.Detail) -> None:
+    """What a long challenge carries. The call itself is described as in a short one."""
+    extension = json.loads(msgspec.json.encode(bazaar.extension(endpoint, detail)))
     assert validate_discovery_extension_spec(extension).errors == []
     found = validate_and_extract(extension)
     assert (found.errors, found.info is not None) == ([], True)
     assert extension["info"]["output"] == {"type": "json"}
-    assert extension["schema"] == json.loads(msgspec.json.encode(bazaar.extension(endpoint)["schema"]))
+    whole = json.loads(msgspec.json.encode(bazaar.extension(endpoint)["schema"]))
+    assert extension["schema"]["properties"]["input"] == whole["properties"]["input"]
 
 
 def test_a_facilitator_indexes_a_paid_call(endpoint: Endpoint, listing_of: Callable[[Endpoint], Listing]) -> None:

@@ -90,7 +90,7 @@ class UnpaidCall(PaidCall):
     async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         if find_payment(scope["headers"]) or scope.get("method") != "POST":
             return await super()._answer(scope, request_body, call_log)
-        body = await request_body.read(limit=self._endpoint.max_body_bytes)
+        body = await request_body.read(limit=self._endpoint.max_body_bytes, payer="nobody")
         if problem := self._admission.invalid(body):
             raise problem
         if len(body) > LONG_BYTES:
