@@ -11,6 +11,7 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from shared import tracing
 from shared.allocator import keep_freed_memory
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
@@ -36,6 +37,7 @@ def application() -> Rsgi:
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
     settings = Settings.from_env(os.environ)
+    tracing.check(settings)
     # A worker keeps the handlers of its master until it has loaded the app: a SIGTERM would be lost, and the stop take 40 s.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(

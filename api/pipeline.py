@@ -27,6 +27,7 @@ from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from api.services import Services
+from shared import tracing
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.logs import call_ids
@@ -64,6 +65,8 @@ class PaidCall:
         except PaymentRefused as refused:
             if isinstance(refused, RefusedByFacilitator):
                 call_log.refused(refused.reason, Cause.VERIFICATION_REFUSED)
+            else:
+                tracing.annotate("coinslot.refusal", refused.reason)
             answer = await self._challenge(refused.reason, body)
         except Problem as problem:
             answer = self._failed(problem, call_log)
@@ -78,6 +81,7 @@ class PaidCall:
             answer = self._failed(unexpected, call_log)
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
+        tracing.end_call(call_log, answer.status)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
 
@@ -97,12 +101,15 @@ class PaidCall:
         if presented is None:
             return await self._challenge(UNPAID, request_body)
         call_log.is_paid = True
+        call_log.span = tracing.begin_call(self._endpoint.path)
         if method != "POST":
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
 
         # 2, 3. Whose offer it is, and whether it is signed as it must be.
-        paid = self._gate.match(decode_payment(presented.value))
-        authorization = paid.check()
+        with tracing.span("check"):
+            paid = self._gate.match(decode_payment(presented.value))
+            authorization = paid.check()
+        call_log.rail = paid.rail.rail
 
         body = await request_body.read(limit=self._endpoint.max_body_bytes)
         claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
