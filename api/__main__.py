@@ -12,6 +12,7 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from shared import tracing
 from shared.allocator import keep_freed_memory
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
@@ -49,6 +50,7 @@ def main() -> None:
     settings = Settings.from_env(os.environ)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
+    tracing.check(settings)
     # A worker keeps the handlers of its master until it has loaded the app: a SIGTERM would be lost, and the stop take 40 s.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -42,6 +43,7 @@ from api.services import Services
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
 from jobs.evm import chains
+from shared import tracing
 from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
@@ -99,6 +101,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
+        tracing.start(settings, "coinslot-api")
         for rail in rails:
             await rail.start()
         replies.start()
@@ -118,6 +121,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
                 await rail.stop()
             for client in (ledger_redis, queue_redis, replies_redis):
                 client.close()
+            await asyncio.to_thread(tracing.stop)
 
     return Litestar(
         route_handlers=[

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from api.causes import Cause
 from api.errors import Charged, Problem
 from shared.logs import Event
+from shared.tracing import ActiveSpan
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,9 @@ class CallLog:
     Attributes:
         request_id: the caller's own when it is short and plain (api/http.py).
         is_paid: whether the request carries a payment. One that does not leaves no line.
-        payment_id, job_id: "" until there is one.
+        payment_id, job_id, rail: "" until there is one.
+        cause: why it was not answered; of a closed set.
+        span: of the call's trace; None where calls are not traced.
         began: monotonic seconds.
     """
 
@@ -29,6 +32,9 @@ class CallLog:
     is_paid: bool = False
     payment_id: str = ""
     job_id: str = ""
+    rail: str = ""
+    cause: str = ""
+    span: ActiveSpan | None = None
     began: float = field(default_factory=time.monotonic)
 
     def answered(self) -> None:
@@ -42,6 +48,7 @@ class CallLog:
         cause, failure = problem.reason or problem.code, problem.failure
         if problem.cause is not None:
             cause = problem.cause.reason
+        self.cause = cause
         error = None if failure is None else str(failure)
         if problem.cause is Cause.PORT_UNAVAILABLE:
             error = problem.reason
@@ -56,6 +63,7 @@ class CallLog:
         Args:
             error: as it stands in the challenge.
         """
+        self.cause = cause.reason
         self._write(logging.WARNING, error, cause.reason, False)
 
     def _write(

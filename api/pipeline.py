@@ -27,6 +27,7 @@ from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from api.services import Services
+from shared import tracing
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.logs import call_ids
@@ -65,6 +66,8 @@ class PaidCall:
         except PaymentRefused as refused:
             if isinstance(refused, RefusedByFacilitator):
                 call_log.refused(refused.reason, Cause.VERIFICATION_REFUSED)
+            else:
+                tracing.annotate("coinslot.refusal", refused.reason)
             answer = await self._challenge(refused.reason, body)
         except Problem as problem:
             answer = self._failed(problem, call_log)
@@ -79,6 +82,7 @@ class PaidCall:
             answer = self._failed(unexpected, call_log)
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
+        tracing.end_call(call_log, answer.status)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
 
@@ -99,12 +103,15 @@ class PaidCall:
             return await self._challenge(UNPAID, request_body)
         if method != "POST":
             raise Problem(code="method_not_allowed", detail="Use POST to pay.", headers=((b"allow", b"POST"),))
-
-        # 2, 3. Whose offer it is, whether it is signed as it must be, and in time. No byte of the body is read before.
         payment = self._decoded(presented)
         call_log.is_paid = True
-        paid = self._gate.match(payment)
-        authorization = paid.check()
+        call_log.span = tracing.begin_call(self._endpoint.path)
+
+        # 2, 3. Whose offer it is, whether it is signed as it must be, and in time. No byte of the body is read before.
+        with tracing.span("check"):
+            paid = self._gate.match(payment)
+            authorization = paid.check()
+        call_log.rail = paid.rail.rail
         await self._require_time(paid, authorization)
 
         # Before the chain is asked, nobody knows who a contract wallet's payment is from.

@@ -208,11 +208,7 @@ def _rail(name: str, rail: RailSettings) -> Findings:
         yield Finding("fail", about, f"its facilitator does not settle on {rail.network}")
     else:
         yield Finding("ok", about, f"its facilitator settles on {rail.network}, for {rail.pay_to}")
-    lacks = recipients.missing(rail)
-    if lacks is not None:
-        yield from (Finding("fail", about, sentence) for sentence in lacks)
-        if not lacks:
-            yield Finding("ok", about, "the recipient can receive its tokens")
+    yield from _recipient(name, rail)
     if rail.rpc_url:  # our own facilitator settles, and tells how it is
         _, health = asked(f"{rail.facilitator_url}/healthz", headers)
         of_rail = (health or {}).get("rails", {}).get(rail.network, {})
@@ -220,3 +216,16 @@ def _rail(name: str, rail: RailSettings) -> Findings:
             yield Finding("fail", about, of_rail["reason"])
         elif of_rail.get("balance"):
             yield Finding("ok", about, f"the settling account has {of_rail['balance']}")
+
+
+def _recipient(name: str, rail: RailSettings) -> Findings:
+    about = f"rail {name}"
+    try:
+        lacks = recipients.missing(name, rail)
+    except recipients.NotChecked as why:
+        yield Finding("warn", about, f"not checked whether the recipient can receive its tokens: {why}")
+        return
+    if lacks is not None:
+        yield from (Finding("fail", about, sentence) for sentence in lacks)
+        if not lacks:
+            yield Finding("ok", about, "the recipient can receive its tokens")

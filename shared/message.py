@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 import pybase64
 
+from shared import tracing
 from shared.answers import is_secret_of
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer, Unsealable
@@ -78,7 +79,7 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
         actor_name=endpoint.name,
         args=(),
         kwargs=_Keywords(job_id, _quoted_base64(sealed), reply_to, deadline_ms),
-        options={},
+        options=tracing.message_options(),
         message_id=job_id,
         message_timestamp=int(time.time() * 1000),
     )

@@ -123,6 +123,8 @@ class Settings:
     """How log lines are written: ``text``, or ``json``, one object a line."""
     log_calls: bool = False
     """Whether the API logs a line for each paid call that was answered, too."""
+    otel: bool = False
+    """Whether paid calls are traced with OpenTelemetry, whose own variables say where to (shared/tracing.py)."""
     failpoint: str = ""
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""

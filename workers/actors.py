@@ -12,7 +12,7 @@ import msgspec
 from redis.exceptions import RedisError
 
 from jobs.ports import Context, Ports
-from shared import outcome
+from shared import outcome, tracing
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
 from shared.logs import JobIds, call_ids
@@ -68,13 +68,15 @@ class JobRunner:
         except Unsealable as error:
             log.error("job %s of %s: %s", job_id, self._endpoint.name, error)
             return  # whose payment it was is not known: the outbox says so
-        call_ids.set(JobIds(arguments.request_id, arguments.payment_id, job_id))
+        ids = JobIds(arguments.request_id, arguments.payment_id, job_id)
+        call_ids.set(ids)
         observation = None
         try:
             result, observation = self._observed(arguments, deadline_ms)
         except Exception as error:  # a MemoryError among others
             log.error("job %s of %s: %s", job_id, self._endpoint.name, type(error).__name__)
             result = INTERNAL
+        tracing.describe_job(ids, self._endpoint.name, result)
         reach("handler-done")
         ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation)
         call_ids.set(None)

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 from jobs import hosts
 from jobs.catalogue import CATALOGUE
+from shared import tracing
 from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
@@ -39,6 +40,7 @@ from workers.preload import preload
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
+from workers.traced_jobs import TracedJobs
 
 CHILDREN = max(1, (os.cpu_count() or 1) - 1)
 """Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
@@ -63,7 +65,9 @@ class OwnProcessGroup(Middleware):
         tune_gc()
         keep_freed_memory()
         redact_logs()
-        configure_logs(Settings.from_env(os.environ).log)
+        settings = Settings.from_env(os.environ)
+        configure_logs(settings.log)
+        tracing.start(settings, "coinslot-worker")
 
 
 class WorkerLifecycle(Middleware):
@@ -88,6 +92,7 @@ class WorkerLifecycle(Middleware):
         self._ports.close()
         self._children.close()
         self._ledger.close()
+        tracing.stop()
 
 
 class PrefetchPerThread(Middleware):
@@ -133,6 +138,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             FastWorkQueue(),
             StopFetching(),
             WorkerLifecycle(settings, children, port_monitor, ledger),
+            *([TracedJobs()] if settings.otel else []),
         ],
         outbox=outbox,
         batched={pool for pool, policy in POOLS.items() if policy.is_batched},

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 import msgspec
 
 from api.discovery.resource import SERVICE_NAME
+from api.discovery.routes import RESOURCES
 from api.pages.entry import Entry
 from shared.endpoint import PATH_PREFIX
 
@@ -60,6 +61,8 @@ def api_catalog(entries: Sequence[Entry], base_url: str) -> bytes:
                     "service-meta": [
                         {"href": f"{base_url}/.well-known/x402", "type": json_type},
                         {"href": f"{base_url}/bazaar.json", "type": json_type},
+                        # The same in parts: metadata, and no `item`, which is a call that is sold.
+                        {"href": base_url + RESOURCES, "type": json_type},
                     ],
                     "status": [{"href": f"{base_url}/readyz", "type": json_type}],
                 },

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from api.payment import transitions
 from api.payment.limits import NO_LIMIT, Limit, Quota
 from api.redis_client import Redis, Script
+from shared import tracing
 from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, REFUNDABLE, answer_key, record_key
 
 
@@ -187,6 +188,7 @@ class Ledger:
         offer: bytes | None = await self._redis.call("HGET", record_key(payment_id), "offer")
         return offer
 
+    @tracing.traced("ledger")
     async def look_up(self, claim: Claim, how: LookUp) -> Entry:
         """Look a payment up, and become its driver where `how` says so.
 
@@ -208,6 +210,7 @@ class Ledger:
         """Look a payment up, and become the driver of one that is absent or has none."""
         return await self.look_up(claim, LookUp.CLAIM)
 
+    @tracing.traced("ledger")
     async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> bool:
         """Record a proven settlement, from every state but DONE and FAILED. False in these two.
 

@@ -18,6 +18,7 @@ from api.payment.headers import Presented
 from api.payment.ledger import Claim, Ledger
 from api.payment.rails import ConfiguredRail
 from api.redis_client import RedisLost, RedisRefused
+from shared import tracing
 from shared.failpoints import reach
 from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
@@ -48,6 +49,7 @@ class Checked:
         return self.claim.payment_id == self.authorization.payment_id
 
 
+@tracing.traced("settle")
 async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate) -> bytes | Answer:
     """Settle the payment. Returns the receipt, or the 402 of a definite refusal.
 

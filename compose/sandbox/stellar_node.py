@@ -22,7 +22,6 @@ from shared.x402.networks import STELLAR_USDC
 
 NETWORK = "stellar:pubnet"
 TOKEN = STELLAR_USDC[NETWORK]
-ISSUER = "GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN"
 """Circle's account. The contract's address is derived from it, the asset's code and the network."""
 LUMENS = 10_000
 
@@ -56,9 +55,9 @@ class StellarServer(JsonRpcServer):
 
 def new_ledger() -> Ledger:
     """A network with the real name and USDC, and no account but the issuer."""
-    ledger = Ledger(TOKEN.passphrase, Asset("USDC", ISSUER))
+    ledger = Ledger(TOKEN.passphrase, Asset("USDC", TOKEN.issuer))
     assert ledger.contract.address == TOKEN.contract
-    ledger.fund(ISSUER, lumens=LUMENS)
+    ledger.fund(TOKEN.issuer, lumens=LUMENS)
     return ledger
 
 

@@ -88,29 +88,34 @@ class StellarToken:
     Attributes:
         network: CAIP-2.
         contract: ``C...``.
+        issuer: ``G...``, of the classic asset ``USDC``.
         decimals: of the atomic unit. They are 7 here, and 6 on other networks.
         passphrase: names the network in everything that is signed.
     """
 
     network: str
     contract: str
+    issuer: str
     decimals: int
     passphrase: str
 
 
-# The contract follows from asset, issuer and passphrase; these are the constants of npm @x402/stellar 2.27.0.
+# The contract follows from asset, issuer and passphrase; these are the constants of npm @x402/stellar 2.27.0. Issuers: Circle's
+# list of USDC's addresses.
 STELLAR_USDC: dict[str, StellarToken] = {
     token.network: token
     for token in (
         StellarToken(
             "stellar:pubnet",
             "CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75",
+            "GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN",
             7,
             "Public Global Stellar Network ; September 2015",
         ),
         StellarToken(
             "stellar:testnet",
             "CBIELTK6YBZJU5UP2WWQEUCYKLPU6AUNZ2BQ4WWFEIE3USCIHMXQDAMA",
+            "GBBD47IF6LWK7P7MDEVSCWR7DPUWV3NY3DTQEVFL4NAT4AQH3ZLLFLA5",
             7,
             "Test SDF Network ; September 2015",
         ),

@@ -364,7 +364,8 @@ async def test_llms_txt_links_every_call(shop: httpx.AsyncClient) -> None:
 
 
 async def test_the_api_catalogue_is_a_linkset(shop: httpx.AsyncClient) -> None:
-    """RFC 9727: its type and profile, a Link header also on HEAD, and every call as an item."""
+    """RFC 9727: its type and profile, a Link header also on HEAD, every call as an item, and every machine-readable list as
+    metadata (RFC 8631, service-meta) that can be fetched."""
     for method in ("GET", "HEAD"):
         answer = await shop.request(method, "/.well-known/api-catalog")
         assert answer.headers["content-type"].startswith("application/linkset+json;")
@@ -374,6 +375,11 @@ async def test_the_api_catalogue_is_a_linkset(shop: httpx.AsyncClient) -> None:
     assert {item["href"] for item in own["item"]} == {f"http://shop.test/v1/cdp/{name}" for name in LISTED}
     assert described["service-desc"][0]["href"] == "http://shop.test/openapi.json"
     assert described["anchor"] == "http://shop.test/v1/cdp/"
+    lists = ["/.well-known/x402", "/bazaar.json", "/discovery/resources"]
+    assert [link["href"] for link in described["service-meta"]] == [f"http://shop.test{path}" for path in lists]
+    for link in described["service-meta"]:
+        listed = await shop.get(link["href"])
+        assert (listed.status_code, listed.headers["content-type"]) == (200, link["type"])
 
 
 async def test_security_txt_names_the_contact(shop: httpx.AsyncClient) -> None:

@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from shared.json_rpc import JsonRpc
+from shared.x402.networks import STELLAR_USDC
+
 
 def doctor(service: Any, **settings: str) -> tuple[int, dict[str, list[tuple[str, str]]]]:
     """Its exit code, and its findings by what they are about."""
@@ -33,7 +36,7 @@ def test_a_service_that_is_well(service: Any) -> None:
     assert ("ok", "appendfsync always") in findings["ledger"]
     assert ("ok", "maxmemory-policy noeviction") in findings["queue"]
     assert {about for about in findings if about.startswith("workers of")} >= {"workers of micro", "workers of render"}
-    for rail in ("rail solana", "rail xrpl"):
+    for rail in ("rail solana", "rail stellar", "rail xrpl"):
         assert ("ok", "the recipient can receive its tokens") in findings[rail]
     assert any("the settling account has" in said for _, said in findings["rail evm"])
 
@@ -60,3 +63,47 @@ def test_what_is_wrong_is_said(service: Any, tmp_path: Path) -> None:
         level == "fail" and "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe" in said for level, said in findings["rail xrpl"]
     )
     assert ("fail", "its facilitator does not answer") in findings["rail solana"]
+
+
+NO_ACCOUNT = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"
+MUXED = "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAE2JUG6"
+"""Another name of the same account."""
+USDC_CONTRACT = STELLAR_USDC["stellar:pubnet"].contract
+
+
+def of_stellar(service: Any, **settings: str) -> list[tuple[str, str]]:
+    """What it says of the rail, beside that the facilitator settles on it."""
+    _, findings = doctor(service, **settings)
+    return [
+        finding
+        for finding in findings["rail stellar"]
+        if not finding[1].startswith(("its facilitator", "the settling account"))
+    ]
+
+
+def test_a_stellar_recipient_needs_a_trust_line(service: Any) -> None:
+    """An account may hold lumens alone; a multiplexed account is another name of an account; a contract needs none."""
+    rpc = JsonRpc(dict(line.split("=", 1) for line in service.environment)["COINSLOT_STELLAR_RPC_URL"])
+    bare = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
+    rpc.named("sandbox_fund", account=bare, lumens=5)
+    rpc.close()
+    issuer = STELLAR_USDC["stellar:pubnet"].issuer
+
+    assert of_stellar(service, COINSLOT_STELLAR_PAY_TO=bare) == [
+        ("fail", f"{bare} has no trust line for USDC of {issuer}")
+    ]
+    for name in (NO_ACCOUNT, MUXED):
+        assert of_stellar(service, COINSLOT_STELLAR_PAY_TO=name) == [("fail", f"{NO_ACCOUNT} does not exist")]
+    assert of_stellar(service, COINSLOT_STELLAR_PAY_TO=USDC_CONTRACT) == [
+        ("ok", "the recipient can receive its tokens")
+    ]
+
+
+def test_what_is_not_checked_is_said(service: Any) -> None:
+    """Without a node, and with one that does not answer: one line that says why, and no failure."""
+    not_checked = "not checked whether the recipient can receive its tokens: "
+    for url, why in (
+        ("", "COINSLOT_STELLAR_RPC_URL names no node to ask"),
+        ("http://127.0.0.1:9", "the node of COINSLOT_STELLAR_RPC_URL does not tell"),
+    ):
+        assert of_stellar(service, COINSLOT_STELLAR_RPC_URL=url) == [("warn", not_checked + why)]

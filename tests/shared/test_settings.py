@@ -91,6 +91,7 @@ READ: dict[str, tuple[str, Any]] = {
     "chromium": ("/opt/chromium/headless_shell", "/opt/chromium/headless_shell"),
     "log": ("json", "json"),
     "log_calls": ("1", True),
+    "otel": ("1", True),
     "failpoint": ("settled@3", "settled@3"),
     "now": ("2026-11-20T15:04:05Z", "2026-11-20T15:04:05Z"),
 }

@@ -14,7 +14,7 @@ from stellar_sdk.operation import BumpSequence, Payment
 
 from shared.money import ExcessPrecision, Price
 from shared.x402 import stellar
-from shared.x402.networks import STELLAR_USDC
+from shared.x402.networks import STELLAR_USDC, StellarToken
 from shared.x402.refusal import PaymentRefused
 from tests import stellar_signing as signing
 
@@ -488,3 +488,9 @@ def test_an_offer_of_another_form_is_not_payable(changes: dict[str, Any]) -> Non
     """P6, P35: a facilitator is handed anybody's offers."""
     assert stellar.is_payable(OFFER)
     assert not stellar.is_payable(msgspec.structs.replace(OFFER, **changes))
+
+
+@pytest.mark.parametrize("token", STELLAR_USDC.values(), ids=STELLAR_USDC)
+def test_the_contract_is_that_of_the_issuers_asset(token: StellarToken) -> None:
+    """It follows from code, issuer and network, so a wrong issuer would give another contract."""
+    assert Asset("USDC", token.issuer).contract_id(token.passphrase) == token.contract
