@@ -63,7 +63,8 @@ class Admission:
         if token and not self._binder.binds(token, self._endpoint.name, checked.body, now):
             return PaymentRefused(checked.rail.verifier.TOKEN_REASON)
         if slot.refusal is not None:
-            return problem_of(slot.refusal.cause, reason=slot.refusal.reason)
+            refusal = slot.refusal
+            return problem_of(refusal.cause, reason=refusal.reason, retry_after_s=refusal.retry_after_s)
         if not is_within:
             return problem_of(Cause.CALLS_IN_FLIGHT)
         if self._disk.is_full():

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from api.backlog import Backlog, Work
 from api.call_log import CallLog
+from api.causes import Cause
 from api.deadlines import Deadlines
 from api.pools import PoolRefusal, Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
@@ -41,7 +43,8 @@ class _Sent:
     The Redis client reports to it that the job was added (Awaiting), api/deadlines.py that its deadline passed (Waiting).
     """
 
-    stream: str
+    endpoint: Endpoint
+    size: int
     encoded: bytes
     reply: asyncio.Future[bytes | Parts]
     send_with_retries: Callable[[_Sent], None]
@@ -73,20 +76,21 @@ class Slot:
         refusal: why the pool takes no new call; None when this call has the slot. Nothing new may be charged without it.
     """
 
-    __slots__ = ("_dispatcher", "_endpoint", "refusal")
+    __slots__ = ("_dispatcher", "_endpoint", "_work", "refusal")
 
-    def __init__(self, dispatcher: Dispatcher, endpoint: Endpoint) -> None:
+    def __init__(self, dispatcher: Dispatcher, endpoint: Endpoint, work: Work | None) -> None:
         self._dispatcher = dispatcher
         self._endpoint = endpoint
+        self._work = work
         self.refusal: PoolRefusal | None = None
 
     async def __aenter__(self) -> Slot:
-        self.refusal = await self._dispatcher.take(self._endpoint)
+        self.refusal = await self._dispatcher.take(self._endpoint, self._work)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self.refusal is None:
-            self._dispatcher.give_back(self._endpoint)
+            self._dispatcher.give_back(self._endpoint, self._work)
 
 
 class Dispatcher:
@@ -109,7 +113,9 @@ class Dispatcher:
         self._batch_scheduling = BatchScheduling(many=BUSY_CALLERS, few=BUSY_CALLERS // 3)
         self._peak = 0
         self._sample_timer: asyncio.TimerHandle | None = None
+        self._backlog = Backlog()
         replies.on_reconnect = self._send_lost_again
+        replies.on_cost = self._learn
 
     def start(self) -> None:
         """Begin to sample how many callers wait at once, on the running event loop."""
@@ -122,28 +128,53 @@ class Dispatcher:
         if self._sample_timer is not None:
             self._sample_timer.cancel()
 
-    def slot(self, endpoint: Endpoint) -> Slot:
-        """A place among the calls that wait for the endpoint's pool: `async with dispatcher.slot(endpoint) as slot`.
+    def slot(self, endpoint: Endpoint, payer: str, size: int) -> Slot:
+        """A place among the calls that wait for the endpoint's pool: `async with dispatcher.slot(...) as slot`.
 
         A call takes it before its payment is claimed, and holds it until it is answered.
-        """
-        return Slot(self, endpoint)
 
-    async def take(self, endpoint: Endpoint) -> PoolRefusal | None:
-        """Count one more call of the endpoint's pool. Returns why the pool takes none, and then counts nothing."""
+        Args:
+            size: of its body, in bytes.
+        """
+        return Slot(self, endpoint, self._backlog.work(endpoint, size, payer) if _calculates(endpoint) else None)
+
+    async def take(self, endpoint: Endpoint, work: Work | None = None) -> PoolRefusal | None:
+        """Count one more call of the endpoint's pool. Returns why the pool takes none, and then counts nothing.
+
+        Args:
+            work: of a call that calculates.
+        """
         pool = endpoint.pool
-        if self._pools.refusal(endpoint, self._taken[pool]):
+        if self._refusal(endpoint, work):
             await self._pools.look_again()
         # Nothing is awaited between this look and the count: a burst must not share one slot.
-        refusal = self._pools.refusal(endpoint, self._taken[pool])
+        refusal = self._refusal(endpoint, work)
         if refusal is None:
             self._taken[pool] += 1
             self._peak = max(self._peak, self._taken[Pool.MICRO])
+            if work is not None:
+                self._backlog.add(work)
         return refusal
 
-    def give_back(self, endpoint: Endpoint) -> None:
+    def give_back(self, endpoint: Endpoint, work: Work | None = None) -> None:
         """Count one call less: it is answered."""
         self._taken[endpoint.pool] -= 1
+        if work is not None:
+            self._backlog.remove(work)
+
+    def _refusal(self, endpoint: Endpoint, work: Work | None) -> PoolRefusal | None:
+        taken = self._taken[endpoint.pool]
+        refusal = self._pools.refusal(endpoint, taken)
+        if refusal is None and work is not None:
+            scale = self._pools.scale(endpoint.pool, taken)
+            if retry_after_s := self._backlog.retry_after_s(work, scale=scale):
+                return PoolRefusal(Cause.POOL_SLOW, retry_after_s=retry_after_s)
+        return refusal
+
+    def _learn(self, job_id: str, cost_s: float) -> None:
+        sent = self._sent.get(job_id)
+        if sent is not None and _calculates(sent.endpoint):
+            self._backlog.learn(sent.endpoint, sent.size, cost_s)
 
     async def run(self, endpoint: Endpoint, arguments: Arguments, call_log: CallLog | None = None) -> bytes:
         """Run one call on its pool. Returns a sealed Outcome (shared/answers.py).
@@ -166,7 +197,8 @@ class Dispatcher:
         if call_log is not None:
             call_log.job_id = job.id
         reply = self._replies.expect(job.id, batched=POOLS[endpoint.pool].is_batched)
-        sent = self._sent[job.id] = _Sent(stream_key(endpoint.pool), job.encoded, reply, self._send_with_retries)
+        sent = _Sent(endpoint, len(arguments.body), job.encoded, reply, self._send_with_retries)
+        self._sent[job.id] = sent
         self._deadlines.watch(sent, endpoint.deadline_s)
         try:
             self._send(sent)
@@ -215,9 +247,15 @@ class Dispatcher:
         Redis lost the job or its reply. A second run gives the answer that the ledger may already have.
         """
         for sent in [sent for sent in self._sent.values() if sent.entry_id]:
-            if not await self._queue.call("XRANGE", sent.stream, sent.entry_id, sent.entry_id):
+            stream = stream_key(sent.endpoint.pool)
+            if not await self._queue.call("XRANGE", stream, sent.entry_id, sent.entry_id):
                 self._send(sent)
 
 
 def _addition(sent: _Sent) -> tuple[str | bytes, ...]:
-    return ("XADD", sent.stream, "*", FIELD, sent.encoded)
+    return ("XADD", stream_key(sent.endpoint.pool), "*", FIELD, sent.encoded)
+
+
+def _calculates(endpoint: Endpoint) -> bool:
+    """Whether its calls, or the long ones among them, take a child process for themselves."""
+    return endpoint.isolated or endpoint.is_long is not None

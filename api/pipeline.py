@@ -125,7 +125,7 @@ class PaidCall:
             raise another_offer
 
         # 4, 5. A new payment is claimed only if no check refuses it; a known one is looked up whatever the checks say.
-        async with self._services.dispatcher.slot(self._endpoint) as slot:
+        async with self._services.dispatcher.slot(self._endpoint, holder, len(body)) as slot:
             with self._services.limits.held(holder, claim.payment_id) as is_within:
                 refusal = another_offer or await self._admission.refusal(checked, slot, is_within=is_within)
                 entry = await self._enter(checked, refusal, has_slot=slot.refusal is None)

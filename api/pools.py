@@ -32,10 +32,12 @@ class PoolRefusal:
 
     Attributes:
         reason: the port's own code of cause PORT_UNAVAILABLE, such as `no_browser`.
+        retry_after_s: where it depends on what is in the pool.
     """
 
     cause: Cause
     reason: str | None = None
+    retry_after_s: int | None = None
 
 
 class Pools:
@@ -88,6 +90,11 @@ class Pools:
         if state.waited_ms > endpoint.deadline_s * 1000 * LONGEST_WAIT:
             return PoolRefusal(Cause.POOL_SLOW)
         return None
+
+    def scale(self, pool: Pool, taken: int) -> float:
+        """The calls in a pool in proportion to the `taken` ones of this process, for each worker."""
+        state = self._states[pool]
+        return max(1.0, state.depth / max(1, taken)) / max(1, state.available)
 
     async def look_again(self) -> None:
         """Read the states again before a refusal: they may be a quarter of a second old."""

@@ -43,6 +43,8 @@ class ReplyReader:
         self._task: asyncio.Task[None] | None = None
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
         self.on_reconnect: Callable[[], Awaitable[None]] | None = None
+        self.on_cost: Callable[[str, float], None] | None = None
+        """Called with the id of a message that was answered, and the seconds of its worker that it took."""
 
     def start(self) -> None:
         """Begin reading, on the running event loop."""
@@ -105,6 +107,8 @@ class ReplyReader:
         future = self._waiting.pop(reply.message_id, None)
         if future is None or future.done():
             return
+        if self.on_cost is not None:
+            self.on_cost(reply.message_id, reply.cost_s)
         if reply.outcome == UNREADABLE:
             future.set_exception(Unread("the worker has another key"))
             return

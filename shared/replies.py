@@ -40,10 +40,16 @@ class Parts(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):
-    """One answer. `outcome` is a sealed Outcome (shared/answers.py), or its Parts, or UNREADABLE."""
+    """One answer.
+
+    Attributes:
+        outcome: a sealed Outcome (shared/answers.py), or its Parts, or UNREADABLE.
+        cost_s: seconds of its worker that the job took: those of a child process, divided by the number of children.
+    """
 
     message_id: str
     outcome: bytes | Parts
+    cost_s: float = 0.0
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -78,7 +78,8 @@ class JobRunner:
             result = INTERNAL
         tracing.describe_job(ids, self._endpoint.name, result)
         reach("handler-done")
-        ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation)
+        cost_s = self._services.children.taken_s()
+        ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation, cost_s)
         call_ids.set(None)
         self._services.outbox.put(job_id, ended)
 

@@ -65,6 +65,7 @@ class Result(NamedTuple):
     Attributes:
         secret: as in its arguments.
         observation: what the call leaves for the payer's next one about the same subject.
+        cost_s: as in its reply (shared/replies.py).
     """
 
     payment_id: str
@@ -72,6 +73,7 @@ class Result(NamedTuple):
     secret: bytes
     outcome: Outcome
     observation: Observation | None = None
+    cost_s: float = 0.0
 
 
 class AnswerStore:

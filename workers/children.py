@@ -14,6 +14,7 @@ import math
 import os
 import select
 import signal
+import threading
 import time
 
 import msgspec
@@ -180,6 +181,14 @@ class ChildPool:
         self._fork_server = ForkServer()
         self._free_children: FairPool[Child | None] = FairPool()
         self._size = 0
+        self._of_thread = threading.local()
+
+    def taken_s(self) -> float:
+        """The seconds of the whole pool that the calls of this thread have taken since it last asked: a child's seconds,
+        divided by the number of children."""
+        taken: float = getattr(self._of_thread, "taken_s", 0.0)
+        self._of_thread.taken_s = 0.0
+        return taken
 
     def start(self, size: int) -> None:
         """Start the fork server. Each child is forked when it is first needed.
@@ -238,4 +247,6 @@ class ChildPool:
                 if is_spent and child is not None:
                     child.kill()
             finally:  # the next caller forks a child for an empty place
-                self._free_children.put(None if is_spent else child, work.payer, time.monotonic() - began)
+                used_s = time.monotonic() - began
+                self._free_children.put(None if is_spent else child, work.payer, used_s)
+                self._of_thread.taken_s = getattr(self._of_thread, "taken_s", 0.0) + used_s / max(1, self._size)

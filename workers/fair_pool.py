@@ -1,5 +1,6 @@
 """A pool of resources that is fair to payers: a free one goes to the waiting payer who has used the pool least of late, and
-among equals to the one who came first.
+among equals to the one who came first. Who has waited for half the time that it has comes before these: else a payer with much
+work would wait for ever while others come and go.
 
 In order of arrival, a call of a millisecond waited 7 to 10 s behind eight calls of three seconds from another wallet (measured,
 one child).
@@ -29,7 +30,8 @@ class FairPool(Generic[Free]):
         self._clock = clock
         self._changed = threading.Condition()
         self._free: list[Free] = []
-        self._waiting: dict[int, str] = {}
+        self._waiting: dict[int, tuple[str, float]] = {}
+        """In the order of arrival, by ticket: the payer, and when it comes first."""
         self._tickets = itertools.count()
         self._used: dict[str, tuple[float, float]] = {}
 
@@ -53,8 +55,8 @@ class FairPool(Generic[Free]):
             TimeoutError: none was free for this payer until then.
         """
         with self._changed:
-            ticket = next(self._tickets)
-            self._waiting[ticket] = payer
+            ticket, now = next(self._tickets), self._clock()
+            self._waiting[ticket] = payer, now + (give_up_at - now) / 2
             try:
                 while not self._free or self._next() != ticket:
                     left_s = give_up_at - self._clock()
@@ -73,7 +75,11 @@ class FairPool(Generic[Free]):
 
     def _next(self) -> int:
         """The ticket of the caller that is served next. Tickets are in order of arrival, so the first of equals wins."""
-        return min(self._waiting, key=lambda ticket: self._recent(self._waiting[ticket]))
+        now = self._clock()
+        for ticket, (_, first_at) in self._waiting.items():
+            if first_at <= now:
+                return ticket
+        return min(self._waiting, key=lambda ticket: self._recent(self._waiting[ticket][0]))
 
     def _recent(self, payer: str) -> float:
         seconds, at = self._used.get(payer, (0.0, 0.0))

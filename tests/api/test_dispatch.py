@@ -106,7 +106,7 @@ async def dispatch(queue: Queue, key_file: Path) -> AsyncIterator[Callable[[str]
     pools.start()
 
     async def call(text: str) -> Any:
-        async with dispatcher.slot(ENDPOINT) as slot:
+        async with dispatcher.slot(ENDPOINT, "0xpayer", len(text)) as slot:
             assert slot.refusal is None
             body = msgspec.json.encode({"message": text})
             sealed = await dispatcher.run(ENDPOINT, Arguments("", SettledPayment(payer="0xpayer"), body))

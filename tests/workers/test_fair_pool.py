@@ -22,11 +22,11 @@ class Line:
         self.served: list[str] = []
         self.threads: list[threading.Thread] = []
 
-    def comes(self, payer: str) -> None:
+    def comes(self, payer: str, give_up_at: float = math.inf) -> None:
         """Return when it waits."""
 
         def wait() -> None:
-            self.pool.get(payer, math.inf)
+            self.pool.get(payer, give_up_at)
             self.served.append(payer)
 
         self.threads.append(threading.Thread(target=wait))
@@ -78,6 +78,18 @@ def test_who_used_least_is_first(line: Line) -> None:
         line.comes(payer)
 
     assert [line.serve() for _ in range(4)] == ["new", "modest", "greedy", "greedy"]
+
+
+def test_who_has_waited_for_half_his_time_is_first(line: Line) -> None:
+    """However much he has used: he would wait for ever while others come and go."""
+    used(line, "greedy", 3.0)
+    line.comes("greedy", line.now + 10)
+    line.now += 4
+    line.comes("new")
+    assert line.serve() == "new"
+    line.now += 1
+    line.comes("newer")
+    assert [line.serve(), line.serve()] == ["greedy", "newer"]
 
 
 def test_what_was_used_is_forgotten(line: Line) -> None:

@@ -55,7 +55,9 @@ class Outbox:
             if len(outcome) > PART_BYTES:
                 answer, pushes = in_parts(outcome)
                 parts += pushes
-            replies.append((address, encode_reply(Reply(message.message_id, answer))))
+            replies.append(
+                (address, encode_reply(Reply(message.message_id, answer, 0.0 if result is None else result.cost_s)))
+            )
         return parts + replies
 
     def _failure(self, message: dramatiq.Message[Any]) -> Result | None:

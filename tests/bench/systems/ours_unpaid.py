@@ -98,7 +98,7 @@ class UnpaidCall(PaidCall):
         # Sealed and opened as a paid answer is, with no signature and no payment to bind it to.
         dispatcher, answers = self._services.dispatcher, self._services.answers
         secret = answers.secret(self._endpoint, b"")
-        async with dispatcher.slot(self._endpoint) as slot:
+        async with dispatcher.slot(self._endpoint, "nobody", len(body)) as slot:
             if slot.refusal is not None:
                 raise problem_of(slot.refusal.cause)
             answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer="nobody"), body, secret))
