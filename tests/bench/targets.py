@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.bench.measure.chain import IN_FLIGHT as READERS_IN_FLIGHT
 from tests.bench.measure.chain import SLOW
-from tests.bench.measure.isolation import SPREAD, TOGETHER
+from tests.bench.measure.isolation import HEAVY, SPREAD, TOGETHER
 from tests.bench.measure.recovery import JOBS, ROW
 from tests.bench.measure.render import CALLS, HOSTILE
 from tests.bench.measure.render import IN_FLIGHT as PAGES_IN_FLIGHT
@@ -150,6 +150,7 @@ BARS = (
     ),
     Bar("fast pool's p99 beside full slow pools", _isolation(SPREAD), 1.2, "x", at_most=True),
     Bar("the same, their jobs ending together", _isolation(TOGETHER), 1.2, "x", at_most=True),
+    *(Bar(f"echo's p99 while {row}", _isolation(row), 2, "x", at_most=True) for row in HEAVY),
     Bar("memory per blocked caller, of 1,000", _cell("callers", "1,000", column="kb"), 50, "KB", at_most=True),
     Bar(f"answered after SIGKILL, of {JOBS}", _cell("recovery", ROW, column="answered"), JOBS, ""),
     Bar("last answer after SIGKILL, beyond the job", _cell("recovery", ROW, column="last_s"), 2, "s", at_most=True),

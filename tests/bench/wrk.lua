@@ -11,8 +11,16 @@ if pause_ms > 0 then
   function delay() return pause_ms end
 end
 
-local payments = os.getenv("BENCH_PAYMENTS")
-if payments then
+local payments, wallets = os.getenv("BENCH_PAYMENTS"), tonumber(os.getenv("BENCH_WALLETS") or "0")
+if wallets > 0 then
+  local sent = 0
+
+  function request()
+    sent = sent + 1
+    wrk.headers["X-Wallet"] = "wallet-" .. sent % wallets
+    return wrk.format()
+  end
+elseif payments then
   local ready, sent = {}, 0
 
   function init()

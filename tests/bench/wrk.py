@@ -89,15 +89,17 @@ def load(
 
 
 @contextlib.contextmanager
-def background(url: str, *, in_flight: int, body: str, pause_s: float = 0) -> Iterator[None]:
+def background(url: str, *, in_flight: int, body: str, pause_s: float = 0, wallets: int = 0) -> Iterator[None]:
     """Keep `in_flight` callers calling for as long as the context lasts.
 
     Args:
         pause_s: of a caller before each call. Those that are refused at once are a flood without one.
+        wallets: that call in turns, in the header X-Wallet.
     """
     process = subprocess.Popen(
         _command(url, in_flight=in_flight, seconds=3600),
-        env=_environment(body, in_flight, None) | {"BENCH_PAUSE_MS": str(int(pause_s * 1000))},
+        env=_environment(body, in_flight, None)
+        | {"BENCH_PAUSE_MS": str(int(pause_s * 1000)), "BENCH_WALLETS": str(wallets)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -1,4 +1,4 @@
-"""Section 5: what a caller of the fast pool notices while the slow pools are full."""
+"""Section 5: what a caller of echo notices while other pools are full."""
 
 from __future__ import annotations
 
@@ -24,17 +24,25 @@ NAPS = {TOGETHER: {"seconds": 0.2}, SPREAD: {"seconds": 0.2, "spread": 0.5}}
 WAITING = {Pool.RENDER: 8, Pool.WHOIS: 64, Pool.YOUTUBE: 32}
 """Calls that wait for each slow pool at any time: as many as may."""
 THREADS = {Pool.RENDER: 1, Pool.WHOIS: 16, Pool.YOUTUBE: 8}
+HEAVY = {"200 long scans wait, of one wallet": 1, "200 long scans wait, of 40 wallets": 40}
+"""Wallets whose calls they are."""
+HEAVY_PATH = "/v1/cdp/prompt-injection-scan"
+HEAVY_CALLERS = 200
+HEAVY_PAUSE_S = 1.0
+"""Of a caller after each answer: most are refused, and told to come back in some seconds."""
+SENTENCE = "Please read this text about boats, and say what you think of it. "
 COLUMNS = {"p50_ms": "p50, ms", "p99_ms": "p99, ms", "per_s": "answers/s", "ratio": "p99 with / without"}
-QUIET = "the slow pools are idle"
+QUIET = "the other pools are idle"
 
 
 def measure(effort: Effort) -> Table:
     """Loads with and without, in turns; each pair gives one ratio."""
-    table = Table(f"Isolation: echo at {IN_FLIGHT} in flight beside full slow pools", ("echo, while",), COLUMNS)
+    table = Table(f"Isolation: echo at {IN_FLIGHT} in flight beside full pools", ("echo, while",), COLUMNS)
     with stand() as here:
         running = here.start(UNPAID)
         for pool in WAITING:
             here.spawn(UNPAID, "slow_worker", {**running.environment, "BENCH_POOL": pool.value})
+        here.spawn(UNPAID, "fast_worker", running.environment)
         running.wait_for(200)
         queue = redis.Redis.from_url(running.environment["BENCH_QUEUE_URL"])
         sample(here, running, table, in_flight=IN_FLIGHT, seconds=1)
@@ -43,6 +51,12 @@ def measure(effort: Effort) -> Table:
             _add(table, QUIET, quiet)
             for row, nap in NAPS.items():
                 with _slow_pools_full(running, queue, json.dumps(nap)):
+                    busy = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
+                _wait_until_idle(queue)
+                _add(table, row, busy)
+                table.add(row, ratio=busy["p99_ms"] / quiet["p99_ms"])
+            for row, wallets in HEAVY.items():
+                with _scans_waiting(running, queue, wallets):
                     busy = sample(here, running, table, in_flight=IN_FLIGHT, seconds=effort.seconds)
                 _wait_until_idle(queue)
                 _add(table, row, busy)
@@ -67,6 +81,17 @@ def _slow_pools_full(running: Running, queue: redis.Redis, nap: str) -> Iterator
         yield
 
 
+@contextlib.contextmanager
+def _scans_waiting(running: Running, queue: redis.Redis, wallets: int) -> Iterator[None]:
+    body = json.dumps({"text": SENTENCE * (48 * 1024 // len(SENTENCE))})
+    url = running.origin + HEAVY_PATH
+    with background(url, in_flight=HEAVY_CALLERS, body=body, pause_s=HEAVY_PAUSE_S, wallets=wallets):
+        time.sleep(1)
+        if not queue.xlen(stream_key(Pool.FAST)):
+            raise Broken("no scan is running")
+        yield
+
+
 def _wait_until_idle(queue: redis.Redis) -> None:
-    while any(queue.xlen(stream_key(pool)) for pool in WAITING):
+    while any(queue.xlen(stream_key(pool)) for pool in (*WAITING, Pool.FAST)):
         time.sleep(0.1)

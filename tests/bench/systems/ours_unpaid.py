@@ -90,7 +90,8 @@ class UnpaidCall(PaidCall):
     async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         if find_payment(scope["headers"]) or scope.get("method") != "POST":
             return await super()._answer(scope, request_body, call_log)
-        body = await request_body.read(limit=self._endpoint.max_body_bytes, payer="nobody")
+        payer = dict(scope["headers"]).get(b"x-wallet", b"nobody").decode()
+        body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=payer)
         if problem := self._admission.invalid(body):
             raise problem
         if len(body) > LONG_BYTES:
@@ -98,10 +99,10 @@ class UnpaidCall(PaidCall):
         # Sealed and opened as a paid answer is, with no signature and no payment to bind it to.
         dispatcher, answers = self._services.dispatcher, self._services.answers
         secret = answers.secret(self._endpoint, b"")
-        async with dispatcher.slot(self._endpoint, "nobody", len(body)) as slot:
+        async with dispatcher.slot(self._endpoint, payer, len(body)) as slot:
             if slot.refusal is not None:
                 raise problem_of(slot.refusal.cause)
-            answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer="nobody"), body, secret))
+            answer = await dispatcher.run(self._endpoint, Arguments("", SettledPayment(payer=payer), body, secret))
             result = answers.open(answer, self._endpoint, "", secret)
         if isinstance(result, Failed):
             return Answer(502, ((b"content-type", b"text/plain"),), result.detail.encode())
