@@ -44,6 +44,9 @@ def measure(effort: Effort) -> Table:
             here.spawn(UNPAID, "slow_worker", {**running.environment, "BENCH_POOL": pool.value})
         here.spawn(UNPAID, "fast_worker", running.environment)
         running.wait_for(200)
+        for pool in WAITING:
+            running.wait_for(200, path=_sleep_path(pool), body='{"seconds": 0}')
+        running.wait_for(200, path=HEAVY_PATH, body='{"text": "a"}')
         queue = redis.Redis.from_url(running.environment["BENCH_QUEUE_URL"])
         sample(here, running, table, in_flight=IN_FLIGHT, seconds=1)
         for _ in range(effort.pairs):
@@ -64,6 +67,10 @@ def measure(effort: Effort) -> Table:
     return table
 
 
+def _sleep_path(pool: Pool) -> str:
+    return f"/v1/cdp/sleep-{pool.value}"
+
+
 def _add(table: Table, row: str, seen: dict[str, float]) -> None:
     table.add(row, **{name: seen[name] for name in ("p50_ms", "p99_ms", "per_s")})
 
@@ -72,8 +79,7 @@ def _add(table: Table, row: str, seen: dict[str, float]) -> None:
 def _slow_pools_full(running: Running, queue: redis.Redis, nap: str) -> Iterator[None]:
     with contextlib.ExitStack() as loads:
         for pool, waiting in WAITING.items():
-            url = f"{running.origin}/v1/cdp/sleep-{pool.value}"
-            loads.enter_context(background(url, in_flight=waiting, body=nap))
+            loads.enter_context(background(running.origin + _sleep_path(pool), in_flight=waiting, body=nap))
         time.sleep(1)
         for pool, threads in THREADS.items():
             if queue.xlen(stream_key(pool)) <= threads:  # running and waiting
