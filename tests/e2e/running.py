@@ -119,6 +119,12 @@ class Running:
         lines = (self.var / "sandbox.env").read_text().splitlines()
         return next(line.partition("=")[2] for line in lines if line.startswith(f"{name}="))
 
+    @property
+    def metrics_url(self) -> str:
+        """As it is printed."""
+        (url,) = (line.split()[1] for line in self.told if line.startswith("metrics"))
+        return url
+
     def buy(self, name: str, body: Any, **options: Any) -> Any:
         """The answer to one paid call."""
         evm = json.loads((self.var / "sandbox.json").read_text())["evm"]

@@ -83,19 +83,22 @@ def test_the_sums_are_the_journals(service: Any) -> None:
         (poor, "dns", {"domain": "example.com"}),
     ]
 
-    def buy(number: int) -> None:
-        wallet, name, body = kinds[number % len(kinds)]
+    def buy(first: int) -> None:
+        options: dict[str, Any] = {"max_price": None, "retry_policy": RetryPolicy(budget_s=0)}
         with (
-            Buyer(service.base_url, wallet, max_price=None, retry_policy=RetryPolicy(budget_s=0)) as buyer,
-            contextlib.suppress(CoinslotError),  # refused or failed: the journal says how many
+            Buyer(service.base_url, rich, **options) as of_rich,
+            Buyer(service.base_url, poor, **options) as of_poor,
         ):
-            buyer.call(name, body)
+            for number in range(first, CALLS, AT_ONCE):
+                wallet, name, body = kinds[number % len(kinds)]
+                with contextlib.suppress(CoinslotError):  # refused or failed: the journal says how many
+                    (of_rich if wallet is rich else of_poor).call(name, body)
 
     with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
         newest: Any = ledger.xrevrange(JOURNAL, count=1)
         since, before, had = newest[0][0] if newest else "0", counted(service), money(service)
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            list(threads.map(buy, range(CALLS)))
+            list(threads.map(buy, range(AT_ONCE)))
         happened = journal(ledger, since)
         seen, taken = counted(service), money(service) - had
         seen.subtract(before)
@@ -155,3 +158,17 @@ def test_scanned_paths_add_no_series(service: Any) -> None:
     assert after == before
     with pytest.raises(urllib.error.HTTPError, match="404"):
         scrape(f"{service.base_url}/metrics")
+
+
+def test_nothing_of_a_caller_is_in_it(service: Any) -> None:
+    """No address, no host, no text of a request or of an answer: neither in the answer nor in the files."""
+    signer = wallet_source.sandbox_signer(sandbox_file.read(service.var / "sandbox.json"), Rail.BASE)
+    with Buyer(service.base_url, Wallet((signer,)), max_price=None, retry_policy=RetryPolicy(budget_s=0)) as buyer:
+        buyer.call("echo", {"message": "canary-message"})
+        with pytest.raises(CoinslotError):
+            buyer.call("rss", {"url": "https://canary-host.example.com:8443/canary-path"})
+    searched = [scrape(where(service)).encode(), *(path.read_bytes() for path in (service.var / "metrics").iterdir())]
+    assert len(searched) > 10
+    secrets = ["canary", "example.com", "http", signer.address, signer.address[2:]]
+    for text in secrets:
+        assert not [content for content in searched if text.lower().encode() in content.lower()], text
