@@ -21,7 +21,7 @@ from api.dispatch import ReplyTimeout
 from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, Match, PaymentGate
-from api.payment.headers import UNDECODABLE, decode_payment, find_payment
+from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
 from api.payment.ledger import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
@@ -84,7 +84,9 @@ class PaidCall:
             answer = self._failed(unexpected, call_log)
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
-        metrics.call(self._endpoint.name, answer.status, self._cause(answer, call_log), time.monotonic() - call_log.began)
+        metrics.call(
+            self._endpoint.name, answer.status, self._cause(answer, call_log), time.monotonic() - call_log.began
+        )
         tracing.end_call(call_log, answer.status)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")

@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 
 KINDS = ("counter", "histogram")
 """A process has a file of each: `counter_<pid>-<random>.db`."""
-FILE_BYTES = 512 * 1024
-"""Room for every series that one process can have. tests/shared/test_metrics.py fills it."""
+FILE_BYTES = 1024 * 1024
+"""Room for every series that one process can have. tests/ops/test_counted.py fills it."""
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0)
 _FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
