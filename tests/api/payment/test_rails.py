@@ -38,7 +38,7 @@ def test_every_rail_is_tried() -> None:
     assert [rail.rail for rail in RAILS] == list(Rail)
 
 
-@pytest.mark.parametrize("rail", RAILS, ids=str)
+@pytest.mark.parametrize("rail", RAILS, ids=[rail.rail.value for rail in RAILS])
 @pytest.mark.parametrize("price", ["0.001", "0.08", "12"])
 def test_an_offer_is_worth_its_price_on_every_rail(rail: ConfiguredRail, price: str) -> None:
     """Amounts have 6 or 7 decimals, or a point."""
