@@ -17,6 +17,7 @@ from shared.allocator import keep_freed_memory
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
+from shared.metrics import metrics
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def application() -> Rsgi:
     from api.app import create_app
     from api.rsgi import Rsgi
 
-    app = create_app()
+    settings = Settings.from_env(os.environ)
+    metrics.start(settings.metrics_dir)
+    app = create_app(settings)
     tune_gc()
     keep_freed_memory()
     redact_logs()

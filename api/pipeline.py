@@ -21,7 +21,7 @@ from api.dispatch import ReplyTimeout
 from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, Match, PaymentGate
-from api.payment.headers import Presented, decode_payment, find_payment
+from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
 from api.payment.ledger import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
@@ -32,6 +32,7 @@ from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.logs import call_ids
 from shared.message import Arguments
+from shared.metrics import metrics
 from shared.outcome import Failed
 from shared.sealing import Unsealable
 from shared.settled_payment import SettledPayment
@@ -55,6 +56,7 @@ class PaidCall:
         self._endpoint: Endpoint = gate.endpoint
         self._admission = Admission(gate.endpoint, services.disk, services.binder)
         self._services = services
+        self._causes = known_causes(gate.endpoint)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. No exception leaves it, and a paid call that fails leaves one line in the log."""
@@ -82,9 +84,20 @@ class PaidCall:
             answer = self._failed(unexpected, call_log)
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
+        metrics.call(
+            self._endpoint.name, answer.status, self._cause(answer, call_log), time.monotonic() - call_log.began
+        )
         tracing.end_call(call_log, answer.status)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
+
+    def _cause(self, answer: Answer, call_log: CallLog) -> str:
+        """What metrics call it: of a closed set, whatever a worker says."""
+        if call_log.cause:
+            return call_log.cause if call_log.cause in self._causes else "other"
+        if answer.status == 200:
+            return "answered"
+        return ("payment_refused" if call_log.is_paid else "unpaid") if answer.status == 402 else "preflight"
 
     def _failed(self, problem: Problem, call_log: CallLog) -> Answer:
         call_log.failed(problem)
@@ -286,6 +299,11 @@ class PaidCall:
             raise with_receipt(problem, checked, receipt, self._gate)
         headers = ((b"content-type", b"application/json"),)
         return Answer(200, headers + self._gate.receipt(receipt, older=checked.presented.older), result.body)
+
+
+def known_causes(endpoint: Endpoint) -> frozenset[str]:
+    """Why calls of an endpoint are not answered: all that metrics have a name for."""
+    return frozenset((*(cause.reason for cause in Cause), *ERROR_KINDS, *UNDECODABLE, *endpoint.failures))
 
 
 def _judged(refusal: PaymentRefused | Problem | None) -> NewPayment:

@@ -60,14 +60,16 @@ def main(argv: list[str] | None = None) -> int:
     try:
         scale = parse_scale(arguments.scale)
         scaled(read_procfile(), scale)  # report a mistake before anything is started
-        with embed(os.environ, var) as embedded, _services(embedded, var, scale) as (services, notices):
-            answers = _prove(embedded) if embedded.sandbox_file else {}
-            _tell(embedded, answers, notices, serving=not arguments.check)
-            if not arguments.check:
-                code = _wait(services)
-                raise CannotServe(
-                    f"the supervisor of the processes ended, so they were stopped ({code})\n{_log_tail(var)}"
-                )
+        with embed(os.environ, var) as embedded:
+            metrics = _metrics(embedded.settings, scale)
+            with _services(embedded, var, scale) as (services, notices):
+                answers = _prove(embedded) if embedded.sandbox_file else {}
+                _tell(embedded, answers, notices, metrics, serving=not arguments.check)
+                if not arguments.check:
+                    code = _wait(services)
+                    raise CannotServe(
+                        f"the supervisor of the processes ended, so they were stopped ({code})\n{_log_tail(var)}"
+                    )
     except Interrupted:
         print("\nstopped", file=sys.stderr)
         return 0
@@ -134,15 +136,23 @@ def _services(
 
 
 def _require_free(host: str, port: int, setting: str) -> None:
+    error = _bind_error(host, port)
+    if error is not None:
+        what, named = f"port {port}", setting
+        if error.errno != errno.EADDRINUSE and error.errno != errno.EACCES:
+            what, named = f"address {host}", "COINSLOT_HOST"
+        raise CannotServe(f"{what} cannot be used ({error.strerror}): set {named} to another one") from None
+
+
+def _bind_error(host: str, port: int) -> OSError | None:
+    """Why nobody can listen there; None when one can."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
-            what, named = f"port {port}", setting
-            if error.errno != errno.EADDRINUSE and error.errno != errno.EACCES:
-                what, named = f"address {host}", "COINSLOT_HOST"
-            raise CannotServe(f"{what} cannot be used ({error.strerror}): set {named} to another one") from None
+            return error
+    return None
 
 
 def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> list[str]:
@@ -196,7 +206,19 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
     return answers
 
 
-def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], notices: Sequence[str], *, serving: bool) -> None:
+def _metrics(settings: Settings, scale: Mapping[str, int]) -> str:
+    """Where Prometheus finds the metrics, or why it does not. Without them everything else works. Call it before the start."""
+    if scale.get("exporter") == 0:
+        return "none: no exporter is started"
+    host, port = settings.metrics_host, settings.metrics_port
+    if error := _bind_error(host, port):
+        return f"none: port {port} cannot be used ({error.strerror}): set COINSLOT_METRICS_PORT to another one"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
+
+
+def _tell(
+    embedded: Embedded, answers: Mapping[Rail, Answer], notices: Sequence[str], metrics: str, *, serving: bool
+) -> None:
     base_url = embedded.settings.base_url
     for number, (rail, answer) in enumerate(answers.items()):
         if number == 0:
@@ -212,6 +234,7 @@ def _tell(embedded: Embedded, answers: Mapping[Rail, Answer], notices: Sequence[
     print(f"pages          {base_url}/bazaar")
     print(f"catalogue      {base_url}/bazaar.json")
     print(f"OpenAPI        {base_url}/openapi.json")
+    print(f"metrics        {metrics}")
     if embedded.sandbox_file:
         file = embedded.sandbox_file.resolve()
         # The command finds the file by itself when it is in the usual place below this folder.

@@ -18,10 +18,12 @@ def api_place(settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
-def asked(url: str, headers: Mapping[str, str] | None = None) -> tuple[int, dict[str, Any] | None]:
+def asked(
+    url: str, headers: Mapping[str, str] | None = None, *, timeout_s: float = TIMEOUT_S
+) -> tuple[int, dict[str, Any] | None]:
     """Status and object of an answer; None when there is none."""
     try:
-        answer = httpx.get(url, headers=dict(headers or {}), timeout=TIMEOUT_S, trust_env=False)
+        answer = httpx.get(url, headers=dict(headers or {}), timeout=timeout_s, trust_env=False)
         told = answer.json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return 0, None

@@ -33,7 +33,7 @@ T = TypeVar("T")
 _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
 _MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
 _HOST = r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
-_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT"})
+_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT", "METRICS_PORT"})
 
 
 class InvalidSetting(ValueError):
@@ -125,6 +125,12 @@ class Settings:
     """Whether the API logs a line for each paid call that was answered, too."""
     otel: bool = False
     """Whether paid calls are traced with OpenTelemetry, whose own variables say where to (shared/tracing.py)."""
+    metrics_dir: str = ""
+    """Folder in which the processes of this machine count for the exporter. Empty: nothing is counted."""
+    metrics_host: str = "127.0.0.1"
+    """Address that the exporter listens on. Keep it private."""
+    metrics_port: int = 4024
+    """Port that the exporter listens on."""
     failpoint: str = ""
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = ""

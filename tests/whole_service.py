@@ -49,6 +49,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
     # One wallet pays for all tests.
     environment |= {"COINSLOT_PORT": str(port), "COINSLOT_VAR": str(var), "COINSLOT_RATE_LIMITS": "off"}
+    environment["COINSLOT_METRICS_PORT"] = str(claim_port(0))
     process = subprocess.Popen(
         [*tethered(), sys.executable, "-m", "compose.serve"],
         cwd=ROOT,

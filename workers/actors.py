@@ -17,6 +17,7 @@ from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
 from shared.logs import JobIds, call_ids
 from shared.message import Arguments, open_arguments
+from shared.metrics import metrics
 from shared.outcome import DeadlineExceeded, Failed, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
 from workers.answers import Result
@@ -71,6 +72,7 @@ class JobRunner:
         ids = JobIds(arguments.request_id, arguments.payment_id, job_id)
         call_ids.set(ids)
         observation = None
+        began = time.time()
         try:
             result, observation = self._observed(arguments, deadline_ms)
         except Exception as error:  # a MemoryError among others
@@ -81,6 +83,8 @@ class JobRunner:
         cost_s = self._services.children.taken_s()
         ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation, cost_s)
         call_ids.set(None)
+        queued = deadline_ms / 1000 - self._endpoint.deadline_s
+        metrics.job_ran(self._endpoint.pool, waited_s=began - queued, ran_s=time.time() - began)
         self._services.outbox.put(job_id, ended)
 
     def _observed(self, arguments: Arguments, deadline_ms: int) -> tuple[Outcome, Observation | None]:

@@ -15,6 +15,7 @@ from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
+from shared.metrics import metrics
 from shared.outcome import Failed, Outcome
 from shared.redis_connection import RedisConnection
 from workers.observations import STORE, Observation, ObservationStore
@@ -102,7 +103,8 @@ class AnswerStore:
         cannot be stored becomes such a failure, for a repeated request could get a different one.
         """
         results = [self._prepared(result) for result in results]
-        commands = [self._command(result) for result in results]
+        sealed = [self.sealed(result) for result in results]
+        commands = [self._command(result, own) for result, own in zip(results, sealed, strict=True)]
         try:
             with self._turn:
                 answers = self._ledger.send(commands)
@@ -112,8 +114,10 @@ class AnswerStore:
                     answers = self._ledger.send(commands)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
+            _count(results, ["not_stored"] * len(results))
             return [self._not_stored(result) for result in results]
         self._settle_observations(results)
+        _count(results, [_named(*ended) for ended in zip(results, sealed, answers, strict=True)])
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
 
     def _prepared(self, result: Result) -> Result:
@@ -150,8 +154,7 @@ class AnswerStore:
         """For its caller alone."""
         return self._sealer.seal(result.outcome, result.endpoint, result.payment_id, result.secret)
 
-    def _command(self, result: Result) -> tuple[str | bytes | int, ...]:
-        final = not (isinstance(result.outcome, Failed) and result.outcome.retryable)
+    def _command(self, result: Result, sealed: bytes) -> tuple[str | bytes | int, ...]:
         keys: tuple[str, ...] = (record_key(result.payment_id), answer_key(result.payment_id), OPEN, JOURNAL)
         tag = ""
         observed: tuple[bytes | int, ...] = ()
@@ -161,5 +164,29 @@ class AnswerStore:
             else:
                 keys += (observation.baseline.key, observation.baseline.payer_index)
                 observed = (observation.sealed, self._observations.ttl_ms, self._observations.most)
-        arguments = (self.sealed(result), "final" if final else "again", ttl_s(result.endpoint), result.payment_id, tag)
+        arguments = (
+            sealed,
+            "again" if _may_run_again(result) else "final",
+            ttl_s(result.endpoint),
+            result.payment_id,
+            tag,
+        )
         return ("EVALSHA", _SHA, len(keys), *keys, *arguments, *observed)
+
+
+def _may_run_again(result: Result) -> bool:
+    return isinstance(result.outcome, Failed) and result.outcome.retryable
+
+
+def _named(result: Result, sealed: bytes, answer: bytes | Exception) -> str:
+    """What metrics call a result, by the answer of the ledger: it gives back what it was sent, or what it had stored before."""
+    if isinstance(answer, Exception):
+        return "not_stored"
+    if answer != sealed:
+        return "superseded"
+    return "failed" if _may_run_again(result) else "done"
+
+
+def _count(results: Sequence[Result], named: Sequence[str]) -> None:
+    for result, name in zip(results, named, strict=True):
+        metrics.job_ended(result.endpoint.pool, result.endpoint.name, name)

@@ -19,6 +19,7 @@ import time
 
 import msgspec
 
+from shared.metrics import metrics
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.fair_pool import FairPool
 from workers.fork_server import ForkedChild, ForkServer, ForkServerFailure
@@ -50,6 +51,10 @@ class Exhausted(ChildFailure):
 
 class Lost(ChildFailure):
     """The child ended, and not because of the work as far as is known."""
+
+
+_KILLED: dict[type[Exception], str] = {Exhausted: "exhausted", Lost: "lost"}
+"""What metrics call the reason of a child's end. Otherwise nobody waited any more."""
 
 
 class NotStarted(RuntimeError):
@@ -242,6 +247,9 @@ class ChildPool:
             answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
             is_spent = child.is_spent()
             return answer
+        except (ChildFailure, TimeoutError) as failure:
+            metrics.child_killed(_KILLED.get(type(failure), "late"))
+            raise
         finally:
             try:
                 if is_spent and child is not None:

@@ -23,6 +23,7 @@ from shared.endpoint import Endpoint
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import configure_logs
+from shared.metrics import metrics
 from shared.pools import POOLS, Pool
 from shared.redis_connection import RedisConnection
 from shared.scheduling import schedule_as_batch
@@ -68,6 +69,7 @@ class OwnProcessGroup(Middleware):
         settings = Settings.from_env(os.environ)
         configure_logs(settings.log)
         tracing.start(settings, "coinslot-worker")
+        metrics.start(settings.metrics_dir)
 
 
 class WorkerLifecycle(Middleware):

@@ -55,6 +55,17 @@ class Verdict(enum.StrEnum):
     """It paid for another request."""
 
 
+class Recorded(enum.IntEnum):
+    """What the ledger did with a proven settlement."""
+
+    NOT = 0
+    """Nothing: the payment is DONE or FAILED, or not known."""
+    AGAIN = 1
+    """It was settled before, without an answer."""
+    NEW = 2
+    """The payment became SETTLED, with a line in the journal."""
+
+
 class LookUp(enum.StrEnum):
     """How a payment is looked up: in which states the caller becomes its driver."""
 
@@ -211,14 +222,14 @@ class Ledger:
         return await self.look_up(claim, LookUp.CLAIM)
 
     @tracing.traced("ledger")
-    async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> bool:
-        """Record a proven settlement, from every state but DONE and FAILED. False in these two.
+    async def settled(self, payment_id: str, receipt: bytes, run_lease_ms: int) -> Recorded:
+        """Record a proven settlement, from every state but DONE and FAILED.
 
         Args:
             receipt: the settlement as JSON.
             run_lease_ms: how long the caller drives the payment; 0 when it will not run the job.
         """
-        return bool(await self._settled((*_keys(payment_id), RECHECK), payment_id, receipt, run_lease_ms))
+        return Recorded(await self._settled((*_keys(payment_id), RECHECK), payment_id, receipt, run_lease_ms))
 
     # The next methods are for the driver of one attempt. They change nothing when a later driver has taken over.
 

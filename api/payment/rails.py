@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from decimal import Decimal
 
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
+from api.payment.unsettled import Declined, NotSent, Unsettled
+from shared.metrics import metrics
 from shared.money import Price
 from shared.rail_settings import RailSettings, XrplRailSettings
 from shared.secret_files import read_headers
 from shared.settings import PREFIX, InvalidSetting, Settings
 from shared.x402.configured_token import configured_token
 from shared.x402.exact import SCHEME
-from shared.x402.networks import TOKENS, Rail, Token
+from shared.x402.networks import TOKENS, Rail, Token, XrplToken
 from shared.x402.verifiers import RailVerifier, verifier_of
-from shared.x402.wire import Offer
+from shared.x402.wire import Offer, Payment, Settlement
 
 _SOME_PRICE = Price.of("0.001")
 
@@ -39,6 +43,24 @@ class ConfiguredRail:
     def offers(self, price: Price) -> tuple[Offer, ...]:
         """What a price costs on this rail, as the catalogue says it. Raises ExcessPrecision."""
         return self.verifier.offers(self.token, price, self.pay_to)
+
+    def tokens(self, offer: Offer) -> float:
+        """What an offer asks for, in whole tokens."""
+        decimals = 0 if isinstance(self.token, XrplToken) else self.token.decimals  # the XRP Ledger has decimal amounts
+        return float(Decimal(offer.amount).scaleb(-decimals))
+
+    async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
+        """Have the facilitator settle a payment, and count how long that took. Raises Unsettled."""
+        began, result = time.monotonic(), "unknown"
+        try:
+            settlement = await self.facilitator.settle(payment, offer, payer=payer)
+            result = "settled"
+            return settlement
+        except Unsettled as failure:
+            result = {NotSent: "not_sent", Declined: "declined"}.get(type(failure), result)
+            raise
+        finally:
+            metrics.settle(self.rail, result, time.monotonic() - began)
 
     @property
     def asset(self) -> tuple[str, str]:

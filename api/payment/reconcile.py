@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from api.payment.facilitator import NoEvidence, Unsettled
-from api.payment.ledger import Doubtful, Ledger
+from api.payment.ledger import Doubtful, Ledger, Recorded
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import FAILED, proven_by, refuted_by
+from shared.metrics import metrics
 from shared.sealing import Sealer, Unsealable
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
@@ -67,12 +68,13 @@ class Reconciler(PeriodicTask):
             evidence = Evidence(status="unknown", network=offer.network)
         settlement = proven_by(evidence, offer, payment.payer)
         if settlement is not None:
-            await self._settled(payment, settlement)
+            await self._settled(payment, settlement, offer, rail)
         elif payment.state == "REJECTED":
             if evidence.status != "unknown":
                 await self._ledger.close(payment.payment_id)
         elif refuted_by(evidence, payment.valid_before):
-            await self._ledger.rejected(payment.payment_id, payment.attempts, FAILED, by_evidence=True)
+            if await self._ledger.rejected(payment.payment_id, payment.attempts, FAILED, by_evidence=True):
+                metrics.payment(payment.endpoint, rail.rail, "rejected")
         else:
             await self._ledger.unknown(payment.payment_id, payment.attempts)
 
@@ -89,11 +91,14 @@ class Reconciler(PeriodicTask):
             attempts = await self._ledger.attempt(payment.payment_id, attempts, self._lease_ms)
             if not attempts:
                 return
-            await self._settled(payment, await rail.facilitator.settle(made, offer, payer=payment.payer))
+            settlement = await rail.settle(made, offer, payer=payment.payer)
+            await self._settled(payment, settlement, offer, rail)
         except (Unsettled, Unsealable, msgspec.DecodeError):
             # A refusal decides nothing: it may be refused because an earlier attempt has settled it.
             await self._ledger.unknown(payment.payment_id, attempts)
 
-    async def _settled(self, payment: Doubtful, settlement: Settlement) -> None:
+    async def _settled(self, payment: Doubtful, settlement: Settlement, offer: Offer, rail: ConfiguredRail) -> None:
         log.info("settlement of %s found: %s", payment.payment_id, settlement.transaction)
-        await self._ledger.settled(payment.payment_id, msgspec.json.encode(settlement), 0)
+        recorded = await self._ledger.settled(payment.payment_id, msgspec.json.encode(settlement), 0)
+        if recorded is Recorded.NEW:
+            metrics.payment(payment.endpoint, rail.rail, "settled", tokens=rail.tokens(offer))

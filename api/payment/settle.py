@@ -15,11 +15,12 @@ from api.http import Answer
 from api.payment.facilitator import Declined, NotSent, Undecided, Unsettled
 from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
-from api.payment.ledger import Claim, Ledger
+from api.payment.ledger import Claim, Ledger, Recorded
 from api.payment.rails import ConfiguredRail
 from api.redis_client import RedisLost, RedisRefused
 from shared import tracing
 from shared.failpoints import reach
+from shared.metrics import metrics
 from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
@@ -59,10 +60,10 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentG
         Problem: the outcome is unknown, or nothing was sent.
         RedisLost, RedisRefused: the ledger did not answer.
     """
-    facilitator, doubt = checked.rail.facilitator, ""
+    doubt = ""
     reach("before-settle")
     try:
-        settlement = await facilitator.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
+        settlement = await checked.rail.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
         return await _settled(checked, settlement, ledger, gate)
     except NotSent as not_sent:
         forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
@@ -72,6 +73,7 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentG
         reach("declined")
         if await ledger.rejected(checked.claim.payment_id, attempts, declined.reason):
             reach("rejected")
+            metrics.payment(gate.endpoint.name, checked.rail.rail, "rejected")
             checked.call_log.refused(declined.reason, Cause.SETTLEMENT_REFUSED)
             return gate.declined(declined.reason, declined.settlement)
         doubt = f"refused after an earlier attempt: {declined}"
@@ -97,6 +99,7 @@ async def _settled_by_evidence(
         return await _settled(checked, proven, ledger, gate)
     is_refuted = refuted_by(evidence, checked.claim.valid_before)
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
+        metrics.payment(gate.endpoint.name, checked.rail.rail, "rejected")
         checked.call_log.refused(FAILED, Cause.SETTLEMENT_REFUTED)
         return gate.refuse(FAILED)
     await ledger.unknown(payment_id, attempts)
@@ -110,8 +113,11 @@ async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, gat
     receipt = msgspec.json.encode(settlement)
     reach("facilitator-answered")
     try:
-        await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
+        recorded = await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
         reach("settled")
+        if recorded is Recorded.NEW:
+            rail = checked.rail
+            metrics.payment(gate.endpoint.name, rail.rail, "settled", tokens=rail.tokens(checked.offer))
     except (RedisLost, RedisRefused) as error:
         # The money has moved. The facilitator says so when the same payment comes again.
         problem = problem_of(Cause.SETTLEMENT_UNRECORDED, charged=True, failure=error)

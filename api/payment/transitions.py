@@ -122,7 +122,7 @@ redis.call('HSET', KEYS[1], 'state', 'SETTLED', 'receipt', ARGV[2], 'lease', now
 if redis.call('HSETNX', KEYS[1], 'settled', now) == 1 then redis.call('ZADD', KEYS[5], now + {RECHECK_MS}, id) end
 redis.call('HDEL', KEYS[1], 'payment', 'reason')
 due(redis.call('HGET', KEYS[1], 'settled') + {RERUN_MS})
-return 1
+return record[1] == 'SETTLED' and 1 or 2
 """
 )
 

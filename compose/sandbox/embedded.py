@@ -6,13 +6,14 @@ import contextlib
 import fcntl
 import json
 import secrets
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import redis
 
-from compose.sandbox.child import claim_port
+from compose.sandbox.child import StartFailed, claim_port
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import start_redis
 from compose.sandbox.upstream_server import start_upstreams
@@ -92,6 +93,12 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             upstreams = start_upstreams(var)
             stack.callback(upstreams.child.stop)
             made |= {PREFIX + name: value for name, value in upstreams.settings.items()}
+        if is_missing("METRICS_DIR"):
+            folder = var / "metrics"
+            shutil.rmtree(folder, ignore_errors=True)  # of the last run, whose processes are gone
+            made[PREFIX + "METRICS_DIR"] = str(folder)
+        if is_missing("METRICS_PORT"):
+            made[PREFIX + "METRICS_PORT"] = str(_metrics_port(given))
         settings = Settings.from_env({**given, **made})
         if local is not None:
             told = {"baseUrl": settings.base_url, **local.told()}
@@ -121,6 +128,15 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
         for namespace in namespaces:
             for rail in list(ledger.scan_iter(f"{LOST}:{namespace}:*")):
                 ledger.delete(rail)
+
+
+def _metrics_port(given: Mapping[str, str]) -> int:
+    """The usual one, or another when a second service on this machine has it."""
+    usual = Settings.from_env(given)
+    try:
+        return claim_port(usual.metrics_port, (usual.metrics_host,))
+    except StartFailed:
+        return claim_port(0, (usual.metrics_host,))
 
 
 @contextlib.contextmanager

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from pathlib import Path
 
 import pytest
 import redis
 
+from compose import serve
+from compose.sandbox.child import claim_port
 from compose.sandbox.embedded import embed
 from shared.json_rpc import JsonRpc
 from shared.ledger import LOST, RECHECK
-from shared.settings import InvalidSetting
+from shared.settings import InvalidSetting, Settings
 
 
 @pytest.mark.parametrize(
@@ -62,3 +66,25 @@ def test_endpoints_read_the_local_chains_unless_nodes_are_given(tmp_path: Path) 
     with embed({"COINSLOT_DNS_SERVER": "127.0.0.1:53"}, tmp_path) as embedded:
         (ethereum,) = embedded.settings.rpc_ethereum_urls
         assert JsonRpc(ethereum)("eth_chainId") == "0x1"
+
+
+@pytest.mark.enable_socket
+def test_metrics_never_fail_a_start(tmp_path: Path) -> None:
+    """A port that is set and taken is told in a sentence; one that is not set becomes another one."""
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        taken = stranger.getsockname()[1]
+        said = serve._metrics(Settings(metrics_port=taken), {})
+        assert said == (
+            f"none: port {taken} cannot be used (Address already in use): set COINSLOT_METRICS_PORT to another one"
+        )
+    free = claim_port(0)
+    assert serve._metrics(Settings(metrics_port=free), {}) == f"http://127.0.0.1:{free}/metrics"
+    assert serve._metrics(Settings(metrics_port=free), {"exporter": 0}) == "none: no exporter is started"
+
+    usual = Settings().metrics_port
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # a service on this machine has it
+            stack.enter_context(socket.create_server(("127.0.0.1", usual)))
+        with embed({"COINSLOT_DNS_SERVER": "127.0.0.1:53"}, tmp_path) as embedded:
+            assert embedded.settings.metrics_port != usual
+            assert embedded.settings.metrics_dir == str(tmp_path / "metrics")

@@ -37,7 +37,11 @@ class Running:
         self.base_url = f"http://127.0.0.1:{claim_port(0)}"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= {"COINSLOT_PORT": self.base_url.rpartition(":")[2], "COINSLOT_VAR": str(var)}
-        environment |= {"COINSLOT_RATE_LIMITS": "off", **settings}  # one wallet pays for all
+        environment |= {
+            "COINSLOT_RATE_LIMITS": "off",
+            "COINSLOT_METRICS_PORT": str(claim_port(0)),
+        }  # one wallet pays for all
+        environment |= settings
         self.process = subprocess.Popen(
             [*tethered(), sys.executable, "-m", "compose.serve", *arguments],
             cwd=ROOT,
@@ -83,12 +87,13 @@ class Running:
         ]
 
     def is_whole(self) -> bool:
-        """Every line runs as often as it should, each with its worker; nothing is orphaned; calls are taken."""
+        """Every line runs as often as it should, each with its worker, but the exporter, which has none; nothing is orphaned;
+        calls are taken."""
         everything, kept = self.processes(), self.kept()
         pids, parents = {one.pid for one in everything}, {one.parent for one in everything}
         return (
             len(kept) == len(read_procfile()) + 1
-            and all(one.pid in parents for one in kept)
+            and all(one.pid in parents for one in kept if "ops.exporter" not in one.command)
             and all(one.parent in pids for one in everything if one.pid != self.process.pid)
             and self.is_ready()
         )
@@ -113,6 +118,12 @@ class Running:
         """One of those that the embedded servers made."""
         lines = (self.var / "sandbox.env").read_text().splitlines()
         return next(line.partition("=")[2] for line in lines if line.startswith(f"{name}="))
+
+    @property
+    def metrics_url(self) -> str:
+        """As it is printed."""
+        (url,) = (line.split()[1] for line in self.told if line.startswith("metrics"))
+        return url
 
     def buy(self, name: str, body: Any, **options: Any) -> Any:
         """The answer to one paid call."""

@@ -121,6 +121,7 @@ class Watched:
         self.monitors = {role: Monitor(role, server.url) for role, server in self.servers.items()}
         self.settings = {f"COINSLOT_{role.upper()}_URL": server.url for role, server in self.servers.items()}
         self.settings |= {"COINSLOT_KEY_FILE": str(var / "key"), FOLDER: str(var)}
+        self.settings["COINSLOT_METRICS_DIR"] = str(var / "metrics")
         self.workers = {queue: self._worker(queue) for queue in QUEUES}
         scale = ",".join(f"worker-{queue}=0" for queue in QUEUES)
         self.running = Running(var, "--scale", scale, **self.settings)
@@ -250,7 +251,7 @@ class Watched:
             yield f"SLOWLOG of {role}", repr(self.command(server, "SLOWLOG", "GET", "-1")).encode()
         yield from files(self.var)
         yield from processes()
-        yield from pages(f"{self.running.base_url}/{path}" for path in PATHS)
+        yield from pages([*(f"{self.running.base_url}/{path}" for path in PATHS), self.running.metrics_url])
 
 
 @pytest.fixture(scope="module")
@@ -306,7 +307,15 @@ def test_nothing_is_found(watched: Watched, canaries: Canaries) -> None:
     kinds = {place.split(" ")[0] for place, _ in searched}
     assert kinds == {"MONITOR", "SLOWLOG", "file", "environ", "cmdline", "comm", "page"}
     names = " ".join(place for place, _ in searched)
-    for name in ("dump.rdb", ".incr.aof", "service.log", "worker-fast", "worker-micro", "redis-ledger"):
+    for name in (
+        "dump.rdb",
+        ".incr.aof",
+        "service.log",
+        "worker-fast",
+        "worker-micro",
+        "redis-ledger",
+        "metrics/counter_",
+    ):
         assert name in names
     assert sum(len(content) for _, content in searched) > 100_000
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from shared.metrics import metrics
 from workers.browser import launcher
 from workers.browser.cdp import Cdp, CdpError
 from workers.browser.flags import FIRST_PORT
@@ -69,6 +70,7 @@ class RunningBrowser:
         Raises:
             NotStarted: it cannot be started, or does not answer.
         """
+        metrics.browser_started()
         process = await asyncio.to_thread(start_browser, program, slots=slots, authorities=authorities)
         browser = cls(process)
         try:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from jobs.hosts import PublicUrl
 from jobs.page.browser import Area, RenderedPage
-from shared.outcome import DeadlineExceeded
+from shared.metrics import metrics
+from shared.outcome import DeadlineExceeded, JobFailure
 from workers.browser import verdicts
 from workers.browser.cdp import BrowserEnded, CdpError
 from workers.browser.instance import RunningBrowser
@@ -85,7 +86,13 @@ class BrowserPool:
         job = asyncio.ensure_future(self._render(url, area, deadline))
         self._jobs.add(job)
         job.add_done_callback(self._jobs.discard)
-        return await job
+        try:
+            page = await job
+        except JobFailure as failure:
+            metrics.page(failure.reason or failure.code)
+            raise
+        metrics.page("rendered")
+        return page
 
     async def _render(self, url: PublicUrl, area: Area | None, deadline: float) -> RenderedPage:
         for left in range(TRIES - 1, -1, -1):

@@ -7,6 +7,7 @@ import ipaddress
 import socket
 import time
 
+from shared.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver
@@ -50,6 +51,7 @@ class Connector:
     def _open(self, address: str, port: int, *, timeout_s: float) -> socket.socket:
         # The second check, directly before the connection: no bug elsewhere can connect to a refused address.
         if why := self._policy.refusal(address):
+            metrics.egress_refused("blocked_address")
             raise BlockedAddress(f"The address is not public: {why}.")
         family = socket.AF_INET6 if ipaddress.ip_address(address).version == 6 else socket.AF_INET
         opened = socket.socket(family, socket.SOCK_STREAM)

@@ -17,6 +17,7 @@ import httpcore
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Page
+from shared.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.connect import Connector
 from workers.egress.decoding import decoded
@@ -230,6 +231,7 @@ def _redirected(url: PublicUrl, location: str) -> PublicUrl:
         return public_url(location.strip().replace(" ", "%20"), base=url)
     except NotPublic as refused:
         if refused.code == "blocked_address":
+            metrics.egress_refused("blocked_redirect")
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None
         raise UpstreamFailed(
             f"{url.host} redirects to what is no URL: {refused.detail}", reason="bad_content"

@@ -34,6 +34,7 @@ from pathlib import Path
 import h11
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
+from shared.metrics import metrics
 from shared.outcome import BlockedAddress, JobFailure
 from workers.egress.allowance import Job, Refused, Slot
 from workers.egress.connect import Connector
@@ -144,6 +145,7 @@ class Proxy:
             async with asyncio.timeout(job.left_s()):
                 await self._serve_job(job, client, request)
         except Refused as refusal:
+            metrics.egress_refused(f"browser_{refusal.reason}")
             await client.refuse(refusal)
         except h11.RemoteProtocolError:
             await client.refuse(Refused("bad_request", "This is not a request that a proxy takes."))

@@ -20,6 +20,7 @@ import dns.rcode
 import dns.rdatatype
 import dns.resolver
 
+from shared.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.policy import Policy
 from workers.egress.wire import MAX_LABELS, labels
@@ -98,6 +99,7 @@ class Resolver:
             raise UpstreamFailed(f"{host} has more than {MAX_ADDRESSES} addresses.", reason="dns_failure")
         for address in found:
             if why := self._policy.refusal(address):
+                metrics.egress_refused("blocked_address")
                 raise BlockedAddress(f"{host} leads to an address that is not public: {why}.")
         return found
 

@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from api.payment.ledger import Claim, Ledger, LookUp, Verdict
+from api.payment.ledger import Claim, Ledger, LookUp, Recorded, Verdict
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
@@ -136,8 +136,9 @@ class LedgerMachine(RuleBasedStateMachine):
     def settle(self, payment: int, driven: bool) -> None:
         done = self.run(self.ledger.settled(self.names[payment], RECEIPT, 600_000 if driven else 0))
         known = self.model.get(payment)
-        assert done is (known is not None and known.state not in ENDED)
+        assert bool(done) is (known is not None and known.state not in ENDED)
         if known is not None and done:
+            assert (done is Recorded.AGAIN) is (known.state == "SETTLED")
             if known.state == "SETTLED":
                 known.is_driven = driven
             else:

@@ -1,0 +1,120 @@
+"""What is true now, for Prometheus: queues and workers, payments, rails, and the accounts that pay for settlements.
+
+Each function reads one source. It raises RedisError or NoAnswer when the source does not answer, and then has no series.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import redis
+from prometheus_client.core import GaugeMetricFamily
+
+from ops.asking import api_place, asked
+from shared.ledger import LOST, OPEN, RECHECK, REFUNDABLE, record_key
+from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.rail_settings import EvmRailSettings, RailSettings
+from shared.secret_files import read_headers
+from shared.settings import Settings
+
+TIMEOUT_S = 2.0
+"""For an answer over HTTP. Prometheus gives up after 10 s by default."""
+MOST_OPEN = 20_000
+"""Open payments whose state is read at each scrape, PAGE at a time. The states of more are not counted."""
+PAGE = 1_000
+OPEN_STATES = ("SETTLING", "UNKNOWN", "SETTLED", "REJECTED")
+_BALANCE = re.compile(r"([0-9.]+) ([A-Z]+)")
+
+Families = Iterator[GaugeMetricFamily]
+
+
+class NoAnswer(Exception):
+    """An HTTP service does not answer, or not as ours does."""
+
+
+_POOL: tuple[tuple[str, str, Callable[[PoolState], float]], ...] = (
+    ("coinslot_pool_depth", "Jobs that wait or run.", lambda state: state.depth),
+    ("coinslot_pool_running", "Jobs that a worker has fetched.", lambda state: state.running),
+    ("coinslot_pool_oldest_wait_seconds", "How long the oldest job has waited.", lambda state: state.waited_ms / 1000),
+    ("coinslot_pool_workers", "Living worker processes.", lambda state: state.workers),
+    ("coinslot_pool_available_workers", "Living worker processes whose ports work.", lambda state: state.available),
+)
+
+
+def pools(queue: redis.Redis) -> Families:
+    """The pools, as the queue Redis has them."""
+    states = pool_states(cast(list[Any], queue.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)))
+    for name, help_text, value in _POOL:
+        family = GaugeMetricFamily(name, help_text, labels=["pool"])
+        for pool, state in states.items():
+            family.add_metric([pool.value], value(state))
+        yield family
+
+
+def payments(ledger: redis.Redis) -> Families:
+    """How many payments are not at a good end, as the ledger has them."""
+    family = GaugeMetricFamily("coinslot_open_payments", "Payments that are not at their end.", labels=["state"])
+    counted: Counter[bytes | None] = Counter()
+    for start in range(0, MOST_OPEN, PAGE):
+        page = cast(list[bytes], ledger.zrange(OPEN, start, start + PAGE - 1))
+        pipeline = ledger.pipeline(transaction=False)
+        for payment_id in page:
+            pipeline.hget(record_key(payment_id.decode()), "state")
+        counted.update(pipeline.execute() if page else ())
+        if len(page) < PAGE:
+            break
+    for state in OPEN_STATES:
+        family.add_metric([state.lower()], counted[state.encode()])
+    yield family
+    for name, key, help_text in (
+        ("coinslot_refundable_payments", REFUNDABLE, "Payments that were charged and not answered within a day."),
+        ("coinslot_lost_payments", LOST, "Payments that the chain took back."),
+        ("coinslot_unchecked_payments", RECHECK, "Settled payments that are looked for on the chain once more."),
+    ):
+        yield GaugeMetricFamily(name, help_text, value=ledger.zcard(key))
+
+
+def rails(settings: Settings) -> Families:
+    """What this machine's API says of itself."""
+    told = _asked(f"{api_place(settings)}/readyz")
+    yield GaugeMetricFamily("coinslot_ready", "Whether the API is ready.", value=int(told["ok"]))
+    family = GaugeMetricFamily("coinslot_rail_up", "Whether a rail takes payments.", labels=["rail"])
+    for name, works in told["checks"].items():
+        if name.startswith("facilitator:"):
+            family.add_metric([name.removeprefix("facilitator:")], int(works))
+    yield family
+
+
+def settlers(settings: Settings) -> Families:
+    """What our facilitator says of the accounts that pay for settlements. There are none on the XRP Ledger."""
+    balances = GaugeMetricFamily("coinslot_settler_balance", "What a settling account has.", labels=["network", "unit"])
+    lows = GaugeMetricFamily("coinslot_settler_low_balance", "Below it the log warns.", labels=["network", "unit"])
+    able = GaugeMetricFamily("coinslot_settler_able", "Whether our facilitator can settle.", labels=["network"])
+    told: dict[tuple[str, str], dict[str, Any]] = {}
+    for network, rail in _settled_by_us(settings).items():
+        facilitator = (f"{rail.facilitator_url}/healthz", rail.facilitator_headers_file)
+        if facilitator not in told:
+            told[facilitator] = _asked(*facilitator)
+        of_network = told[facilitator]["rails"].get(network, {})
+        able.add_metric([network], int(not of_network.get("reason")))
+        if found := _BALANCE.fullmatch(of_network.get("balance", "")):
+            balances.add_metric([network, found[2]], float(found[1]))
+        if isinstance(rail, EvmRailSettings):
+            lows.add_metric([network, "ETH"], rail.low_balance_eth)
+    yield from (balances, lows, able)
+
+
+def _settled_by_us(settings: Settings) -> dict[str, RailSettings]:
+    """The rails whose facilitator is ours, by network."""
+    every = (settings.evm, settings.ethereum, settings.solana, settings.stellar, settings.xrpl)
+    return {rail.network: rail for rail in every if rail.pay_to and rail.rpc_url}
+
+
+def _asked(url: str, headers_file: str = "") -> dict[str, Any]:
+    _, told = asked(url, read_headers(headers_file), timeout_s=TIMEOUT_S)
+    if told is None:
+        raise NoAnswer
+    return told
