@@ -325,6 +325,9 @@ class FakeChildren:
             raise self._result
         return self._result
 
+    def taken_s(self) -> float:
+        return 0.25
+
 
 def isolated(services: WorkerServices, result: bytes | Exception) -> tuple[Endpoint, WorkerServices, FakeChildren]:
     """echo as hostile work, whose negative answer says so."""
