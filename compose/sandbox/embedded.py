@@ -14,8 +14,8 @@ from pathlib import Path
 import redis
 
 from compose.sandbox.child import StartFailed, claim_port
+from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
-from compose.sandbox.redis_server import start_redis
 from compose.sandbox.upstream_server import start_upstreams
 from shared.egress import egress
 from shared.ledger import LOST, RECHECK
@@ -70,7 +70,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
 
         for role in ("ledger", "queue"):
             if is_missing(f"{role.upper()}_URL"):
-                server = start_redis(role, var)
+                server = KeptRedis(role, var)
                 stack.callback(server.stop)
                 made[f"{PREFIX}{role.upper()}_URL"] = server.url
                 if role == "ledger" and is_missing("LEDGER_DIR"):

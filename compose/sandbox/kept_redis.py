@@ -1,0 +1,72 @@
+"""An embedded Redis server that is started again when it dies: a queue or a ledger that stays away would stop every call."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from compose.sandbox.child import StartFailed
+from compose.sandbox.redis_server import RedisServer, Role, start_redis
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 1.0
+LONGEST_RETRY_S = 30.0
+
+
+class KeptRedis:
+    """A server, and the thread that starts it again, at the same port and with the same files.
+
+    A ledger whose files cannot be read does not start. Then nothing is sold, and each try says why, until a person has looked
+    into it or the disk has room again.
+
+    Raises:
+        StartFailed: as start_redis.
+    """
+
+    def __init__(self, role: Role, var: Path) -> None:
+        self._role = role
+        self._var = var
+        self._server = start_redis(role, var)
+        self.url = self._server.url
+        self._changing = threading.Lock()
+        self._is_stopping = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name=f"keeper-{role}", daemon=True)
+        self._keeper.start()
+
+    @property
+    def server(self) -> RedisServer:
+        """The one that runs, or ran last."""
+        return self._server
+
+    def stop(self) -> None:
+        """Stop it for good."""
+        self._is_stopping.set()
+        with self._changing:
+            self._server.stop()
+        self._keeper.join()
+
+    def _keep(self) -> None:
+        pause_s = RETRY_S
+        while True:
+            status = self._server.process.wait()
+            if self._is_stopping.is_set():
+                return
+            log.error("the embedded %s ended with status %d and is started again", self._role, status)
+            while not self._started_again():
+                if self._is_stopping.wait(pause_s):
+                    return
+                pause_s = min(pause_s * 2, LONGEST_RETRY_S)
+            pause_s = RETRY_S
+
+    def _started_again(self) -> bool:
+        with self._changing:
+            if self._is_stopping.is_set():
+                return True
+            try:
+                self._server = start_redis(self._role, self._var, int(self.url.rpartition(":")[2].partition("/")[0]))
+            except StartFailed as error:
+                log.error("the embedded %s cannot be started, and nothing is sold without it: %s", self._role, error)
+                return False
+        return True
