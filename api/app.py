@@ -34,6 +34,7 @@ from api.payment.limits import Limits
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
+from api.payment.unrecorded import UnrecordedSettlements
 from api.pipeline import PaidCall
 from api.pools import Pools
 from api.readiness import Readiness
@@ -82,9 +83,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     replies_redis = Redis(settings.queue_url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies = ReplyReader(replies_redis)
     pools = Pools(queue_redis)
+    ledger = Ledger(ledger_redis)
     services = Services(
         logs_calls=settings.log_calls,
-        ledger=Ledger(ledger_redis),
+        ledger=ledger,
+        unrecorded=UnrecordedSettlements(ledger),
         dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),
         limits=Limits(settings.rate_limits),
@@ -109,9 +112,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         services.dispatcher.start()
         reconciler.start()
         reorgs.start()
+        services.unrecorded.start()
         try:
             yield
         finally:
+            await services.unrecorded.stop()
             await reorgs.stop()
             await reconciler.stop()
             services.dispatcher.stop()

@@ -24,6 +24,7 @@ class CallLog:
         payment_id, job_id, rail: "" until there is one.
         cause: why it was not answered; of a closed set.
         span: of the call's trace; None where calls are not traced.
+        receipt: the settlement as JSON, once it is known that the call was charged.
         began: monotonic seconds.
     """
 
@@ -35,6 +36,7 @@ class CallLog:
     rail: str = ""
     cause: str = ""
     span: ActiveSpan | None = None
+    receipt: bytes = b""
     began: float = field(default_factory=time.monotonic)
 
     def answered(self) -> None:
