@@ -34,6 +34,7 @@ ERROR_KINDS: Mapping[str, ErrorKind] = {
     "invalid_payment": ErrorKind(400, "The payment header cannot be decoded"),
     "invalid_json": ErrorKind(400, "The body is not JSON"),
     "invalid_body": ErrorKind(400, "The body is not valid"),
+    "unknown_field": ErrorKind(400, "The body has a field that is not known"),
     "invalid_schema": ErrorKind(400, "The JSON Schema is not valid"),
     "remote_ref_not_allowed": ErrorKind(400, "The JSON Schema refers to another document"),
     "invalid_key": ErrorKind(400, "The key cannot be used"),

@@ -23,7 +23,7 @@ CORS: HeaderPairs = (
     (
         b"access-control-expose-headers",
         b"PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, WWW-Authenticate, Retry-After, RateLimit, "
-        b"RateLimit-Policy, X-Request-Id",
+        b"RateLimit-Policy, Warnings, X-Request-Id",
     ),
 )
 PREFLIGHT: HeaderPairs = (

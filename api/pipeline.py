@@ -12,6 +12,7 @@ import time
 import msgspec
 from litestar.types import Receive, Scope, Send
 
+from api import unknown_fields
 from api.admission import Admission, RefusedByFacilitator
 from api.body import RequestBody
 from api.call_log import CallLog
@@ -82,6 +83,8 @@ class PaidCall:
                 log.exception("request %s to %s failed", call_log.request_id, self._endpoint.path)
             unexpected = problem_of(Cause.UNEXPECTED, charged="unknown", failure=error)
             answer = self._failed(unexpected, call_log)
+        if call_log.ignored and answer.status != 402:
+            answer = answer.with_headers(unknown_fields.header(call_log.ignored))
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
         metrics.call(
