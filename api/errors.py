@@ -94,12 +94,16 @@ class Problem(Exception):
         """The row of ERROR_KINDS."""
         return ERROR_KINDS[self.code]
 
-    def body(self, *, instance: str, request_id: str) -> bytes:
-        """The problem+json document."""
+    def body(self, *, instance: str, request_id: str, base_url: str = "") -> bytes:
+        """The problem+json document.
+
+        Args:
+            base_url: public address of the API, for `type`, which is an address on this server without it.
+        """
         kind = self.kind
         return msgspec.json.encode(
             {
-                "type": f"urn:coinslot:problem:{self.code}",
+                "type": problem_type(self.code, base_url),
                 "title": kind.title,
                 "status": kind.status,
                 "detail": self.detail,
@@ -117,6 +121,11 @@ class Problem(Exception):
                 "retryWithSamePayment": self.retry_same_payment,
             }
         )
+
+
+def problem_type(code: str, base_url: str) -> str:
+    """The address of the page that explains a code."""
+    return f"{base_url}/errors/{code}"
 
 
 def problem_of(

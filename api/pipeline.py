@@ -109,7 +109,12 @@ class PaidCall:
             headers = problem.headers + self._gate.receipt(receipt, older=True)
             problem = dataclasses.replace(problem, charged=True, headers=headers)
         call_log.failed(problem)
-        return problem_answer(problem, instance=self._endpoint.path, request_id=call_log.request_id)
+        return problem_answer(
+            problem,
+            instance=self._endpoint.path,
+            request_id=call_log.request_id,
+            base_url=self._services.base_url,
+        )
 
     async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         method = scope.get("method")

@@ -30,5 +30,7 @@ class Services:
     disk: Disk
     binder: Binder
     answers: AnswerSealer
+    base_url: str = ""
+    """Public address of the API."""
     logs_calls: bool = False
     """Whether answered calls leave a line in the log, too."""
