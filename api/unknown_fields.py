@@ -18,6 +18,9 @@ from api.long_bodies import LONG_BYTES
 
 MAX_DISTANCE = 2
 """A name within so many letters of a known one is a slip, unless nothing of it is left."""
+MAX_DISTANCE_BESIDE = 1
+"""The same where the body has the known field as well: `tokenId` beside `token` is another field, `massage` beside `message` is
+none."""
 HEADER = b"warnings"
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -52,11 +55,13 @@ class UnknownFields:
 
     def problem(self, unknown: Sequence[str], body: bytes) -> Problem | None:
         """The refusal of a body with unknown fields; None when they are ignored."""
+        found = self._present.decode(body)
+        fields = zip(found.__struct_fields__, self._known, strict=True)
+        present = {known for field, known in fields if getattr(found, field) is not msgspec.UNSET}
         for name in unknown[:_MOST_JUDGED]:
-            if near := [known for known in self._by_distance(name) if _is_slip(name, known)]:
+            if near := [known for known in self._by_distance(name) if _is_slip(name, known, known in present)]:
                 return _problem(name, near, f"There is no field `{shown(name)}` here: did you mean `{near[0]}`?")
-        present = self._present.decode(body)
-        if any(getattr(present, field) is not msgspec.UNSET for field in present.__struct_fields__):
+        if present:
             return None
         nearest = self._by_distance(unknown[0])
         names = ", ".join(f"`{name}`" for name in self._known)
@@ -82,9 +87,10 @@ def _problem(name: str, nearest: Sequence[str], detail: str) -> Problem:
     return Problem(code="unknown_field", detail=detail, field=shown(name), details=(details,))
 
 
-def _is_slip(name: str, known: str) -> bool:
+def _is_slip(name: str, known: str, is_present: bool) -> bool:
     distance = _distance(name[:_MOST_CHARS], known)
-    return distance <= MAX_DISTANCE and distance < min(len(name), len(known))
+    most = MAX_DISTANCE_BESIDE if is_present else MAX_DISTANCE
+    return distance <= most and distance < min(len(name), len(known))
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from api.causes import Cause
 from api.errors import ERROR_KINDS, problem_type
 from api.pages.failures import REASONS
+from api.payment.headers import UNDECODABLE
 
 PATH = "/errors"
 
@@ -29,6 +30,11 @@ class Explanation(NamedTuple):
 
 
 EXPLANATIONS: Mapping[str, Explanation] = {
+    "invalid_payment": Explanation(
+        "The payment header cannot be decoded as base64, UTF-8, JSON or a payment of x402. `reason` says which.",
+        _BEFORE,
+        "Send the request without a payment for its price, and the payment in the form that the challenge asks.",
+    ),
     "invalid_json": Explanation("The body is not one JSON object in UTF-8.", _BEFORE, _CORRECT),
     "invalid_body": Explanation(
         "A field has the wrong type or value, or is missing. `field` names it, `detail` says what is expected.",
@@ -139,4 +145,6 @@ def _reasons(code: str) -> dict[str, str]:
     """The words that `reason` may have with this code, each with its sentence."""
     if code == "upstream_failed":
         return dict(REASONS)
+    if code == "invalid_payment":
+        return dict(UNDECODABLE)
     return {cause.reason: cause.detail for cause in Cause if cause.code == code}

@@ -84,7 +84,7 @@ def test_the_branch_that_was_meant_is_told(schema: Any, says: str) -> None:
         ("echo", {"foo": 1}, "foo", "message"),
         ("json-repair", {"malfromed": "{}"}, "malfromed", "malformed"),
         ("dns", {"domain": "example.com", "record_type": "A"}, "record_type", "recordType"),
-        ("faker", like("faker", conut=3), "conut", "count"),
+        ("faker", {"template": {"a": "person.firstName"}, "conut": 3}, "conut", "count"),
         ("regex-test", {"regex": "a", "text": "b"}, "regex", "input"),
         ("echo", {'a"\r\nb: c': 1}, "a%22%0D%0Ab%3A%20c", "message"),
     ],
@@ -107,6 +107,16 @@ def test_any_other_field_is_ignored(endpoint: Endpoint) -> None:
     alone = judged(endpoint.name, {"traceparent_of_mine": 1}).problem
     assert alone is not None
     assert alone.code == "unknown_field"
+
+
+def test_a_longer_name_beside_the_known_one_is_another_field() -> None:
+    """One call's body may be sent to another call: `tokenId` is two letters from `token`."""
+    body = like("chain/erc20-balance", tokenId="1")
+    assert judged("chain/erc20-balance", body) == (None, ("tokenId",))
+    del body["token"]
+    problem = judged("chain/erc20-balance", body).problem
+    assert problem is not None
+    assert (problem.code, problem.field) == ("unknown_field", "tokenId")
 
 
 def test_a_fault_beside_an_ignored_field_is_told() -> None:
