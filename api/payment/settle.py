@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -119,16 +120,17 @@ async def _settled(
 ) -> bytes:
     """Record the settlement. Returns the receipt: the settlement as it is recorded."""
     receipt = msgspec.json.encode(settlement)
+    rail = checked.rail
+    counted = partial(metrics.payment, gate.endpoint.name, rail.rail, "settled", tokens=rail.tokens(checked.offer))
     reach("facilitator-answered")
     try:
         recorded = await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
         reach("settled")
         if recorded is Recorded.NEW:
-            rail = checked.rail
-            metrics.payment(gate.endpoint.name, rail.rail, "settled", tokens=rail.tokens(checked.offer))
+            counted()
     except (RedisLost, RedisRefused) as error:
         # The money has moved. The facilitator says so when the same payment comes again to another process.
-        unrecorded.keep(checked.claim.payment_id, receipt)
+        unrecorded.keep(checked.claim.payment_id, receipt, on_recorded=counted)
         problem = problem_of(Cause.SETTLEMENT_UNRECORDED, charged=True, failure=error)
         raise with_receipt(problem, checked, receipt, gate) from None
     return receipt

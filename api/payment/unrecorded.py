@@ -5,7 +5,9 @@ Their callers were told that they are charged. Until it is recorded, only this p
 
 from __future__ import annotations
 
-from api.payment.ledger import Ledger
+from collections.abc import Callable
+
+from api.payment.ledger import Ledger, Recorded
 from api.payment.periodic_task import PeriodicTask
 
 EVERY_S = 0.5
@@ -20,23 +22,31 @@ class UnrecordedSettlements(PeriodicTask):
     def __init__(self, ledger: Ledger) -> None:
         super().__init__("unrecorded", every_s=EVERY_S, at_once=MOST + 1)
         self._ledger = ledger
-        self._receipts: dict[str, bytes] = {}
+        self._kept: dict[str, tuple[bytes, Callable[[], None]]] = {}
 
-    def keep(self, payment_id: str, receipt: bytes) -> None:
-        """Keep a receipt that the ledger did not take."""
-        self._receipts[payment_id] = receipt
-        if len(self._receipts) > MOST:
-            del self._receipts[next(iter(self._receipts))]
+    def keep(self, payment_id: str, receipt: bytes, *, on_recorded: Callable[[], None]) -> None:
+        """Keep a receipt that the ledger did not take.
+
+        Args:
+            on_recorded: called when it is recorded here, and not by another process.
+        """
+        self._kept[payment_id] = receipt, on_recorded
+        if len(self._kept) > MOST:
+            del self._kept[next(iter(self._kept))]
 
     def receipt(self, payment_id: str) -> bytes:
         """The receipt of a payment whose settlement is not recorded yet; empty for any other payment."""
-        return self._receipts.get(payment_id, b"")
+        kept = self._kept.get(payment_id)
+        return kept[0] if kept else b""
 
     async def run_once(self) -> int:
         """Record what is kept. Raises RedisLost when the ledger cannot be reached, and RedisRefused when it takes nothing."""
         recorded = 0
-        for payment_id, receipt in list(self._receipts.items()):
-            await self._ledger.settled(payment_id, receipt, 0)
-            self._receipts.pop(payment_id, None)
+        for payment_id, (receipt, on_recorded) in list(self._kept.items()):
+            # The script may have run, and only its answer was lost: then a copy of the call may drive the payment already.
+            is_known = await self._ledger.has_receipt(payment_id)
+            if not is_known and await self._ledger.settled(payment_id, receipt, 0) is Recorded.NEW:
+                on_recorded()
+            self._kept.pop(payment_id, None)
             recorded += 1
         return recorded

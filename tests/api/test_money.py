@@ -18,7 +18,6 @@ import redis
 
 from api.app import create_app
 from api.causes import Cause
-from api.dispatch import Dispatcher
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
@@ -518,7 +517,7 @@ async def test_what_is_known_to_be_charged_stays_charged(
         assert (problem["code"], problem["charged"], problem["retryWithSamePayment"]) == (code, True, True)
         assert answer.headers["payment-response"] == first.headers["payment-response"]
 
-    async def no_slot(dispatcher: Dispatcher, endpoint: Endpoint) -> PoolRefusal:
+    async def no_slot(*_: object) -> PoolRefusal:
         return PoolRefusal(Cause.POOL_FULL)
 
     with monkeypatch.context() as full:
