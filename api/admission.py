@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 
+from api.body_problems import invalid_body, invalid_field
 from api.causes import Cause
 from api.disk import Disk
 from api.dispatch import Slot
@@ -16,19 +16,29 @@ from api.long_bodies import LONG_BYTES
 from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
+from api.unknown_fields import UnknownFields
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
 from shared.undecoded import least_size
 from shared.x402.refusal import PaymentRefused
 
 _REFUSED = "invalid_payload"
 """The reason when a facilitator gives none, or one that is not in the specification's words."""
-# msgspec puts the place in the body at the end of its message, behind text that may quote the caller.
-_AT = re.compile(r"(.*) - at (?:`key` in )?`\$([^`]*)`", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `(.*)`")
 
 
 class RefusedByFacilitator(PaymentRefused):
     """The facilitator says that a payment is not valid which only the chain can judge."""
+
+
+class Judgement(NamedTuple):
+    """What is to be said of a body.
+
+    Attributes:
+        problem: why it is not a valid request; None when it is.
+        ignored: its top-level fields that the endpoint does not know; of a long body the first.
+    """
+
+    problem: Problem | None
+    ignored: tuple[str, ...] = ()
 
 
 class Admission:
@@ -43,6 +53,10 @@ class Admission:
         self._disk = disk
         self._binder = binder
         self._decoder = msgspec.json.Decoder(endpoint.request)
+        self._strict_decoder = msgspec.json.Decoder(
+            msgspec.defstruct(endpoint.request.__name__, (), bases=(endpoint.request,), forbid_unknown_fields=True)
+        )
+        self._unknown_fields = UnknownFields(endpoint.request)
         self._limits = _limits(endpoint.request)
         # Decodes these fields only, and leaves their values as they are.
         fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._limits]
@@ -54,8 +68,10 @@ class Admission:
         Args:
             is_within: False when the payer has too many calls in flight.
         """
-        if problem := self.invalid(checked.body):
-            return problem
+        judgement = self.judged(checked.body)
+        checked.call_log.ignored = judgement.ignored
+        if judgement.problem is not None:
+            return judgement.problem
         now = int(time.time())
         if reason := checked.authorization.window_refusal(now, checked.rail.health.ledger()):
             return PaymentRefused(reason)
@@ -88,20 +104,34 @@ class Admission:
 
     def invalid(self, body: bytes) -> Problem | None:
         """Why the body is not a valid request of this endpoint; None when it is valid."""
+        return self.judged(body).problem
+
+    def judged(self, body: bytes) -> Judgement:
+        """Whether the body is a valid request of this endpoint, and what of it is ignored."""
+        unknown: tuple[str, ...] = ()
+        content = body or (b"{}" if self._endpoint.body_optional else b"")
         try:
             if self._limits and len(body) > LONG_BYTES:
                 self._check_sizes(body)
-            self._decoder.decode(body or (b"{}" if self._endpoint.body_optional else b""))
+            try:
+                self._strict_decoder.decode(content)
+            except msgspec.ValidationError as error:
+                unknown = self._unknown_fields.named(error, content)
+                if not unknown:
+                    raise
+                if problem := self._unknown_fields.problem(unknown, content):
+                    return Judgement(problem)
+                self._decoder.decode(content)
         except InvalidField as invalid:
-            return _invalid_field(invalid)
+            return Judgement(invalid_field(invalid), unknown)
         except msgspec.ValidationError as error:
             if not isinstance(error.__cause__, UnicodeError):
-                return _invalid_body(error)
+                return Judgement(invalid_body(error, self._endpoint.request), unknown)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             pass
         else:
-            return None
-        return Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8.")
+            return Judgement(None, unknown)
+        return Judgement(Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8."))
 
     def _check_sizes(self, body: bytes) -> None:
         undecoded = self._undecoded.decode(body)
@@ -119,23 +149,3 @@ def _limits(request: type[msgspec.Struct]) -> dict[str, int]:
             if isinstance(info, msgspec.inspect.Metadata) and info.extra and MOST_BYTES in info.extra:
                 limits[field.encode_name] = info.extra[MOST_BYTES]
     return limits
-
-
-def _invalid_field(invalid: InvalidField) -> Problem:
-    details = {"field": invalid.field, "message": invalid.detail, "suggestions": list(invalid.suggestions)}
-    return Problem(code=invalid.code, detail=invalid.detail, field=invalid.field, details=(details,))
-
-
-def _invalid_body(error: msgspec.ValidationError) -> Problem:
-    cause = error.__cause__
-    if isinstance(cause, InvalidField):
-        return _invalid_field(cause)
-    message, path = str(error), ""
-    if at := _AT.fullmatch(message):
-        message, path = at.groups()
-    missing = _MISSING.match(message)
-    # The caller's own names in an object are not repeated.
-    field = f"{path.partition('[...]')[0]}.{missing[1] if missing else ''}".strip(".") or None
-    return Problem(
-        code="invalid_body", detail=message + ".", field=field, details=({"field": field, "message": message},)
-    )

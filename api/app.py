@@ -34,6 +34,7 @@ from api.payment.limits import Limits
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
+from api.payment.unrecorded import UnrecordedSettlements
 from api.pipeline import PaidCall
 from api.pools import Pools
 from api.readiness import Readiness
@@ -82,9 +83,12 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     replies_redis = Redis(settings.queue_url, timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies = ReplyReader(replies_redis)
     pools = Pools(queue_redis)
+    ledger = Ledger(ledger_redis)
     services = Services(
+        base_url=settings.base_url,
         logs_calls=settings.log_calls,
-        ledger=Ledger(ledger_redis),
+        ledger=ledger,
+        unrecorded=UnrecordedSettlements(ledger),
         dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
         fingerprint=Fingerprinter(master),
         limits=Limits(settings.rate_limits),
@@ -109,9 +113,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         services.dispatcher.start()
         reconciler.start()
         reorgs.start()
+        services.unrecorded.start()
         try:
             yield
         finally:
+            await services.unrecorded.stop()
             await reorgs.stop()
             await reconciler.stop()
             services.dispatcher.stop()
@@ -135,7 +141,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         # Of the free routes, whose OPTIONS Litestar answers. Paid calls write theirs (api/http.py).
         response_headers=as_text((*CORS, *PREFLIGHT)),
         lifespan=[running],
-        exception_handlers={NotFoundException: partial(_not_found, site), HTTPException: _problem, Exception: _problem},
+        exception_handlers={
+            NotFoundException: partial(_not_found, site),
+            HTTPException: partial(_problem, settings.base_url),
+            Exception: partial(_problem, settings.base_url),
+        },
         openapi_config=None,
         logging_config=None,
     )
@@ -166,10 +176,10 @@ _CODES = {400: "invalid_url", 404: "not_found", 405: "method_not_allowed"}
 
 def _not_found(site: Site, request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """A page for a browser, and what all others get for anything that is refused."""
-    return pages.not_found(site, request) or _problem(request, error)
+    return pages.not_found(site, request) or _problem(site.base_url, request, error)
 
 
-def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+def _problem(base_url: str, request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """The answer to what a free route or Litestar refuses, in the same form as every other error."""
     call_id = request_id(request.scope)
     problem = error if isinstance(error, Problem) else _refused(error)
@@ -177,7 +187,7 @@ def _problem(request: Request[Any, Any, Any], error: Exception) -> Response[byte
         log.error("request %s to %s failed", call_id, request.scope["path"], exc_info=error)
     is_paid = any(name in (PAYMENT_SIGNATURE, X_PAYMENT) for name, _ in request.scope["headers"])
     CallLog(call_id, endpoint="-", is_paid=is_paid).failed(problem)
-    answer = problem_answer(problem, instance=request.scope["path"], request_id=call_id)
+    answer = problem_answer(problem, instance=request.scope["path"], request_id=call_id, base_url=base_url)
     headers = as_text((*answer.headers, *CORS))
     return Response(
         answer.body,

@@ -24,6 +24,8 @@ class CallLog:
         payment_id, job_id, rail: "" until there is one.
         cause: why it was not answered; of a closed set.
         span: of the call's trace; None where calls are not traced.
+        receipt: the settlement as JSON, once it is known that the call was charged. Not in the line.
+        ignored: fields of the body that the endpoint does not know. Not in the line: they are the caller's words.
         began: monotonic seconds.
     """
 
@@ -35,6 +37,8 @@ class CallLog:
     rail: str = ""
     cause: str = ""
     span: ActiveSpan | None = None
+    receipt: bytes = b""
+    ignored: tuple[str, ...] = ()
     began: float = field(default_factory=time.monotonic)
 
     def answered(self) -> None:

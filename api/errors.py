@@ -34,6 +34,7 @@ ERROR_KINDS: Mapping[str, ErrorKind] = {
     "invalid_payment": ErrorKind(400, "The payment header cannot be decoded"),
     "invalid_json": ErrorKind(400, "The body is not JSON"),
     "invalid_body": ErrorKind(400, "The body is not valid"),
+    "unknown_field": ErrorKind(400, "The body has a field that is not known"),
     "invalid_schema": ErrorKind(400, "The JSON Schema is not valid"),
     "remote_ref_not_allowed": ErrorKind(400, "The JSON Schema refers to another document"),
     "invalid_key": ErrorKind(400, "The key cannot be used"),
@@ -93,12 +94,16 @@ class Problem(Exception):
         """The row of ERROR_KINDS."""
         return ERROR_KINDS[self.code]
 
-    def body(self, *, instance: str, request_id: str) -> bytes:
-        """The problem+json document."""
+    def body(self, *, instance: str, request_id: str, base_url: str = "") -> bytes:
+        """The problem+json document.
+
+        Args:
+            base_url: public address of the API, for `type`, which is an address on this server without it.
+        """
         kind = self.kind
         return msgspec.json.encode(
             {
-                "type": f"urn:coinslot:problem:{self.code}",
+                "type": problem_type(self.code, base_url),
                 "title": kind.title,
                 "status": kind.status,
                 "detail": self.detail,
@@ -116,6 +121,11 @@ class Problem(Exception):
                 "retryWithSamePayment": self.retry_same_payment,
             }
         )
+
+
+def problem_type(code: str, base_url: str) -> str:
+    """The address of the page that explains a code."""
+    return f"{base_url}/errors/{code}"
 
 
 def problem_of(

@@ -23,7 +23,7 @@ CORS: HeaderPairs = (
     (
         b"access-control-expose-headers",
         b"PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, WWW-Authenticate, Retry-After, RateLimit, "
-        b"RateLimit-Policy, X-Request-Id",
+        b"RateLimit-Policy, Warnings, X-Request-Id",
     ),
 )
 PREFLIGHT: HeaderPairs = (
@@ -63,12 +63,14 @@ def as_text(headers: HeaderPairs) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in headers}
 
 
-def problem_answer(problem: Problem, *, instance: str, request_id: str) -> Answer:
+def problem_answer(problem: Problem, *, instance: str, request_id: str, base_url: str) -> Answer:
     """A failure as a response."""
     headers: HeaderPairs = ((b"content-type", b"application/problem+json"), *problem.headers)
     if problem.retry_after_s is not None:
         headers += ((b"retry-after", str(problem.retry_after_s).encode()),)
-    return Answer(problem.kind.status, headers, problem.body(instance=instance, request_id=request_id))
+    return Answer(
+        problem.kind.status, headers, problem.body(instance=instance, request_id=request_id, base_url=base_url)
+    )
 
 
 async def respond(send: Send, answer: Answer, *, request_id: str, head: bool = False) -> None:

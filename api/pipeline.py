@@ -12,6 +12,7 @@ import time
 import msgspec
 from litestar.types import Receive, Scope, Send
 
+from api import unknown_fields
 from api.admission import Admission, RefusedByFacilitator
 from api.body import RequestBody
 from api.call_log import CallLog
@@ -82,6 +83,8 @@ class PaidCall:
                 log.exception("request %s to %s failed", call_log.request_id, self._endpoint.path)
             unexpected = problem_of(Cause.UNEXPECTED, charged="unknown", failure=error)
             answer = self._failed(unexpected, call_log)
+        if call_log.ignored and answer.status != 402:
+            answer = answer.with_headers(unknown_fields.header(call_log.ignored))
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
         metrics.call(
@@ -100,8 +103,18 @@ class PaidCall:
         return ("payment_refused" if call_log.is_paid else "unpaid") if answer.status == 402 else "preflight"
 
     def _failed(self, problem: Problem, call_log: CallLog) -> Answer:
+        receipt = call_log.receipt or self._services.unrecorded.receipt(call_log.payment_id)
+        if problem.charged == "unknown" and receipt:
+            # What was told once as charged is never told as unknown.
+            headers = problem.headers + self._gate.receipt(receipt, older=True)
+            problem = dataclasses.replace(problem, charged=True, headers=headers)
         call_log.failed(problem)
-        return problem_answer(problem, instance=self._endpoint.path, request_id=call_log.request_id)
+        return problem_answer(
+            problem,
+            instance=self._endpoint.path,
+            request_id=call_log.request_id,
+            base_url=self._services.base_url,
+        )
 
     async def _answer(self, scope: Scope, request_body: RequestBody, call_log: CallLog) -> Answer:
         method = scope.get("method")
@@ -174,6 +187,7 @@ class PaidCall:
             raise refusal
         if refusal is not None and entry.verdict is Verdict.IDLE:
             # It may have been charged before, so the caller has to repeat this payment.
+            checked.call_log.receipt = entry.receipt
             if isinstance(refusal, PaymentRefused):
                 raise problem_of(Cause.DRIVER_MISSING, charged="unknown")
             raise dataclasses.replace(refusal, charged="unknown")
@@ -200,10 +214,12 @@ class PaidCall:
         give_up_at = time.monotonic() + DUPLICATE_WAIT_S
         pause_s = FIRST_POLL_S
         while True:
+            checked.call_log.receipt = entry.receipt or checked.call_log.receipt
             match entry.verdict:
                 case Verdict.SETTLE:
                     reach("claimed")
-                    receipt = await settle(checked, entry.attempts, self._services.ledger, self._gate)
+                    services = self._services
+                    receipt = await settle(checked, entry.attempts, services.ledger, self._gate, services.unrecorded)
                     answer = receipt if isinstance(receipt, Answer) else await self._run(checked, receipt)
                     return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
                 case Verdict.RUN:
@@ -235,6 +251,7 @@ class PaidCall:
 
     async def _run(self, checked: Checked, receipt: bytes) -> Answer:
         """7, 8. Run the job. From here on every answer carries the receipt, whatever happens."""
+        checked.call_log.receipt = receipt
         secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
         payment = SettledPayment(
             network=checked.offer.network,

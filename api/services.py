@@ -11,6 +11,7 @@ from api.payment.binding import Binder
 from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
+from api.payment.unrecorded import UnrecordedSettlements
 from shared.answers import AnswerSealer
 from shared.sealing import Sealer
 
@@ -20,6 +21,7 @@ class Services:
     """Built once by api/app.py and shared by all endpoints."""
 
     ledger: Ledger
+    unrecorded: UnrecordedSettlements
     dispatcher: Dispatcher
     fingerprint: Fingerprinter
     limits: Limits
@@ -28,5 +30,7 @@ class Services:
     disk: Disk
     binder: Binder
     answers: AnswerSealer
+    base_url: str = ""
+    """Public address of the API."""
     logs_calls: bool = False
     """Whether answered calls leave a line in the log, too."""

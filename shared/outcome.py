@@ -3,7 +3,7 @@
     JobFailure                 the handler could not answer
     ├── InvalidInput           400: the request is invalid, which only the job could find out (else it is refused unpaid)
     │   └── BlockedAddress     400: it leads to an address that is not public
-    ├── UpstreamFailed         502: another system failed; the endpoint documents every `reason`
+    ├── UpstreamFailed         502: another system failed, or its last word is no; the endpoint documents every `reason`
     └── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
 
     Unstoppable                the work goes on in a thread that nothing can stop, so the child process must end
@@ -41,10 +41,23 @@ class BlockedAddress(InvalidInput):
 
 
 class UpstreamFailed(JobFailure):
-    """Another system failed. Repeating the same payment runs the job again, free of charge."""
+    """Another system failed. Repeating the same payment runs the job again, free of charge, unless the failure is final.
+
+    Args:
+        is_final: the other system worked, and its answer about what the caller asked for is no: a video without captions,
+            a host without an address. This is stored as the answer. Never for a system that we chose ourselves and that
+            does not work.
+    """
 
     code = "upstream_failed"
-    retryable = True
+
+    def __init__(self, detail: str, *, reason: str | None = None, is_final: bool = False) -> None:
+        super().__init__(detail, reason=reason)
+        self.retryable = not is_final
+
+    def passing(self) -> UpstreamFailed:
+        """The same failure of a system that we chose ourselves: what it says of itself is never the caller's answer."""
+        return UpstreamFailed(self.detail, reason=self.reason)
 
 
 class DeadlineExceeded(JobFailure):

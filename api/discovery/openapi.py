@@ -44,7 +44,8 @@ When it fails:
 request with the same payment header, which never charges twice.
 - 400, 409, 413, 415 and 429 come before settlement, so the payment can still be used. A 400 is charged only \
 when the fault shows while the call runs.
-- 502, 504, or a lost connection: repeat the request with the same payment to collect the answer or run it again, free.
+- 502, 504, or a lost connection: repeat the request with the same payment to collect the answer or run it again, free. \
+A 502 whose `retryable` is false is the answer: the other system said no.
 - 503 with `charged` "unknown": repeat with the same payment. Never sign a new one.
 - An answer that says no is an answer: a domain that does not resolve or a signature that does not verify is a 200.
 

@@ -13,7 +13,11 @@ PROBLEM_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "Why there is no answer, whether it was charged, and what to do next.",
     "properties": {
-        "type": {"type": "string", "format": "uri-reference", "description": "Identifies the kind of problem."},
+        "type": {
+            "type": "string",
+            "format": "uri-reference",
+            "description": "The address of a page that explains the code, as JSON too.",
+        },
         "title": {"type": "string", "description": "The kind of problem in a few words."},
         "status": {"type": "integer", "minimum": 400, "maximum": 599, "description": "The HTTP status."},
         "detail": {"type": "string", "description": "A sentence about this occurrence."},

@@ -43,7 +43,8 @@ def responses(endpoint: Endpoint, answer: dict[str, Any], upstream: dict[str, An
     if endpoint.failures:
         found["502"] = _problem(
             upstream,
-            "Another system failed. Repeat the request with the same payment to run it again, free.",
+            "Another system failed: repeat the request with the same payment to run it again, free. Or its last word is no "
+            "(`retryable` is false): that is the answer, and is stored.",
             _receipt_headers(),
         )
     return found | {"500": _shared("InternalError"), "503": _shared("Unavailable"), "504": _shared("DeadlineExceeded")}

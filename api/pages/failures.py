@@ -51,7 +51,12 @@ STATUSES = (
     Status("409", "The payment identifier belongs to another request.", "no", "Take another identifier."),
     Status("413, 415", "The body is too large, or is not JSON.", "no", "Correct it. The payment can still be used."),
     Status("429", "This payer calls this endpoint too often.", "no", "Wait, then send the same payment."),
-    Status("502", "Another system failed; `reason` says how.", "yes", "Repeat with the same payment, free."),
+    Status(
+        "502",
+        "Another system failed or said no; `reason` says which.",
+        "yes",
+        "If `retryable`: repeat with the same payment, free. Otherwise this is the answer.",
+    ),
     Status(
         "503", "Full or down, or the settlement is not known yet.", "no, or unknown", "Repeat with the same payment."
     ),

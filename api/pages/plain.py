@@ -33,6 +33,7 @@ def llms(entries: Sequence[Entry], base_url: str) -> str:
         f"- [OpenAPI]({base_url}/openapi.json): every call with schemas, prices and errors; `x-guidance` says how to pay",
         f"- [Catalogue]({base_url}/bazaar.json): the same as x402 resources, with offers",
         f"- [Catalogue for people]({base_url}/bazaar): search, examples, programs to copy",
+        f"- [Errors]({base_url}/errors): every error code, whether it is charged, and what to do",
         "",
         "## Calls",
         "",

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 from litestar import HttpMethod, Request, Response, route
 from litestar.handlers import BaseRouteHandler
 
-from api.pages import plain
+from api.discovery.problem import MEDIA_TYPE
+from api.discovery.resource import MIME_TYPE
+from api.errors import ERROR_KINDS
+from api.pages import errors, plain
 from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.site import Form, Site
@@ -35,6 +39,7 @@ def routes(site: Site, *, contact: str, contact_expires: str, updated: str) -> l
     made = [_page(site, path) for path in site.paths if path != "/bazaar"]
     made += [
         _catalogue(site),
+        *(_error(site, code) for code in ("", *ERROR_KINDS)),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
         _fixed("/llms.txt", plain.llms(entries, base_url), "text/plain"),
@@ -76,6 +81,27 @@ def _catalogue(site: Site) -> BaseRouteHandler:
     return _negotiated(site, "/bazaar", find)
 
 
+def _error(site: Site, code: str) -> BaseRouteHandler:
+    """A page about an error code, which is JSON for a program that wants it; of the empty code: about all of them."""
+    base_url = site.base_url
+    said = msgspec.json.encode(errors.document(code, base_url) if code else errors.documents(base_url))
+
+    @route(f"{errors.PATH}/{code}".rstrip("/"), http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
+    def page(request: Request[Any, Any, Any]) -> Response[bytes]:
+        accept = request.headers.get("accept", "")
+        headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": _links(base_url)}
+        if any(prefers(accept, wanted, HTML, MARKDOWN) for wanted in (MIME_TYPE, MEDIA_TYPE)):
+            return Response(said, media_type=MIME_TYPE, headers=headers)
+        form: Form = _form(accept)
+        return Response(site.error(code, form), media_type=_TYPES[form], headers=headers)
+
+    return page
+
+
+def _form(accept: str) -> Form:
+    return "md" if prefers(accept, MARKDOWN) and not prefers(accept, HTML, MARKDOWN) else "html"
+
+
 def _last(values: list[str]) -> str:
     return values[-1] if values else ""
 
@@ -92,7 +118,7 @@ def _negotiated(site: Site, path: str, find: Callable[[Request[Any, Any, Any], F
     @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
     def page(request: Request[Any, Any, Any]) -> Response[bytes]:
         accept = request.headers.get("accept", "")
-        form: Form = "md" if prefers(accept, MARKDOWN) and not prefers(accept, HTML, MARKDOWN) else "html"
+        form = _form(accept)
         headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": links}
         return Response(find(request, form), media_type=_TYPES[form], headers=headers)
 

@@ -16,6 +16,7 @@ from litestar.plugins.jinja import JinjaTemplateEngine
 from markupsafe import Markup, escape
 
 from api.discovery.resource import SERVICE_NAME
+from api.pages import errors
 from api.pages.assets import SCRIPT, STYLE_PATH
 from api.pages.cached import Cached
 from api.pages.entry import Entry
@@ -73,6 +74,7 @@ class Site:
             for entry in self.entries:
                 self._pages[entry.path, form] = Cached(partial(self._entry, form, entry), [entry.gate])
         self.not_found = self._render("not_found", "html", path="/404")
+        self._errors: dict[tuple[str, Form], bytes] = {}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -82,6 +84,16 @@ class Site:
     def page(self, path: str, form: Form = "html") -> bytes:
         """One of `paths`, as it is now."""
         return self._pages[path, form].get()
+
+    def error(self, code: str, form: Form = "html") -> bytes:
+        """What an error code means; of the empty code: a list of all codes."""
+        if (code, form) not in self._errors:
+            content: dict[str, Any] = errors.documents(self.base_url)
+            if code:
+                content = {"error": errors.document(code, self.base_url)}
+            path = f"{errors.PATH}/{code}".rstrip("/")
+            self._errors[code, form] = self._render("error" if code else "errors", form, path=path, **content)
+        return self._errors[code, form]
 
     def found(self, query: str, category: str, form: Form = "html") -> bytes:
         """The catalogue with what a search finds.

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from api.payment.facilitator import Facilitator, Failing, NotSent, Unsettled
+from shared.x402.authorization import KnownLedger
 from shared.x402.networks import Rail
 from shared.x402.wire import X402_VERSION, SupportedKind
 
@@ -28,6 +29,8 @@ LEDGER_S = 10.0
 """Seconds until the next question after an answer that gives the number of the network's last ledger."""
 CURRENT_S = 30.0
 """How long that number is near enough, in seconds."""
+MEASURED_S = 120.0
+"""The pace of a network is measured over at most so long."""
 FRESH_S = 2.0
 """/readyz does not repeat a question whose answer is this young, in seconds."""
 
@@ -45,6 +48,8 @@ class Health:
         self.terms: dict[str, Any] = {}
         """The facilitator's last `extra` of our scheme and network. The offers of some rails carry parts of it."""
         self._ledger: tuple[int, float] | None = None
+        self._measured_from: tuple[int, float] | None = None
+        """An earlier ledger, from which the pace of the network is measured."""
         self._rail = rail
         self._facilitator = facilitator
         self._scheme = scheme
@@ -65,11 +70,18 @@ class Health:
         """Whole seconds until the next question."""
         return max(1, math.ceil(self._next_at - time.monotonic()))
 
-    def ledger(self) -> int | None:
-        """The number of the network's last ledger some seconds ago; None when unknown."""
-        if self._ledger is None or time.monotonic() - self._ledger[1] > CURRENT_S:
+    def ledger(self) -> KnownLedger | None:
+        """The network's last ledger some seconds ago, and how long ledgers take; None when unknown."""
+        if self._ledger is None or self._measured_from is None:
             return None
-        return self._ledger[0]
+        number, told_at = self._ledger
+        age_s = time.monotonic() - told_at
+        if age_s > CURRENT_S:
+            return None
+        first, first_at = self._measured_from
+        # As many as were seen, and one that may just have been about to be closed.
+        ledger_s = (told_at - first_at) / (number - first + 1) if number > first else None
+        return KnownLedger(number, age_s, ledger_s)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call `listener` whenever `is_up` or `terms` have changed."""
@@ -147,10 +159,18 @@ class Health:
         terms = dict(kind.extra or {})
         ledger = terms.pop("ledger", None)
         if isinstance(ledger, int) and ledger > 0:
-            self._ledger = ledger, time.monotonic()
+            self._see(ledger, time.monotonic())
         if terms != self.terms:
             self.terms = terms
             self._tell()
+
+    def _see(self, ledger: int, now: float) -> None:
+        """Note the network's last ledger. Its pace is measured over the last minutes, and anew when the network is another."""
+        if self._ledger is None or self._measured_from is None or ledger < self._ledger[0]:
+            self._measured_from = ledger, now
+        elif now - self._measured_from[1] > MEASURED_S:
+            self._measured_from = self._ledger
+        self._ledger = ledger, now
 
     def _listed(self, is_listed: bool) -> None:
         if is_listed != self._is_listed:

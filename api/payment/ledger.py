@@ -112,7 +112,7 @@ class Entry:
     verdict: Verdict
     attempts: int = 0
     receipt: bytes = b""
-    """The settlement as JSON."""
+    """The settlement as JSON; empty while it is not known to be settled."""
     answer: bytes = b""
     """An encoded shared.outcome.Outcome."""
     reason: str = ""
@@ -200,6 +200,10 @@ class Ledger:
         return offer
 
     @tracing.traced("ledger")
+    async def has_receipt(self, payment_id: str) -> bool:
+        """Whether a payment's settlement is recorded."""
+        return bool(await self._redis.call("HEXISTS", record_key(payment_id), "receipt"))
+
     async def look_up(self, claim: Claim, how: LookUp) -> Entry:
         """Look a payment up, and become its driver where `how` says so.
 
@@ -332,8 +336,8 @@ class Ledger:
                 return Entry(Verdict.ANSWER, receipt=rest[0], answer=rest[1], wait_ms=wait_ms)
             case Verdict.REJECTED:
                 return Entry(Verdict.REJECTED, reason=rest[0].decode())
-            case Verdict.FAILED:
-                return Entry(Verdict.FAILED, receipt=rest[0])
+            case Verdict.FAILED | Verdict.WAIT | Verdict.IDLE as known:
+                return Entry(known, receipt=rest[0])
             case Verdict.IDENTIFIED:
                 return Entry(Verdict.IDENTIFIED, other=rest[0].decode())
             case Verdict.LIMITED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -17,6 +18,7 @@ from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
 from api.payment.ledger import Claim, Ledger, Recorded
 from api.payment.rails import ConfiguredRail
+from api.payment.unrecorded import UnrecordedSettlements
 from api.redis_client import RedisLost, RedisRefused
 from shared import tracing
 from shared.failpoints import reach
@@ -51,10 +53,15 @@ class Checked:
 
 
 @tracing.traced("settle")
-async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate) -> bytes | Answer:
+async def settle(
+    checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate, unrecorded: UnrecordedSettlements
+) -> bytes | Answer:
     """Settle the payment. Returns the receipt, or the 402 of a definite refusal.
 
     An unknown outcome is never a 402, because clients would pay twice.
+
+    Args:
+        unrecorded: takes a receipt that the ledger does not.
 
     Raises:
         Problem: the outcome is unknown, or nothing was sent.
@@ -64,7 +71,7 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentG
     reach("before-settle")
     try:
         settlement = await checked.rail.settle(checked.payment, checked.offer, payer=checked.authorization.payer)
-        return await _settled(checked, settlement, ledger, gate)
+        return await _settled(checked, settlement, ledger, gate, unrecorded)
     except NotSent as not_sent:
         forgotten = await ledger.abandon(checked.claim.payment_id, attempts)
         charged: Charged = False if forgotten else "unknown"
@@ -79,11 +86,11 @@ async def settle(checked: Checked, attempts: int, ledger: Ledger, gate: PaymentG
         doubt = f"refused after an earlier attempt: {declined}"
     except Unsettled as undecided:
         doubt = str(undecided)
-    return await _settled_by_evidence(checked, attempts, ledger, gate, doubt)
+    return await _settled_by_evidence(checked, attempts, ledger, gate, unrecorded, doubt)
 
 
 async def _settled_by_evidence(
-    checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate, doubt: str
+    checked: Checked, attempts: int, ledger: Ledger, gate: PaymentGate, unrecorded: UnrecordedSettlements, doubt: str
 ) -> bytes | Answer:
     """Ask the chain, which alone decides after any doubt."""
     authorization, payment_id = checked.authorization, checked.claim.payment_id
@@ -96,7 +103,7 @@ async def _settled_by_evidence(
     proven = proven_by(evidence, checked.offer, authorization.payer)
     if proven is not None:
         log.warning("undecided settlement of %s is on the chain: %s", payment_id, doubt)
-        return await _settled(checked, proven, ledger, gate)
+        return await _settled(checked, proven, ledger, gate, unrecorded)
     is_refuted = refuted_by(evidence, checked.claim.valid_before)
     if is_refuted and await ledger.rejected(payment_id, attempts, FAILED, by_evidence=True):
         metrics.payment(gate.endpoint.name, checked.rail.rail, "rejected")
@@ -108,18 +115,22 @@ async def _settled_by_evidence(
     raise problem_of(Cause.SETTLEMENT_UNKNOWN, charged="unknown", failure=unknown)
 
 
-async def _settled(checked: Checked, settlement: Settlement, ledger: Ledger, gate: PaymentGate) -> bytes:
+async def _settled(
+    checked: Checked, settlement: Settlement, ledger: Ledger, gate: PaymentGate, unrecorded: UnrecordedSettlements
+) -> bytes:
     """Record the settlement. Returns the receipt: the settlement as it is recorded."""
     receipt = msgspec.json.encode(settlement)
+    rail = checked.rail
+    counted = partial(metrics.payment, gate.endpoint.name, rail.rail, "settled", tokens=rail.tokens(checked.offer))
     reach("facilitator-answered")
     try:
         recorded = await ledger.settled(checked.claim.payment_id, receipt, checked.claim.run_lease_ms)
         reach("settled")
         if recorded is Recorded.NEW:
-            rail = checked.rail
-            metrics.payment(gate.endpoint.name, rail.rail, "settled", tokens=rail.tokens(checked.offer))
+            counted()
     except (RedisLost, RedisRefused) as error:
-        # The money has moved. The facilitator says so when the same payment comes again.
+        # The money has moved. The facilitator says so when the same payment comes again to another process.
+        unrecorded.keep(checked.claim.payment_id, receipt, on_recorded=counted)
         problem = problem_of(Cause.SETTLEMENT_UNRECORDED, charged=True, failure=error)
         raise with_receipt(problem, checked, receipt, gate) from None
     return receipt

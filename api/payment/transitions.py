@@ -89,12 +89,14 @@ if state == 'DONE' then
 end
 if state == 'REJECTED' then return {{'rejected', record[4]}} end
 if state == 'FAILED' then return {{'failed', record[5]}} end
-if tonumber(record[3]) > now then return {{'wait'}} end
+if tonumber(record[3]) > now then return {{'wait', record[5] or ''}} end
 if state == 'SETTLED' and tonumber(record[6] or 0) > {FREE_RERUNS} then
   local rest = tonumber(record[7]) + {RERUN_WINDOW_MS} - now
   if rest > 0 then return {{'answer', record[5], record[8], tostring(rest)}} end
 end
-if ARGV[2] == 'peek' or (ARGV[2] == 'resume' and state ~= 'SETTLED') then return {{'idle'}} end
+if ARGV[2] == 'peek' or (ARGV[2] == 'resume' and state ~= 'SETTLED') then
+  return {{'idle', record[5] or ''}}
+end
 if state == 'SETTLED' then
   redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])
   return {{'run', record[5]}}

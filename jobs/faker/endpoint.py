@@ -64,7 +64,7 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         for key, name in self.template.items():
             if name not in METHODS:
                 raise InvalidField(
-                    "This is not the name of a supported method. docs/faker.md lists them.",
+                    "This is not the name of a supported method. Most of https://fakerjs.dev/api/ are supported.",
                     field=f"template.{key}",
                     suggestions=closest(name, METHODS),
                 )

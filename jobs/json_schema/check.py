@@ -192,10 +192,27 @@ def _is_remote(error: jsonschema_rs.ValidationError) -> bool:
 
 def _why(error: jsonschema_rs.ValidationError) -> str:
     """A sentence that says why, and at which place, a schema is invalid."""
+    error = _inner(error)
     where = pointer(error.instance_path) or "the root"
+    if error.kind.name == "enum":
+        options: Iterable[Any] = getattr(error.kind, "options", ())
+        return cut(f"At {where}: this is not one of {', '.join(map(str, options))}.")
     if error.kind.name == "format" and where.endswith("/pattern"):
         return cut(f"At {where}: this is not a regular expression, or it has look-around or back-references.")
     return cut(f"At {where}: {error.message}")
+
+
+def _inner(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError:
+    """What is wrong in the branch of an `anyOf` or `oneOf` that the value was meant for: not one for another type of value."""
+    branches = [branch for branch in getattr(error.kind, "context", ()) if branch]
+    if not branches:
+        return error
+    meant = [
+        branch[0]
+        for branch in branches
+        if branch[0].kind.name != "type" or branch[0].instance_path != error.instance_path
+    ]
+    return _inner(max(meant or [branches[0][0]], key=lambda each: (len(each.instance_path), each.kind.name != "enum")))
 
 
 def _error(error: jsonschema_rs.ValidationError) -> SchemaError:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from jobs import http_status
 from jobs.page import compare, read_page, read_text, snapshots
 from jobs.page.browser import FAILURES, Area, Browser, RenderedPage
 from jobs.page.compare import Diff, Texts
@@ -138,7 +139,8 @@ def visit(
 def _rendered(browser: Browser, url: str, screenshot: Area | None, deadline: float) -> RenderedPage:
     page = browser.render(checked_url(url), screenshot=screenshot, deadline=deadline)
     if not 200 <= page.http_status < 300 and page.http_status not in GONE:
-        raise UpstreamFailed(f"The site answered with HTTP status {page.http_status}.", reason="http_status")
+        detail = f"The site answered with HTTP status {page.http_status}."
+        raise UpstreamFailed(detail, reason="http_status", is_final=page.http_status in http_status.FINAL)
     return page
 
 

@@ -42,7 +42,7 @@ def root_of(text: str) -> Element:
     if root is None:
         root = _parsed(_outside_cdata(text, _repaired), is_lenient=True)
     if root is None:
-        raise UpstreamFailed("The response is not XML, so it is not a feed.", reason="not_a_feed")
+        raise UpstreamFailed("The response is not XML, so it is not a feed.", reason="not_a_feed", is_final=True)
     return root
 
 
@@ -75,7 +75,8 @@ def _parsed(text: str, *, is_lenient: bool) -> Element | None:
         root = None
     last = parser.error_log.last_error
     if last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
-        raise UpstreamFailed("The feed is nested too deeply, or its entities are too large.", reason="bad_content")
+        detail = "The feed is nested too deeply, or its entities are too large."
+        raise UpstreamFailed(detail, reason="bad_content", is_final=True)
     return root
 
 

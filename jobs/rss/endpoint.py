@@ -13,6 +13,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs import http_status
 from jobs.hosts import NotPublic, public_url
 from jobs.ports import Context, Page
 from jobs.rss import reading
@@ -97,7 +98,8 @@ def run(request: Request, context: Context) -> Response:
 def _check(page: Page) -> None:
     """Refuse an empty response and an error page. An error page may itself be a feed, but not the requested one."""
     if not 200 <= page.status < 300 or page.status in (204, 205):
-        raise UpstreamFailed(f"The server answered with HTTP status {page.status}.", reason="http_status")
+        detail = f"The server answered with HTTP status {page.status}."
+        raise UpstreamFailed(detail, reason="http_status", is_final=page.status in http_status.FINAL)
     if not page.body.strip():
         raise UpstreamFailed("The response is empty, so it is not a feed.", reason="not_a_feed")
 

@@ -26,7 +26,8 @@ def read(fetched: Fetched) -> Reading:
     try:
         return _read(root_of(text_of(fetched.body, fetched.content_type)), fetched)
     except UnicodeDecodeError:  # lxml cannot return a surrogate, which an entity may contain
-        raise UpstreamFailed("The feed contains characters that do not exist.", reason="bad_content") from None
+        detail = "The feed contains characters that do not exist."
+        raise UpstreamFailed(detail, reason="bad_content", is_final=True) from None
 
 
 def _read(root: Element, fetched: Fetched) -> Reading:
@@ -35,4 +36,4 @@ def _read(root: Element, fetched: Fetched) -> Reading:
             return read_rss(root, fetched.url, fetched.limit)
         case "feed":
             return read_atom(root, fetched.url, fetched.limit)
-    raise UpstreamFailed("The response is XML, but neither RSS nor Atom.", reason="not_a_feed")
+    raise UpstreamFailed("The response is XML, but neither RSS nor Atom.", reason="not_a_feed", is_final=True)

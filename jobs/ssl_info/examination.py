@@ -90,7 +90,8 @@ def calculate(argument: bytes) -> bytes:
     try:
         return msgspec.msgpack.encode(examine(question))
     except Malformed:
-        raise UpstreamFailed("The certificate of the server cannot be read.", reason="bad_content") from None
+        detail = "The certificate of the server cannot be read."
+        raise UpstreamFailed(detail, reason="bad_content", is_final=True) from None
 
 
 def examine(question: Question) -> Findings:

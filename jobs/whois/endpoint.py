@@ -4,6 +4,7 @@
   record is thin, the registrar's server that it names is asked too. Its data only fill gaps.
 - A domain that does not exist is an answer: `registered` is false. It is null when the registry reserves or blocks the
   name, and when the text does not say. `raw` has the text in any case.
+- A registry without a WHOIS server is a final answer (`no_whois_server`), and refused before the payment where this is known.
 - Dates without a time are midnight, and times without a zone count as UTC. "before Aug-1996" is not a date.
 - An answer may be up to three minutes old (`ageSeconds`), so that we do not ask a registry the same question twice.
 """
@@ -20,6 +21,7 @@ import msgspec
 from jobs import hosts
 from jobs.hosts import NotPublic
 from jobs.ports import Context
+from jobs.whois.without_server import WITHOUT_SERVER
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 from shared.outcome import InvalidInput
@@ -66,9 +68,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         try:
-            hosts.public_host(self.domain)
+            host = hosts.public_host(self.domain)
         except NotPublic as refused:
             raise InvalidField(refused.detail, field="domain", code=refused.code) from None
+        if (top := host.rpartition(".")[2]) in WITHOUT_SERVER:
+            raise InvalidField(f"The registry of .{top} has no WHOIS server.", field="domain", code="invalid_domain")
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

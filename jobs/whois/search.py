@@ -86,7 +86,8 @@ class Search:
         except NotPublic as refused:
             if refused.code == "blocked_address":
                 raise BlockedAddress(f"The WHOIS server of .{self._top} may not be called: {refused.detail}") from None
-        raise UpstreamFailed(f"The registry of .{self._top} has no WHOIS server.", reason="no_whois_server")
+        detail = f"The registry of .{self._top} has no WHOIS server."
+        raise UpstreamFailed(detail, reason="no_whois_server", is_final=True)
 
     def _ask(self, server: str, rules: Rules) -> Record:
         text = self._whois.ask(server, rules.query.format(self._domain), deadline=self._deadline)

@@ -55,7 +55,7 @@ class Fetcher:
             url = _redirected(url, location)
             if site is not None and not is_same_site(url.host, site):
                 raise OtherSite
-        raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content")
+        raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content", is_final=True)
 
     def post(self, url: PublicUrl, *, limit_s: float) -> Page:
         """POST `{}`, without following redirects. Raises what `get` raises."""
@@ -78,5 +78,5 @@ def _redirected(url: PublicUrl, location: str) -> PublicUrl:
         if refused.code == "blocked_address":
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None
         raise UpstreamFailed(
-            f"{url.host} redirects to what is no URL: {refused.detail}", reason="bad_content"
+            f"{url.host} redirects to what is no URL: {refused.detail}", reason="bad_content", is_final=True
         ) from None

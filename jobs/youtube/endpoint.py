@@ -3,6 +3,7 @@
 - jobs/youtube/videos.py finds the video in the URL without the network, so a URL of no video is refused before the payment.
 - `lang` selects the track of exactly this language, else one of the same language without a region, else one with any other
   region. In each step, captions by people come before generated ones (jobs/youtube/tracks.py). Nothing is translated.
+- A video without captions, or not in this language, and one that is not available are final answers.
 - YouTube refuses many addresses of data centres (`rate_limited`). The caller may repeat the same payment, free.
 """
 
@@ -99,7 +100,7 @@ def run(request: Request, context: Context) -> Response:
         )
     )
     if not segments:
-        raise UpstreamFailed("There is no text in the captions of this video.", reason="no_captions")
+        raise UpstreamFailed("There is no text in the captions of this video.", reason="no_captions", is_final=True)
     return Response(
         ok=True,
         video_id=video,

@@ -41,7 +41,7 @@ def chosen(tracks: Sequence[CaptionTrack], lang: str | None) -> int:
         UpstreamFailed: `no_captions`, or `language_not_available`.
     """
     if not tracks:
-        raise UpstreamFailed("The video has no captions.", reason="no_captions")
+        raise UpstreamFailed("The video has no captions.", reason="no_captions", is_final=True)
     if lang is None:
         return _default(tracks)
     wanted = _canonical(lang)
@@ -54,7 +54,8 @@ def chosen(tracks: Sequence[CaptionTrack], lang: str | None) -> int:
         return min(ranks)[-1]
     codes = list(dict.fromkeys(track.code for track in tracks))
     named = ", ".join(codes[:_MAX_NAMED]) + (", ..." if len(codes) > _MAX_NAMED else "")
-    raise UpstreamFailed(f"The video has no captions in {lang}, but in: {named}.", reason="language_not_available")
+    detail = f"The video has no captions in {lang}, but in: {named}."
+    raise UpstreamFailed(detail, reason="language_not_available", is_final=True)
 
 
 def _distance(code: str, wanted: str) -> int | None:

@@ -110,7 +110,8 @@ class _Reader:
         if _BLANK.fullmatch(text):
             return
         if len(self.segments) >= MAX_SEGMENTS:
-            raise UpstreamFailed(f"The captions have more than {MAX_SEGMENTS} segments.", reason="too_large")
+            detail = f"The captions have more than {MAX_SEGMENTS} segments."
+            raise UpstreamFailed(detail, reason="too_large", is_final=True)
         start, dur = self._attributes.get("start"), self._attributes.get("dur", "0")
         if start is None:
             raise _Unreadable("a text has no time")

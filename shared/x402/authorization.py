@@ -5,6 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class KnownLedger:
+    """The newest ledger of a network that we were told of. The network has closed others since.
+
+    Attributes:
+        age_s: seconds since we were told.
+        ledger_s: seconds that a ledger takes at least, as we have seen it; None: we have not.
+    """
+
+    number: int
+    age_s: float = 0.0
+    ledger_s: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
     """A payment that passed the `check` of its rail. Each rail adds what it needs to settle the payment.
@@ -29,12 +43,12 @@ class Authorization:
     signature: bytes
     signature_checked: bool = True
 
-    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
+    def window_refusal(self, now: int, ledger: KnownLedger | None = None) -> str | None:
         """Why the payment cannot be settled now, or None. It is not part of `check`: a settled payment may be repeated later.
 
         Args:
             now: Unix seconds.
-            ledger: the newest ledger that we were told of, on a network where payments expire by ledgers.
+            ledger: on a network where payments expire by ledgers; None where nobody has told us.
         """
         raise NotImplementedError
 

@@ -74,7 +74,7 @@ class EvmAuthorization(authorization.Authorization):
     valid_before: int
     nonce: bytes
 
-    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
+    def window_refusal(self, now: int, ledger: authorization.KnownLedger | None = None) -> str | None:
         """Judged by the clock."""
         if self.valid_after >= now:
             return "invalid_exact_evm_payload_authorization_valid_after"

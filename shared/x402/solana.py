@@ -64,7 +64,7 @@ class SolanaAuthorization(authorization.Authorization):
     source: bytes
     destination: bytes
 
-    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
+    def window_refusal(self, now: int, ledger: authorization.KnownLedger | None = None) -> str | None:
         """Always None: only the chain knows how old a blockhash is."""
         return None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,8 +44,12 @@ FASTEST_LEDGER_SECONDS = 2.0
 """However fast a network is, no authorization need be valid for more ledgers than that."""
 LEDGER_TOLERANCE = 2
 """Nodes are not all at the same ledger: the official verifier's figure."""
-STALE_LEDGERS = 25
-"""By how many ledgers the newest one that we were told of may be out of date."""
+FASTEST_CLOSE_SECONDS = 1.0
+"""What a ledger may take where we have not seen it. Our sandbox closes one a second."""
+TOLD_AFTER_S = 3.0
+"""How old the newest ledger may be when a facilitator tells us of it."""
+MOST_STALE_LEDGERS = 40
+"""By how many ledgers the newest one that we were told of may be out of date at most."""
 SLOWEST_LEDGER_SECONDS = 10
 EXPIRED = "invalid_exact_stellar_signature_expired"
 
@@ -79,11 +84,17 @@ class StellarAuthorization(authorization.Authorization):
     source: str
     fee: int
 
-    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
-        """Judged by the ledger, which may be some ledgers old."""
+    def window_refusal(self, now: int, ledger: authorization.KnownLedger | None = None) -> str | None:
+        """Judged by the ledger that we know, by its age, and by the pace that the network was seen to have.
+
+        Where the pace is not known, it may be the fastest: the facilitator asks the network itself.
+        """
         if ledger is None:
             return None
-        return self.ledger_refusal(ledger, LEDGER_SECONDS, tolerance=LEDGER_TOLERANCE + STALE_LEDGERS)
+        stale = math.ceil((ledger.age_s + TOLD_AFTER_S) / (ledger.ledger_s or FASTEST_CLOSE_SECONDS))
+        tolerance = LEDGER_TOLERANCE + min(stale, MOST_STALE_LEDGERS)
+        ledger_s = within_bounds(ledger.ledger_s or FASTEST_LEDGER_SECONDS)
+        return self.ledger_refusal(ledger.number, ledger_s, tolerance=tolerance)
 
     def ledger_refusal(self, ledger: int, ledger_s: float, *, tolerance: int = LEDGER_TOLERANCE) -> str | None:
         """Why the payment cannot be settled in the ledger after `ledger`, or None.
@@ -100,7 +111,7 @@ class StellarAuthorization(authorization.Authorization):
 
     def expires(self, now: int) -> int:
         """The end of the longest authorization that is not refused, were all its ledgers slow."""
-        ledgers = lifetime(self.max_timeout_seconds, LEDGER_SECONDS) + LEDGER_TOLERANCE + STALE_LEDGERS
+        ledgers = lifetime(self.max_timeout_seconds, FASTEST_LEDGER_SECONDS) + LEDGER_TOLERANCE + MOST_STALE_LEDGERS
         return now + ledgers * SLOWEST_LEDGER_SECONDS
 
 
@@ -113,7 +124,12 @@ def ledger_seconds(ledgers: int, elapsed_s: int) -> float:
     """How long a ledger takes, measured over so many of them; the specification's figure where they are too few."""
     if ledgers < _ENOUGH_LEDGERS:
         return float(LEDGER_SECONDS)
-    return min(max(elapsed_s / ledgers, FASTEST_LEDGER_SECONDS), float(LEDGER_SECONDS))
+    return within_bounds(elapsed_s / ledgers)
+
+
+def within_bounds(ledger_s: float) -> float:
+    """How long a ledger counts as: between FASTEST_LEDGER_SECONDS and the specification's figure."""
+    return min(max(ledger_s, FASTEST_LEDGER_SECONDS), float(LEDGER_SECONDS))
 
 
 def offers(token: StellarToken, price: Price, pay_to: str) -> tuple[Offer, ...]:

@@ -117,11 +117,11 @@ class XrplAuthorization(authorization.Authorization):
     destination_tag: int | None
     max_ledgers: int
 
-    def window_refusal(self, now: int, ledger: int | None = None) -> str | None:
+    def window_refusal(self, now: int, ledger: authorization.KnownLedger | None = None) -> str | None:
         """Judged by the ledger. The network may be further than we were told."""
         if ledger is None:
             return None
-        return self.ledger_refusal(ledger, slack=LEDGER_SLACK)
+        return self.ledger_refusal(ledger.number, slack=LEDGER_SLACK)
 
     def ledger_refusal(self, ledger: int, *, slack: int = 0) -> str | None:
         """Why the payment cannot be settled after the validated `ledger`, or None. The ledger may be `slack` behind."""

@@ -92,7 +92,7 @@ class Trial:
         self.close_pool(None)
 
     def close_pool(self, refusal: PoolRefusal | None) -> None:
-        async def take(dispatcher: Dispatcher, endpoint: Any) -> PoolRefusal | None:
+        async def take(dispatcher: Dispatcher, endpoint: Any, work: object = None) -> PoolRefusal | None:
             dispatcher._taken[endpoint.pool] += refusal is None
             return refusal
 

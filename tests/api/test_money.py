@@ -17,12 +17,14 @@ import pytest
 import redis
 
 from api.app import create_app
+from api.causes import Cause
 from api.payment import identifier, transitions
 from api.payment.ledger import Ledger
 from api.payment.rails import configured_rails
 from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
-from api.redis_client import Redis
+from api.pools import PoolRefusal
+from api.redis_client import Redis, RedisLost
 from jobs.ports import Context
 from ops import main as ops
 from ops.payments import attention
@@ -460,6 +462,114 @@ async def test_a_job_that_keeps_failing_rests(
     fails = False
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert events(ledger) == ["SETTLING", "SETTLED", *["FAILURE"] * 4, "DONE"]
+
+
+async def test_a_final_no_is_the_answer(
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    worker: dramatiq.Worker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another system's last word: run once, stored, the same bytes for every copy of the request, and nothing for a person."""
+    ran = []
+
+    def run(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
+        ran.append(1)
+        return failed(UpstreamFailed("The video has no captions.", reason="no_captions", is_final=True))
+
+    monkeypatch.setattr("workers.actors.execute", run)
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "X-Request-Id": "one"}
+    answers = [await shop.post(PATH, headers=header) for _ in range(3)]
+    problem = answers[0].json()
+    assert (answers[0].status_code, problem["reason"], problem["charged"]) == (502, "no_captions", True)
+    assert (problem["retryable"], problem["retryWithSamePayment"], problem["retryAfterSeconds"]) == (False, False, None)
+    assert "retry-after" not in answers[0].headers
+    assert len({answer.content for answer in answers}) == 1
+    assert len({answer.headers["payment-response"] for answer in answers}) == 1
+    assert (len(ran), len(facilitator.settles)) == (1, 1)
+    assert events(ledger) == ["SETTLING", "SETTLED", "DONE"]
+    assert list(attention(ledger, now_ms=int(time.time() * 1000) + RERUN_MS)) == []
+
+
+async def test_what_is_known_to_be_charged_stays_charged(
+    slowly: None,
+    settings: Settings,
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    worker: dramatiq.Worker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The answer of a settled payment says charged with the receipt, also while its call cannot be run, or is being run."""
+    monkeypatch.setattr("workers.actors.execute", lambda *_: failed(UpstreamFailed("It is down.", reason="timeout")))
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+    first = await shop.post(PATH, headers=header)
+    assert (first.status_code, first.json()["charged"]) == (502, True)
+    (name,) = ledger.zrange(OPEN, 0, -1)
+
+    def stays(answer: httpx.Response, code: str) -> None:
+        problem = answer.json()
+        assert (problem["code"], problem["charged"], problem["retryWithSamePayment"]) == (code, True, True)
+        assert answer.headers["payment-response"] == first.headers["payment-response"]
+
+    async def no_slot(*_: object) -> PoolRefusal:
+        return PoolRefusal(Cause.POOL_FULL)
+
+    with monkeypatch.context() as full:
+        full.setattr("api.dispatch.Dispatcher.take", no_slot)
+        stays(await shop.post(PATH, headers=header), "pool_full")
+    ledger.hset(record_key(name.decode()), "lease", int(time.time() * 1000) + 60_000)
+    with monkeypatch.context() as impatient:
+        impatient.setattr("api.pipeline.DUPLICATE_WAIT_S", 0.0)
+        stays(await shop.post(PATH, headers=header), "in_progress")
+    with monkeypatch.context() as cut_off:
+
+        async def lost(*_: object) -> Any:
+            raise RedisLost("on purpose")
+
+        cut_off.setattr(Ledger, "find", lost)
+        stays(await shop.post(PATH, headers=header), "unavailable")
+
+
+async def test_a_settlement_that_was_not_recorded_is_recorded_later(
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: AsHeader,
+    ledger: redis.Redis,
+    worker: dramatiq.Worker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the process that knows of it: until then its answers say charged, and the facilitator is not asked again."""
+    header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
+
+    async def lost(*_: object) -> Any:
+        raise RedisLost("on purpose")
+
+    with monkeypatch.context() as cut_off:
+        cut_off.setattr(Ledger, "settled", lost)
+        cut_off.setattr("api.pipeline.DUPLICATE_WAIT_S", 0.0)
+        first = await shop.post(PATH, headers=header)
+        assert (first.status_code, first.json()["charged"]) == (503, True)
+        second = await shop.post(PATH, headers=header)
+        assert (second.json()["code"], second.json()["charged"]) == ("in_progress", True)
+        with monkeypatch.context() as gone:
+            gone.setattr(Ledger, "look_up", lost)
+            third = await shop.post(PATH, headers=header)
+        assert (third.json()["code"], third.json()["charged"]) == ("unavailable", True)
+        for answer in (second, third):
+            assert answer.headers["payment-response"] == first.headers["payment-response"]
+    for _ in range(200):
+        if "SETTLED" in events(ledger):
+            break
+        await asyncio.sleep(0.05)
+    assert (await shop.post(PATH, headers=header)).status_code == 200
+    assert (events(ledger), len(facilitator.settles)) == (["SETTLING", "SETTLED", "DONE"], 1)
 
 
 @pytest.fixture

@@ -21,14 +21,16 @@ from litestar import Litestar
 from lxml import html
 
 from api.app import create_app
+from api.errors import ERROR_KINDS, Problem
 from api.pages.accept import prefers
 from api.pages.entry import LATENCY
+from api.pages.errors import EXPLANATIONS
 from api.pages.failures import REASONS
 from api.pages.site import Site
 from api.payment.binding import Binder
 from api.payment.gate import PaymentGate
 from api.payment.rails import configured_rails
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import BY_NAME, CATALOGUE
 from jobs.x402_discover.document import Source
 from jobs.x402_discover.reading import read
 from shared.endpoint import Endpoint
@@ -472,3 +474,56 @@ def test_every_reason_and_pool_has_words() -> None:
 def test_what_a_request_prefers(accept: str, is_preferred: bool) -> None:
     """A type has to be named, and a wildcard names none."""
     assert prefers(accept, "text/html", "application/json") is is_preferred
+
+
+def test_every_error_code_is_explained() -> None:
+    """So that a new one cannot be forgotten."""
+    assert set(EXPLANATIONS) == set(ERROR_KINDS)
+
+
+@pytest.mark.parametrize("code", ERROR_KINDS)
+async def test_the_type_of_a_problem_explains_it(shop: httpx.AsyncClient, code: str) -> None:
+    """As a page, as Markdown and as JSON, at the address that the problem names."""
+    address = json.loads(Problem(code=code, detail="-").body(instance="/", request_id="1", base_url="http://shop.test"))
+    kind, explained = ERROR_KINDS[code], EXPLANATIONS[code]
+    page = await shop.get(address["type"], headers={"Accept": BROWSER})
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    tree = html.fromstring(page.text)
+    assert tree.cssselect("h1")[0].text == code
+    assert tree.xpath("//link[@rel='canonical']/@href") == [address["type"]]
+    markdown = await shop.get(address["type"], headers={"Accept": "text/markdown"})
+    assert (markdown.status_code, markdown.text.splitlines()[0]) == (200, f"# {code}")
+    assert explained.next in markdown.text
+    for accept in ("application/json", "application/problem+json"):
+        said = (await shop.get(address["type"], headers={"Accept": accept})).json()
+        assert (said["code"], said["status"], said["retryable"]) == (code, kind.status, kind.retryable)
+        assert (said["meaning"], said["type"]) == (explained.meaning, address["type"])
+    assert said["reasons"] == (REASONS if code == "upstream_failed" else said["reasons"])
+
+
+async def test_the_list_of_errors_leads_to_each(shop: httpx.AsyncClient) -> None:
+    """In all three forms."""
+    page = html.fromstring((await shop.get("/errors")).text)
+    assert {f"/errors/{code}" for code in ERROR_KINDS} <= set(page.xpath("//a/@href"))
+    markdown = (await shop.get("/errors", headers={"Accept": "text/markdown"})).text
+    listed = (await shop.get("/errors", headers={"Accept": "application/json"})).json()["errors"]
+    assert {error["code"] for error in listed} == set(ERROR_KINDS)
+    assert all(f"]({error['type']})" in markdown for error in listed)
+    assert (await shop.get("/errors/no_such_code", headers={"Accept": "application/json"})).status_code == 404
+
+
+async def test_a_problems_type_is_an_address_of_this_installation(shop: httpx.AsyncClient) -> None:
+    """Of a paid path as of a free one."""
+    for method, path, code in (("PUT", "/v1/cdp/echo", "method_not_allowed"), ("GET", "/nothing", "not_found")):
+        problem = (await shop.request(method, path)).json()
+        assert (problem["code"], problem["type"]) == (code, f"http://shop.test/errors/{code}")
+        assert (await shop.get(problem["type"])).status_code == 200
+
+
+async def test_what_callers_read_points_to_nothing_that_they_cannot_open(shop: httpx.AsyncClient) -> None:
+    """No file of this repository: neither in the documents nor in a refusal."""
+    for path in ("/openapi.json", "/bazaar.json", "/llms.txt", "/errors"):
+        assert not re.search(r"\bdocs/|\w\.(?:py|md)\b", (await shop.get(path)).text), path
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.convert({"template": {"a": "no.method"}}, BY_NAME["faker"].request)
+    assert "docs/" not in str(refused.value)

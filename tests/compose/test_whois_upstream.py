@@ -66,9 +66,16 @@ def test_what_the_sandbox_knows(world: WorkerPorts) -> None:
     assert call(world, "example-that-nobody-has.com")["registered"] is False
 
 
-@pytest.mark.parametrize(("domain", "reason"), [("example.dev", "no_whois_server"), ("example.info", "rate_limited")])
-def test_what_fails(world: WorkerPorts, domain: str, reason: str) -> None:
-    """A top-level domain without a server, and a server that has had enough."""
+@pytest.mark.parametrize(
+    ("domain", "reason", "retryable"),
+    [
+        ("example.dev", "no_whois_server", False),
+        ("foo.nosuchtld", "no_whois_server", False),
+        ("example.info", "rate_limited", True),
+    ],
+)
+def test_what_fails(world: WorkerPorts, domain: str, reason: str, *, retryable: bool) -> None:
+    """A top-level domain without a server, one that does not exist, and a server that has had enough."""
     outcome = call(world, domain)
     assert isinstance(outcome, Failed)
-    assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, True)
+    assert (outcome.code, outcome.reason, outcome.retryable) == ("upstream_failed", reason, retryable)

@@ -120,7 +120,7 @@ def test_p01_ten_megabytes_of_garbage_get_the_price(service: Any) -> None:
 
 
 def test_p02_long_headers_are_refused_and_leave_nothing_in_memory(service: Any) -> None:
-    """Payment headers of 8 to 512 KB, again and again: 402, or 431 by the server itself, and no memory is kept."""
+    """Payment headers of 8 to 512 KB, again and again: 400, or 431 by the server itself, and no memory is kept."""
     sizes = {kilobytes: b"PAYMENT-SIGNATURE: " + b"A" * (kilobytes * 1024) for kilobytes in (8, 16, 17, 64, 417, 512)}
     for header in sizes.values():
         exchange(service, request([header], b""))
@@ -130,7 +130,7 @@ def test_p02_long_headers_are_refused_and_leave_nothing_in_memory(service: Any) 
         for kilobytes, header in sizes.items():
             status, _, body = exchange(service, request([header], b""))
             if kilobytes <= 17:
-                assert (status, json.loads(body)["error"]) == (402, "invalid_payload")
+                assert (status, json.loads(body)["error"]) == (400, "invalid_payment")
             else:
                 assert status in (0, 431), kilobytes
     assert memory_kb(service) - before < 16_000

@@ -69,6 +69,8 @@ def test_what_is_not_an_outcome_is_refused(raw: bytes) -> None:
         (JobFailure("x"), "internal_error", False),
         (InvalidInput("x"), "invalid_body", False),
         (UpstreamFailed("x"), "upstream_failed", True),
+        (UpstreamFailed("x", is_final=True), "upstream_failed", False),
+        (UpstreamFailed("x", is_final=True).passing(), "upstream_failed", True),
         (DeadlineExceeded("x"), "deadline_exceeded", True),
     ],
     ids=lambda value: type(value).__name__,

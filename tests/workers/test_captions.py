@@ -254,7 +254,7 @@ def test_failures_of_the_sandbox(sandbox: WorkerPorts, video_id: str, reason: st
     with pytest.raises(UpstreamFailed) as caught:
         call(sandbox, video_id)
     assert caught.value.reason == reason
-    assert caught.value.retryable
+    assert caught.value.retryable == (reason in ("rate_limited", "bad_content"))
 
 
 def test_a_language_that_is_not_there(sandbox: WorkerPorts) -> None:

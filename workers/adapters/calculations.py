@@ -38,5 +38,5 @@ class ChildCalculations:
         if not isinstance(result, Failed):
             return result.body
         if result.code == UpstreamFailed.code:
-            raise UpstreamFailed(result.detail, reason=result.reason)
+            raise UpstreamFailed(result.detail, reason=result.reason, is_final=not result.retryable)
         raise RuntimeError(f"{name} failed: {result.code}")

@@ -69,6 +69,8 @@ REASONS: Mapping[type[YouTubeTranscriptApiException], tuple[str, str]] = {
 }
 """Reason and sentence for each exception of the library. A test checks that none is missing."""
 
+FINAL = frozenset({"captions_disabled", "language_not_available", "no_captions", "video_unavailable"})
+"""Reasons that YouTube gives for one video, again whenever it is asked."""
 _BLOCKED = "blocked"
 """YouTube refuses this service's address, not one video's captions. Callers see `rate_limited`. Other videos may still work: as
 with other failures, several in a row open the circuit."""
@@ -169,6 +171,8 @@ class _GuardedAdapter(BaseAdapter):
                 headers={name: str(request.headers[name]) for name in _FORWARDED if name in request.headers},
                 content=content,
             )
+        except UpstreamFailed as failure:
+            raise failure.passing() from None
         except BlockedAddress:
             raise UpstreamFailed(
                 "YouTube's name leads to an address that is not public.", reason="dns_failure"
@@ -253,7 +257,7 @@ def _failure(error: YouTubeTranscriptApiException, status: int) -> UpstreamFaile
         reason = _BLOCKED
     elif isinstance(error, told.YouTubeRequestFailed):
         sentence = f"YouTube answered with status {status}."
-    return UpstreamFailed(sentence, reason=reason)
+    return UpstreamFailed(sentence, reason=reason, is_final=reason in FINAL)
 
 
 def _default_track(player: dict[str, Any]) -> tuple[str, bool] | None:

@@ -86,7 +86,11 @@ class WhoisClient:
 
     def _exchange(self, server: str, query: str, deadline: float) -> tuple[bytes, bool]:
         port = self._root_port if server == self._root else self._port
-        with self._connector.connect(server, port, deadline=deadline) as connected:
+        try:
+            opened = self._connector.connect(server, port, deadline=deadline)
+        except UpstreamFailed as failure:
+            raise failure.passing() from None
+        with opened as connected:
             try:
                 connected.sendall(query.encode("ascii") + b"\r\n")
                 return _all(connected, deadline)

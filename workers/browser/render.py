@@ -113,7 +113,7 @@ class _Rendering:
         if error := result.get("errorText"):
             raise verdicts.of_error("" if result.get("isDownload") else error, page.asked, self._job)
         if result.get("isDownload"):
-            raise verdicts.failed("not_a_page")
+            raise verdicts.failed("not_a_page", is_final=True)
         self._start_time()
 
     def _start_time(self, policy: str = "pauseIfNetworkFetchesPending") -> None:

@@ -57,16 +57,22 @@ _DETAILS = {
 _TEXTS = ("text/", "application/xhtml", "application/xml", "application/json", "application/rss", "application/atom")
 
 
-def failed(reason: str) -> UpstreamFailed:
-    """The failure with this reason."""
-    return UpstreamFailed(_DETAILS[reason], reason=reason)
+_FINAL = frozenset({"too_large", "too_many_redirects"})
+"""Reasons that say what the page is. It is the same page when it is asked for again."""
+_NOTHING_TO_SHOW = frozenset({"", "ERR_ABORTED"})
+"""A download, which has no error, and a response without a body (204)."""
+
+
+def failed(reason: str, *, is_final: bool = False) -> UpstreamFailed:
+    """The failure with this reason. Some are final whatever `is_final` says."""
+    return UpstreamFailed(_DETAILS[reason], reason=reason, is_final=is_final or reason in _FINAL)
 
 
 def of_error(error: str, url: str, job: Job) -> JobFailure:
     """The failure of a navigation.
 
     Args:
-        error: the browser's name of it, such as ``net::ERR_TUNNEL_CONNECTION_FAILED``.
+        error: the browser's name of it, such as ``net::ERR_TUNNEL_CONNECTION_FAILED``; empty for a download.
         url: what was asked for last.
     """
     name = error.removeprefix("net::")
@@ -74,7 +80,8 @@ def of_error(error: str, url: str, job: Job) -> JobFailure:
         return refused
     if job.exhausted == "too_many_bytes":
         return failed("too_large")
-    return failed(next((reason for beginning, reason in _BY_ERROR if name.startswith(beginning)), "not_a_page"))
+    reason = next((reason for beginning, reason in _BY_ERROR if name.startswith(beginning)), "not_a_page")
+    return failed(reason, is_final=name in _NOTHING_TO_SHOW)
 
 
 def of_document(page: Page, job: Job) -> JobFailure | None:
@@ -84,14 +91,14 @@ def of_document(page: Page, job: Job) -> JobFailure | None:
         # Why it could not be loaded is not told of navigations that the page itself began, but by the proxy's refusals.
         return _refusal(document.unreachable, job) or failed("connection_refused")
     if not document.url.startswith(("http://", "https://")) or response is None:
-        return failed("not_a_page")  # blob: and about:blank replace a page as if nothing had happened
+        return failed("not_a_page", is_final=True)  # blob: and about:blank replace a page as if nothing had happened
     if _is_refusal(response.url, response.status, response.mime, job):
         return _refusal(response.url, job)
     if response.failure:
         return of_error(response.failure, response.url, job)
     is_text = response.mime.startswith(_TEXTS) or response.mime.endswith(("+xml", "+json"))
     if response.mime == "image/svg+xml" or not is_text:
-        return failed("not_a_page")
+        return failed("not_a_page", is_final=True)
     return None
 
 
@@ -103,12 +110,11 @@ def _is_refusal(url: str, status: int, mime: str, job: Job) -> bool:
 
 
 def _refusal(url: str, job: Job) -> JobFailure | None:
-    reason = job.refusals.get(host_of(url)) or job.refusals.get(
-        ""
-    )  # "": a host that is not even a name, such as 127.0.0.1
+    host = host_of(url)
+    reason = job.refusals.get(host) or job.refusals.get("")  # "": a host that is not even a name, such as 127.0.0.1
     if reason is None:
         return None
     means = _BY_REFUSAL.get(reason, "connection_refused")
     if means == "blocked_address":
         return BlockedAddress("The page, or what it leads to, is at an address that is not public.")
-    return failed(means)
+    return failed(means, is_final=host in job.absent)

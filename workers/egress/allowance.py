@@ -41,6 +41,7 @@ class Job:
         hosts: limit for different hosts. It counts hosts that do not exist: every DNS query may carry data out.
         received_bytes: bytes that came from upstreams, bodies, heads and tunnels.
         refusals: the first reason by host; under "" that of requests that named no host.
+        absent: hosts that have no address, as the DNS says.
         exhausted: the reason that names the reached limit, or None.
     """
 
@@ -51,6 +52,7 @@ class Job:
     received_bytes: int = 0
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     refusals: dict[str, str] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
     exhausted: str | None = None
     tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
     connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8), repr=False)

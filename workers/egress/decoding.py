@@ -32,7 +32,8 @@ def decoded(chunks: Iterator[bytes], codings: str, limit_bytes: int, host: str) 
                 break
             yield part
         if sent > limit_bytes or size > limit_bytes:
-            raise UpstreamFailed(f"The body of {host} has more than {limit_bytes} bytes.", reason="too_large")
+            detail = f"The body of {host} has more than {limit_bytes} bytes."
+            raise UpstreamFailed(detail, reason="too_large", is_final=True)
     if decoder is not None:
         decoder.end()
 

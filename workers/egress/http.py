@@ -64,7 +64,7 @@ class HttpClient:
             if page.status not in REDIRECTS or location is None:
                 return page
             url = _redirected(url, location)
-        raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content")
+        raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content", is_final=True)
 
     def exchange(
         self,
@@ -144,7 +144,7 @@ def _answer(stream: _Stream, request: httpcore.Request, url: PublicUrl, limit_by
         stream.is_in_head = False
         stream.most = stream.received + 8 * (limit_bytes + _CHUNK_BYTES)  # a chunk of one byte is sent as six
         if len(response.headers) > MAX_HEADERS:
-            raise UpstreamFailed(f"{url.host} sent more than {MAX_HEADERS} headers.", reason="too_large")
+            raise UpstreamFailed(f"{url.host} sent more than {MAX_HEADERS} headers.", reason="too_large", is_final=True)
         if response.status < 200:  # 101: we asked for no other protocol
             raise UpstreamFailed(f"{url.host} switched to another protocol.", reason="bad_content")
         pairs = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers)
@@ -152,7 +152,8 @@ def _answer(stream: _Stream, request: httpcore.Request, url: PublicUrl, limit_by
         if follows and response.status in REDIRECTS and page.header("location") is not None:
             return page
         if request.method != b"HEAD" and response.status not in _WITHOUT_BODY and _declared(page) > limit_bytes:
-            raise UpstreamFailed(f"The body of {url.host} has more than {limit_bytes} bytes.", reason="too_large")
+            detail = f"The body of {url.host} has more than {limit_bytes} bytes."
+            raise UpstreamFailed(detail, reason="too_large", is_final=True)
         codings = ", ".join(value for name, value in pairs if name == "content-encoding")
         return page._replace(body=b"".join(decoded(response.iter_stream(), codings, limit_bytes, url.host)))
 
@@ -190,9 +191,10 @@ class _Stream(httpcore.NetworkStream):
         if self.is_in_head:
             most = min(most, MAX_HEADER_BYTES - self.received)
             if most <= 0:
-                raise UpstreamFailed(f"The headers have more than {MAX_HEADER_BYTES} bytes.", reason="too_large")
+                detail = f"The headers have more than {MAX_HEADER_BYTES} bytes."
+                raise UpstreamFailed(detail, reason="too_large", is_final=True)
         elif self.received > self.most:
-            raise UpstreamFailed("There is more around the body than in it.", reason="too_large")
+            raise UpstreamFailed("There is more around the body than in it.", reason="too_large", is_final=True)
         received = self._socket.recv(most)
         self.received += len(received)
         return received
@@ -234,5 +236,5 @@ def _redirected(url: PublicUrl, location: str) -> PublicUrl:
             metrics.egress_refused("blocked_redirect")
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None
         raise UpstreamFailed(
-            f"{url.host} redirects to what is no URL: {refused.detail}", reason="bad_content"
+            f"{url.host} redirects to what is no URL: {refused.detail}", reason="bad_content", is_final=True
         ) from None

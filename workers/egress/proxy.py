@@ -35,7 +35,7 @@ import h11
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from shared.metrics import metrics
-from shared.outcome import BlockedAddress, JobFailure
+from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from workers.egress.allowance import Job, Refused, Slot
 from workers.egress.connect import Connector
 from workers.egress.peer import Peer, passed_on
@@ -177,6 +177,8 @@ class Proxy:
         except (NotPublic, JobFailure, Refused) as failure:
             refusal = _refusal(failure)
             job.refusals.setdefault(host, refusal.reason)
+            if isinstance(failure, UpstreamFailed) and not failure.retryable:
+                job.absent.add(host)
             raise refusal from None
         try:
             if request.method == b"CONNECT":

@@ -90,11 +90,12 @@ class Resolver:
 
         Raises:
             BlockedAddress: one of them is not public.
-            UpstreamFailed: `dns_failure`, or `timeout`.
+            UpstreamFailed: `dns_failure`, or `timeout`. Final when the DNS says that the host has no address.
         """
-        found = [self._overrides[host]] if host in self._overrides else self._look_up(host, deadline)
+        known = self._overrides.get(host)
+        found, is_certain = ([known], True) if known else self._look_up(host, deadline)
         if not found:
-            raise UpstreamFailed(f"{host} has no address.", reason="dns_failure")
+            raise UpstreamFailed(f"{host} has no address.", reason="dns_failure", is_final=is_certain)
         if len(found) > MAX_ADDRESSES:
             raise UpstreamFailed(f"{host} has more than {MAX_ADDRESSES} addresses.", reason="dns_failure")
         for address in found:
@@ -103,17 +104,20 @@ class Resolver:
                 raise BlockedAddress(f"{host} leads to an address that is not public: {why}.")
         return found
 
-    def _look_up(self, host: str, deadline: float) -> list[str]:
+    def _look_up(self, host: str, deadline: float) -> tuple[list[str], bool]:
+        """The addresses, and whether there are certainly no others."""
         deadline = min(deadline, time.monotonic() + LOOKUP_S)
-        found = self._query_addresses(host, "A", deadline)
+        found, is_certain = self._query_addresses(host, "A", deadline)
         if not found:
-            return self._query_addresses(host, "AAAA", deadline)
+            found, is_certain_of_ipv6 = self._query_addresses(host, "AAAA", deadline)
+            return found, is_certain and is_certain_of_ipv6
         # Some servers fail for every type but A. Addresses that are not known are not used.
         with contextlib.suppress(UpstreamFailed):
-            found += self._query_addresses(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))
-        return found
+            found += self._query_addresses(host, "AAAA", min(deadline, time.monotonic() + QUERY_TIMEOUT_S))[0]
+        return found, is_certain
 
-    def _query_addresses(self, host: str, record_type: str, deadline: float) -> list[str]:
+    def _query_addresses(self, host: str, record_type: str, deadline: float) -> tuple[list[str], bool]:
+        """The addresses of one type, and whether the servers said so. A server that refuses says nothing."""
         try:
             response = self.query(host, record_type, deadline=deadline)
         except UpstreamFailed as failure:
@@ -121,17 +125,18 @@ class Resolver:
                 raise
             raise UpstreamFailed(f"{host} could not be resolved.", reason="dns_failure") from None
         if response.rcode() != dns.rcode.NOERROR:
-            return []
+            return [], response.rcode() == dns.rcode.NXDOMAIN
         cnames = sum(len(rrset) for rrset in response.answer if rrset.rdtype == dns.rdatatype.CNAME)
         if cnames > MAX_CNAMES:
             raise UpstreamFailed(f"{host} is an alias of an alias of an alias.", reason="dns_failure")
         wanted = dns.rdatatype.from_text(record_type)
-        return [
+        found = [
             str(ipaddress.ip_address(record.address))
             for rrset in response.answer
             if rrset.rdtype == wanted
             for record in rrset
         ]
+        return found, True
 
 
 def _response_without_records(

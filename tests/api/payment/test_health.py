@@ -244,3 +244,40 @@ async def test_a_failure_of_our_own_does_not_end_the_watch(
     async with started(watched):
         await stranger.saw(2)
     assert caplog.text.count("could not be asked") == 1
+
+
+class Clock:
+    """What time it is, in seconds."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_the_pace_of_a_network_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never too slow: from ledgers that were seen, over the last minutes, and anew on a network that began again."""
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    health = Watched("http://127.0.0.1:9").health
+
+    def known(number: int, after_s: float) -> tuple[int, float, float | None]:
+        clock.now += after_s
+        health._see(number, clock.now)
+        clock.now += 4.0
+        told = health.ledger()
+        assert told is not None
+        return told.number, told.age_s, told.ledger_s
+
+    assert health.ledger() is None
+    assert known(100, 0) == (100, 4.0, None)
+    assert known(109, 6.0) == (109, 4.0, 1.0)  # ten seconds, nine ledgers and one that is nearly closed
+    assert known(119, 6.0) == (119, 4.0, 1.0)
+    for step in range(1, 30):  # it slows down, and this is noticed
+        *_, ledger_s = known(119 + 2 * step, 6.0)
+    assert ledger_s is not None
+    assert 4.0 < ledger_s <= 5.0
+    assert known(5, 6.0) == (5, 4.0, None)
+    clock.now += module.CURRENT_S
+    assert health.ledger() is None

@@ -60,7 +60,7 @@ BUGS: dict[str, Bug] = {
         _case("cut off and paid, then refused"),
     ),
     "a duplicate drives too": Bug(
-        LEDGER, "if tonumber(record[3]) > now then return {{'wait'}} end\n", "", (1,), SLOW_COPIES
+        LEDGER, "if tonumber(record[3]) > now then return {{'wait', record[5] or ''}} end\n", "", (1,), SLOW_COPIES
     ),
     "a claim has no lease": Bug(
         LEDGER, "'lease', now + ARGV[4], 'valid_before'", "'lease', 0, 'valid_before'", (1,), SLOW_COPIES

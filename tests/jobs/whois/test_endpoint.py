@@ -13,6 +13,8 @@ import pytest
 
 from jobs.ports import NO_PORTS, Context, WhoisText
 from jobs.whois.endpoint import ENDPOINT, EXAMPLE_RECORD, InvalidDomain, Request, run
+from jobs.whois.rules import RULES
+from jobs.whois.without_server import WITHOUT_SERVER
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 
@@ -199,7 +201,7 @@ def test_without_a_whois_server(domain: str, reason: str) -> None:
     servers = Servers({(ROOT, "unheardof"): "% This query returned 0 objects.\n"})
     with pytest.raises(UpstreamFailed) as caught:
         answer(domain, servers)
-    assert caught.value.reason == reason
+    assert (caught.value.reason, caught.value.retryable) == (reason, False)
     assert reason in ENDPOINT.failures
 
 
@@ -277,3 +279,19 @@ def test_queries_hold_nothing_that_ends_a_line() -> None:
     seen: list[str] = [rules.query.format("xn--a-b.co.uk") for rules in RULES.values()]
     check: Callable[[str], Any] = re.compile(r"[ -~]+").fullmatch
     assert all(check(query) and _QUERY.fullmatch(query) for query in seen)
+
+
+@pytest.mark.parametrize("domain", ["foo.vn", "WWW.Example.GR.", "a.b.mil"])
+def test_a_registry_that_is_known_to_have_no_server_is_refused_before_the_payment(domain: str) -> None:
+    """IANA would say the same, and the call would be charged."""
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert({"domain": domain}, ENDPOINT.request)
+    refused = caught.value.__cause__
+    assert isinstance(refused, InvalidField)
+    assert (refused.code, refused.field) == ("invalid_domain", "domain")
+    assert "no WHOIS server" in refused.detail
+
+
+def test_no_rules_are_written_for_a_registry_without_a_server() -> None:
+    """Rules come from answers: whoever writes some has seen a server."""
+    assert not any(top in RULES for top in WITHOUT_SERVER)

@@ -16,6 +16,7 @@ from xrpl.wallet import Wallet
 
 from shared.money import ExcessPrecision, Price
 from shared.x402 import xrpl
+from shared.x402.authorization import KnownLedger
 from shared.x402.networks import XrplToken
 from shared.x402.refusal import PaymentRefused
 from tests import xrpl_signing as signing
@@ -302,11 +303,11 @@ def test_the_window_is_counted_in_ledgers() -> None:
     """P31: 14 ledgers for 60 s, and 25 more where what we were told may be old; none where nobody has told us."""
     payment = xrpl.check(OFFER, signing.payload(PAYER, OFFER))
     assert payment.window_refusal(0) is None
-    assert payment.window_refusal(0, 113) is None
-    assert payment.window_refusal(0, 114) == PREFIX + "expired"
-    assert payment.window_refusal(0, 10**9) == PREFIX + "expired"
-    assert payment.window_refusal(0, 114 - 14 - 25) is None
-    assert payment.window_refusal(0, 114 - 14 - 26) == PREFIX + "lastledgersequence_too_large"
+    assert payment.window_refusal(0, KnownLedger(113)) is None
+    assert payment.window_refusal(0, KnownLedger(114)) == PREFIX + "expired"
+    assert payment.window_refusal(0, KnownLedger(10**9)) == PREFIX + "expired"
+    assert payment.window_refusal(0, KnownLedger(114 - 14 - 25)) is None
+    assert payment.window_refusal(0, KnownLedger(114 - 14 - 26)) == PREFIX + "lastledgersequence_too_large"
     assert payment.ledger_refusal(100) is None
     assert payment.ledger_refusal(99) == PREFIX + "lastledgersequence_too_large"
     assert payment.expires(1_000) == 1_000 + 39 * 10

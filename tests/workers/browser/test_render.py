@@ -248,7 +248,7 @@ def test_what_is_not_a_page(
     site.add("/", body, kind, headers=headers, status=status)
     with pytest.raises(UpstreamFailed) as failure:
         render()
-    assert failure.value.reason == "not_a_page"
+    assert (failure.value.reason, failure.value.retryable) == ("not_a_page", False)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "application/xml", "application/xhtml+xml"])
@@ -266,7 +266,7 @@ def test_a_host_without_an_address_and_one_that_refuses(render: Render, browser:
     """The reasons are the proxy's."""
     with pytest.raises(UpstreamFailed) as failure:
         render(host="unknown.example.com")
-    assert failure.value.reason == "dns_failure"
+    assert (failure.value.reason, failure.value.retryable) == ("dns_failure", False)
     with socket.socket() as silent:
         silent.bind((ADDRESS, 0))  # and does not listen
         urls = [f"{scheme}://site.example.com:{silent.getsockname()[1]}/" for scheme in ("http", "https")]

@@ -1,0 +1,150 @@
+"""What each error code means, for the address that a problem's `type` names: `/errors/<code>`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from api.causes import Cause
+from api.errors import ERROR_KINDS, problem_type
+from api.pages.failures import REASONS
+from api.payment.headers import UNDECODABLE
+
+PATH = "/errors"
+
+_CORRECT = "Correct the request and send it with the same payment: it was not used, unless `charged` is true."
+_LATER = "Repeat the request with the same payment after `retryAfterSeconds`. Do not sign a new one."
+_AGAIN = "Repeat the request with the same payment, which is never charged twice."
+_BEFORE = "Not charged."
+_BEFORE_OR_LATE = (
+    "Not charged when it shows before the settlement, charged when only the running call can tell: see `charged`."
+)
+
+
+class Explanation(NamedTuple):
+    """What a code means to a caller, whether the call was charged, and what to do next."""
+
+    meaning: str
+    charged: str
+    next: str
+
+
+EXPLANATIONS: Mapping[str, Explanation] = {
+    "invalid_payment": Explanation(
+        "The payment header cannot be decoded as base64, UTF-8, JSON or a payment of x402. `reason` says which.",
+        _BEFORE,
+        "Send the request without a payment for its price, and the payment in the form that the challenge asks.",
+    ),
+    "invalid_json": Explanation("The body is not one JSON object in UTF-8.", _BEFORE, _CORRECT),
+    "invalid_body": Explanation(
+        "A field has the wrong type or value, or is missing. `field` names it, `detail` says what is expected.",
+        _BEFORE_OR_LATE,
+        _CORRECT,
+    ),
+    "unknown_field": Explanation(
+        "The body has a field whose name is nearly that of a known one, or no known field at all. Other unknown fields are "
+        "ignored, and named in the Warnings header.",
+        _BEFORE,
+        "Take the name in `suggestions`, and send the request with the same payment.",
+    ),
+    "invalid_schema": Explanation(
+        "The JSON Schema in the body is not one, or exceeds a limit. `detail` names the place.", _BEFORE, _CORRECT
+    ),
+    "remote_ref_not_allowed": Explanation(
+        "A `$ref` leads out of the JSON Schema. Nothing is fetched.", _BEFORE, "Put what it refers to into `$defs`."
+    ),
+    "invalid_key": Explanation("The key in the body is not one of the kinds that the call takes.", _BEFORE, _CORRECT),
+    "invalid_url": Explanation(
+        "The URL is not one that can be called: another scheme than http and https, a user name, an invalid host.",
+        _BEFORE,
+        _CORRECT,
+    ),
+    "invalid_domain": Explanation(
+        "The name is not a domain name, or not one that this call can look up.", _BEFORE_OR_LATE, _CORRECT
+    ),
+    "invalid_address": Explanation("The address is malformed, or its checksum is wrong.", _BEFORE, _CORRECT),
+    "not_a_contract": Explanation(
+        "No contract of the kind that the call asks is at the address.",
+        "Charged: only the chain could tell.",
+        "Ask about another address, with a new payment. The same payment gets this answer again.",
+    ),
+    "blocked_address": Explanation(
+        "The host, or what it resolves or redirects to, is not a public address.", _BEFORE_OR_LATE, _CORRECT
+    ),
+    "regex_syntax": Explanation("The pattern is not a regular expression of ECMAScript.", _BEFORE, _CORRECT),
+    "not_found": Explanation("Nothing is sold at this path.", _BEFORE, "The catalogue lists every path."),
+    "method_not_allowed": Explanation(
+        "The path takes another method: calls are POST.", _BEFORE, "The Allow header names the methods."
+    ),
+    "too_large": Explanation("The body is longer than the call takes.", _BEFORE, _CORRECT),
+    "unsupported_media_type": Explanation(
+        "The body is not declared as JSON.", _BEFORE, "Send it with `Content-Type: application/json`."
+    ),
+    "identifier_used": Explanation(
+        "The `payment-identifier` belongs to another request of this payer.",
+        "Not charged for this payment.",
+        "Take another identifier for another request.",
+    ),
+    "rate_limited": Explanation(
+        "This payer calls this endpoint more often than its rate allows. RateLimit-Policy has the rate.",
+        _BEFORE,
+        _LATER,
+    ),
+    "internal_error": Explanation("Something failed here.", "`charged` says it.", _AGAIN),
+    "upstream_failed": Explanation(
+        "The system that the call asks failed, or its last word is no. `reason` says which.",
+        "Charged.",
+        "If `retryable` is true, repeat the request with the same payment: it is run again, free. Otherwise this is the "
+        "answer, and the same payment gets it again.",
+    ),
+    "unavailable": Explanation(
+        "A part of the service cannot take the call now.",
+        "`charged` says it. After unknown, never sign a new one.",
+        _LATER,
+    ),
+    "upstream_closed": Explanation("The only system that the call asks refuses our calls for now.", _BEFORE, _LATER),
+    "pool_full": Explanation("More calls of this kind wait than can be answered in time.", _BEFORE, _LATER),
+    "settlement_unknown": Explanation(
+        "The facilitator did not say whether the payment went through, and the chain does not show it yet.",
+        "Unknown.",
+        _LATER,
+    ),
+    "in_progress": Explanation(
+        "Another copy of the same request is being answered.", "`charged` says what is known.", _LATER
+    ),
+    "deadline_exceeded": Explanation(
+        "The answer was not ready in time.", "Charged.", "Repeat the request with the same payment to collect it, free."
+    ),
+}
+"""One for each key of ERROR_KINDS."""
+
+
+def document(code: str, base_url: str) -> dict[str, Any]:
+    """What is said of a code, as JSON."""
+    kind, explained = ERROR_KINDS[code], EXPLANATIONS[code]
+    return {
+        "type": problem_type(code, base_url),
+        "code": code,
+        "status": kind.status,
+        "title": kind.title,
+        "meaning": explained.meaning,
+        "charged": explained.charged,
+        "next": explained.next,
+        "retryable": kind.retryable,
+        "reasons": _reasons(code),
+    }
+
+
+def documents(base_url: str) -> dict[str, Any]:
+    """All codes, by status."""
+    codes = sorted(ERROR_KINDS, key=lambda code: (ERROR_KINDS[code].status, code))
+    return {"errors": [document(code, base_url) for code in codes]}
+
+
+def _reasons(code: str) -> dict[str, str]:
+    """The words that `reason` may have with this code, each with its sentence."""
+    if code == "upstream_failed":
+        return dict(REASONS)
+    if code == "invalid_payment":
+        return dict(UNDECODABLE)
+    return {cause.reason: cause.detail for cause in Cause if cause.code == code}

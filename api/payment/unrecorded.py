@@ -1,0 +1,52 @@
+"""Settlements that the ledger could not record when they were made. They are recorded as soon as it can.
+
+Their callers were told that they are charged. Until it is recorded, only this process knows that, besides the facilitator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from api.payment.ledger import Ledger, Recorded
+from api.payment.periodic_task import PeriodicTask
+
+EVERY_S = 0.5
+MOST = 10_000
+"""Settlements that are kept. Of more than these the oldest is left to the facilitator, which finds it when its call is
+repeated."""
+
+
+class UnrecordedSettlements(PeriodicTask):
+    """Keeps receipts by payment id until the ledger has them."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__("unrecorded", every_s=EVERY_S, at_once=MOST + 1)
+        self._ledger = ledger
+        self._kept: dict[str, tuple[bytes, Callable[[], None]]] = {}
+
+    def keep(self, payment_id: str, receipt: bytes, *, on_recorded: Callable[[], None]) -> None:
+        """Keep a receipt that the ledger did not take.
+
+        Args:
+            on_recorded: called when it is recorded here, and not by another process.
+        """
+        self._kept[payment_id] = receipt, on_recorded
+        if len(self._kept) > MOST:
+            del self._kept[next(iter(self._kept))]
+
+    def receipt(self, payment_id: str) -> bytes:
+        """The receipt of a payment whose settlement is not recorded yet; empty for any other payment."""
+        kept = self._kept.get(payment_id)
+        return kept[0] if kept else b""
+
+    async def run_once(self) -> int:
+        """Record what is kept. Raises RedisLost when the ledger cannot be reached, and RedisRefused when it takes nothing."""
+        recorded = 0
+        for payment_id, (receipt, on_recorded) in list(self._kept.items()):
+            # The script may have run, and only its answer was lost: then a copy of the call may drive the payment already.
+            is_known = await self._ledger.has_receipt(payment_id)
+            if not is_known and await self._ledger.settled(payment_id, receipt, 0) is Recorded.NEW:
+                on_recorded()
+            self._kept.pop(payment_id, None)
+            recorded += 1
+        return recorded
