@@ -15,7 +15,7 @@ import redis
 
 from compose.sandbox.child import StartFailed, claim_port
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
-from compose.sandbox.redis_server import start_redis
+from compose.sandbox.redis_server import Role, start_redis
 from compose.sandbox.upstream_server import start_upstreams
 from shared.egress import egress
 from shared.ledger import LOST, RECHECK
@@ -68,15 +68,21 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         def is_missing(setting: str) -> bool:
             return PREFIX + setting not in given
 
-        for role in ("ledger", "queue"):
-            if is_missing(f"{role.upper()}_URL"):
+        roles: dict[Role, str] = {"ledger": "LEDGER_URL", "queue": "QUEUE_URL", "mirror": "DASHBOARD_REDIS_URL"}
+        for role, setting in roles.items():
+            if is_missing(setting):
                 server = start_redis(role, var)
                 stack.callback(server.stop)
-                made[f"{PREFIX}{role.upper()}_URL"] = server.url
+                made[PREFIX + setting] = server.url
                 if role == "ledger" and is_missing("LEDGER_DIR"):
                     made[PREFIX + "LEDGER_DIR"] = str(var)
         if is_missing("KEY_FILE"):
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
+        if is_missing("DASHBOARD_PASSWORD_FILE"):
+            made[PREFIX + "DASHBOARD_PASSWORD_FILE"] = str(_password_file(var / "dashboard.password"))
+        if is_missing("DASHBOARD_PORT") and not is_missing("PORT"):
+            # Beside the usual port it has its own usual one; beside another, several services may run.
+            made[PREFIX + "DASHBOARD_PORT"] = str(claim_port(0))
         local: Ledgers | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
             # The other networks are the sandbox's too, except those with a recipient in the settings.
@@ -155,3 +161,8 @@ def _alone_in(var: Path) -> Iterator[None]:
 def _key_file(path: Path) -> Path:
     """The key is kept between runs, because stored fingerprints depend on it."""
     return path if path.exists() else private_file(path, secrets.token_hex(32))
+
+
+def _password_file(path: Path) -> Path:
+    """The password is kept between runs, because people keep it in their browser."""
+    return path if path.exists() else private_file(path, secrets.token_urlsafe(18))
