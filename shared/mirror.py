@@ -28,7 +28,8 @@ class Run(msgspec.Struct, array_like=True):
 
     Args:
         queue: name of its pool.
-        payer: the first and last characters of the address.
+        payment_id: with its addresses shortened; its last part, which no other payment has, is whole.
+        payer: shortened.
         started: Unix seconds; 0.0 of a job that was given up before it started here.
         ended: Unix seconds; 0.0 while it runs.
         cause: why it failed, as in the log's ``cause=``; "" of one that was answered.
@@ -83,6 +84,15 @@ def decode_report(raw: bytes) -> Report:
     return _decoder.decode(raw)
 
 
-def shortened(payer: str) -> str:
-    """``0x1234…abcd``: enough to recognise a wallet, not enough to look it up."""
-    return f"{payer[:6]}…{payer[-4:]}" if len(payer) > 12 else payer
+def shortened(address: str) -> str:
+    """``0x1234…abcd``: enough to recognise a wallet, not enough to look it up. A second time changes nothing."""
+    return f"{address[:6]}…{address[-4:]}" if len(address) > 12 else address
+
+
+def shortened_payment(payment_id: str) -> str:
+    """A payment id with its addresses shortened: ``eip155:8453:0x8335…2913:0x1234…abcd:0xc5cc2959…``, the last part whole.
+
+    A payment id is the network in two parts, addresses and numbers, and what makes it unique (shared/x402).
+    """
+    parts = payment_id.split(":")
+    return ":".join([*parts[:2], *(shortened(part) for part in parts[2:-1]), *parts[2:][-1:]])

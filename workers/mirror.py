@@ -27,6 +27,7 @@ from shared.mirror import (
     Run,
     encode_report,
     shortened,
+    shortened_payment,
 )
 from shared.outcome import Failed
 from shared.redis_connection import RedisConnection
@@ -189,5 +190,5 @@ def _taken(runs: deque[Run]) -> list[Run]:
 
 
 def _shown(run: Run) -> Run:
-    run.payer = shortened(run.payer)
+    run.payer, run.payment_id = shortened(run.payer), shortened_payment(run.payment_id)
     return run
