@@ -36,6 +36,9 @@ RULES = ("~rq:*", "+@read", "+lrem", "+srem", "+@connection", "-@dangerous", "+s
 """What it may do. Pages drop ids whose job is gone from a list or a set: without that they would fail."""
 THREADS = 4
 POLL_MS = 2_000
+NO_JOB = "There is no such job here: it began less than two seconds ago, or it ended long ago.\n"
+NO_REDIS = "The dashboard's Redis does not answer.\n"
+_TEXT = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
 _OPTIONS = "socket_timeout=3&socket_connect_timeout=1"
 
 
@@ -96,6 +99,7 @@ def allow_reader(mirror: redis.Redis, url: str, password: str) -> str:
 
 def rq_dashboard(url: str) -> WSGIApplication:
     """The WSGI application of rq-dashboard, unmodified."""
+    from rq.exceptions import NoSuchJobError
     from rq_dashboard.cli import make_flask_app  # type: ignore[import-untyped]
     from rq_dashboard.web import setup_rq_connection  # type: ignore[import-untyped]
 
@@ -107,6 +111,10 @@ def rq_dashboard(url: str) -> WSGIApplication:
         RQ_DASHBOARD_JSON_ENCODER=_Plain,
         DEPRECATED_OPTIONS=[],
     )
+    # rq-dashboard has no page for them: 500 would look like a fault.
+    flask.register_error_handler(NoSuchJobError, lambda _: (NO_JOB, 404, _TEXT))
+    for lost in (redis.ConnectionError, redis.TimeoutError):
+        flask.register_error_handler(lost, lambda _: (NO_REDIS, 503, _TEXT))
     setup_rq_connection(flask)
     served: WSGIApplication = flask.wsgi_app
     return served

@@ -94,6 +94,19 @@ def test_every_page_works_when_jobs_have_vanished(queue: redis.Redis, mirror: re
     assert queue.xlen(stream_key(Pool.FAST)) == 203
 
 
+def test_a_job_that_is_not_there_is_no_fault(get: Get) -> None:
+    """A log's line may be older than what is kept."""
+    for path in ("/0/view/job/nothing", "/0/data/job/nothing.json"):
+        assert get(path).status_code == 404
+
+
+def test_a_redis_that_is_gone_is_no_fault() -> None:
+    """503, on every page that asks it."""
+    client = rq_dashboard("redis://127.0.0.1:1/0").__self__.test_client()  # type: ignore[attr-defined]
+    for path in ("/0/view/workers", "/0/data/queues.json", "/0/view/job/nothing"):
+        assert client.get(path).status_code == 503
+
+
 def test_the_user_can_change_nothing(mirror: redis.Redis, reader: redis.Redis) -> None:
     """Neither RQ's keys nor any other, and it sees no other."""
     mirror.set("coinslot:queue:fast", "kept")
