@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST_ANSWERED = 50
-"""Answered jobs in one report, the last ones. A worker of quick jobs answers a hundred times as many."""
+MOST_ANSWERED = 20
+"""Answered jobs in one report, the last ones. A worker of quick jobs answers thousands."""
 MOST_FAILED = 100
 """Failed jobs in one report, the last ones."""
 MOST_RUNNING = 200

@@ -286,7 +286,7 @@ def test_settings_do_not_change() -> None:
 @pytest.mark.parametrize("name", [name for name in READ if name.endswith(("_url", "_urls")) and name != "base_url"])
 def test_addresses_are_not_shown(name: str) -> None:
     """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
-    schemes = dict.fromkeys(("ledger_url", "queue_url", "observation_url"), "redis")
+    schemes = dict.fromkeys(("ledger_url", "queue_url", "observation_url", "dashboard_redis_url"), "redis")
     settings = read(**{name: f"{schemes.get(name, 'https')}://user:hunter2@host.test/api-key"})
 
     assert "hunter2" in str(value_of(settings, name))
