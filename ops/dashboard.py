@@ -58,7 +58,7 @@ def application() -> Guard:
     password = read_password(settings)
     mirror = connect(settings.dashboard_redis_url)
     reader_url = allow_reader(mirror, settings.dashboard_redis_url, password)
-    projector = Projector(connect(settings.queue_url), mirror)
+    projector = Projector(connect(settings.queue_url), mirror, on_return=lambda: make_reader(mirror, password))
     guard = Guard(rq_dashboard(reader_url), password, projector.is_current)
     redact_logs()
     projector.start()
@@ -83,10 +83,8 @@ def allow_reader(mirror: redis.Redis, url: str, password: str) -> str:
     Raises:
         InvalidSetting: the server does not allow that.
     """
-    # The same at every start: a second dashboard does not shut out the first.
-    secret = hashlib.sha256(f"{READER} {password}".encode()).hexdigest()
     try:
-        mirror.execute_command("ACL", "SETUSER", READER, "reset", "on", f">{secret}", *RULES)  # type: ignore[no-untyped-call]
+        secret = make_reader(mirror, password)
     except RedisError as error:
         raise InvalidSetting(
             f"the Redis of {PREFIX}DASHBOARD_REDIS_URL does not let the dashboard make its user: {type(error).__name__}"
@@ -95,6 +93,14 @@ def allow_reader(mirror: redis.Redis, url: str, password: str) -> str:
     place = parts.netloc.rpartition("@")[2]
     query = "&".join(part for part in (parts.query, _OPTIONS) if part)
     return urlunsplit((parts.scheme, f"{READER}:{secret}@{place}", parts.path, query, ""))
+
+
+def make_reader(mirror: redis.Redis, password: str) -> str:
+    """Make the Redis user, and return its password. A Redis that starts anew has forgotten it. Raises RedisError."""
+    # The same at every start: a second dashboard does not shut out the first.
+    secret = hashlib.sha256(f"{READER} {password}".encode()).hexdigest()
+    mirror.execute_command("ACL", "SETUSER", READER, "reset", "on", f">{secret}", *RULES)  # type: ignore[no-untyped-call]
+    return secret
 
 
 def rq_dashboard(url: str) -> WSGIApplication:

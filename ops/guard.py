@@ -29,7 +29,9 @@ _BUTTONS = (
     "#requeue-job-btn,#delete-job-btn,#empty-btn,#compact-btn,#requeue-all-btn,#rq-instances-row,.actions,"
     "[data-role=requeue-job-btn],[data-role=delete-job-btn],#jobs th:nth-child(3){display:none!important}"
 )
-_STYLE = f"<style>{_BUTTONS}</style></head>".encode()
+_NARROW = "h1,h2,#job-data *{overflow-wrap:anywhere}.exc_info{white-space:pre-wrap}"
+"""Long ids stay on a narrow screen."""
+_STYLE = f"<style>{_BUTTONS}{_NARROW}</style></head>".encode()
 
 Headers = list[tuple[str, str]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -52,11 +52,14 @@ class Projector:
     Args:
         queue: the queue Redis, which is only read.
         mirror: the Redis of the reports and of RQ's keys.
+        on_return: is called when a Redis is back that did not answer. It may have lost what it does not keep on disk. May raise
+            RedisError: then it is called again.
     """
 
-    def __init__(self, queue: redis.Redis, mirror: redis.Redis) -> None:
+    def __init__(self, queue: redis.Redis, mirror: redis.Redis, on_return: Callable[[], object] = lambda: None) -> None:
         self._queue = QueueReader(queue)
         self._mirror = mirror
+        self._on_return = on_return
         self._cursor: bytes | None = None
         self._workers: dict[str, tuple[float, Report]] = {}
         self._ended: dict[str, float] = {}
@@ -102,6 +105,8 @@ class Projector:
     def _keep_ticking(self) -> None:
         while not self._stopping.wait(TICK_S):
             try:
+                if not self._is_reached:
+                    self._on_return()
                 self.tick()
             except RedisError as error:
                 if self._is_reached:

@@ -10,7 +10,7 @@ import pytest
 import redis
 from redis.exceptions import NoPermissionError, ResponseError
 
-from ops.dashboard import allow_reader, read_password, rq_dashboard
+from ops.dashboard import READER, allow_reader, make_reader, read_password, rq_dashboard
 from ops.projector import Projector
 from ops.rq_keys import WORKERS
 from shared.pools import Pool
@@ -176,3 +176,14 @@ def test_a_missing_or_short_password_is_refused(tmp_path: Path, password_file: P
         read_password(Settings(dashboard_password_file=password_file))
     with pytest.raises(InvalidSetting, match="FileNotFoundError"):
         read_password(Settings(dashboard_password_file=tmp_path / "nothing"))
+
+
+def test_the_user_comes_back_with_its_redis(mirror: redis.Redis, reader: redis.Redis) -> None:
+    """With the same password, so the dashboard's connections work again."""
+    assert reader.ping()
+    mirror.execute_command("ACL", "DELUSER", READER)  # type: ignore[no-untyped-call]
+    reader.connection_pool.disconnect()
+    with pytest.raises(redis.AuthenticationError):
+        reader.ping()
+    make_reader(mirror, PASSWORD)
+    assert reader.ping()

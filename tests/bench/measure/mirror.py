@@ -61,6 +61,5 @@ def _start_with_dashboard(here: Stand, mirror_url: str) -> Running:
         "COINSLOT_DASHBOARD_PASSWORD_FILE": str(password),
     }
     named = (f"{name}={value}" for name, value in settings.items())
-    # As in the Procfile.
-    here.spawn_command(UNPAID, "dashboard", ["nice", "-n", "10", "env", *named, sys.executable, "-m", "ops.dashboard"])
+    here.spawn_command(UNPAID, "dashboard", ["env", *named, sys.executable, "-m", "ops.dashboard"])
     return running
