@@ -132,10 +132,17 @@ class Held:
 
     def buy(self, url: str) -> bytes:
         """One paid call, once."""
+        return self._buy("rss", {"url": url})
+
+    def buy_echo(self) -> bytes:
+        """The same of another pool."""
+        return self._buy("echo", {"message": "hello"})
+
+    def _buy(self, name: str, body: dict[str, str]) -> bytes:
         evm = json.loads((self.var / "sandbox.json").read_text())["evm"]
         wallet = Wallet.evm(bytes.fromhex(evm["payerKey"].removeprefix("0x")))
         with Buyer(self.running.base_url, wallet, max_price=None, retry_policy=RetryPolicy(budget_s=0)) as buyer:
-            return bytes(buyer.call("rss", {"url": url}).raw)
+            return bytes(buyer.call(name, body).raw)
 
     def stop(self) -> None:
         """In an order that lets all end well."""
@@ -257,6 +264,46 @@ def test_the_password_is_its_owners(held: tuple[Held, Dashboard]) -> None:
     """Nobody else can read the file."""
     service, _ = held
     assert (service.var / "dashboard.password").stat().st_mode & 0o777 == 0o600
+
+
+def test_no_paid_call_notices_what_the_mirror_does(held: tuple[Held, Dashboard]) -> None:
+    """Full, stuck for longer than any call may take, dead: each call is answered at the first try. When the mirror is there
+    again, so is the dashboard, although that Redis had forgotten everything."""
+    service, dashboard = held
+    mirror = service.servers["DASHBOARD_REDIS_URL"]
+    with redis.Redis.from_url(mirror.url) as client:
+        client.config_set("maxmemory", 1)
+        _buy_some(service)
+        client.config_set("maxmemory", 0)
+        client.execute_command("CLIENT", "PAUSE", 60_000, "ALL")  # type: ignore[no-untyped-call]
+        _buy_some(service)
+    mirror.process.kill()  # it would wait for its clients
+    mirror.process.wait()
+    _buy_some(service)
+    _await(lambda: dashboard.asked("/0/data/queues.json") == 503)
+    _await(lambda: dashboard.asked("/healthz") == 503)
+
+    port = int(mirror.url.rpartition(":")[2].partition("/")[0])
+    service.servers["DASHBOARD_REDIS_URL"] = start_redis("mirror", service.var, port)
+    _await(lambda: dashboard.asked("/healthz") == 200)
+    _await(lambda: dashboard.asked("/0/data/queues.json") == 200)
+    with redis.Redis.from_url(mirror.url) as client:
+        _buy_some(service)
+        _await(lambda: client.zcard("rq:finished:micro") >= 1)
+    for said in ("the dashboard is not told of jobs", "the dashboard is told of jobs again", "shows the present again"):
+        assert said in service.running.log()
+
+
+def _buy_some(service: Held) -> None:
+    for _ in range(3):
+        assert b'"youSent":"hello"' in service.buy_echo()
+
+
+def _await(is_so: Callable[[], bool]) -> None:
+    give_up_at = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
 
 
 RUN = "document.title='run';alert(1)"
