@@ -123,7 +123,7 @@ class Settings:
     """Redis that keeps what the dashboard shows: a server, or a database, of its own. Empty: there is no dashboard."""
     dashboard_host: str = "127.0.0.1"
     """Address that the dashboard listens on."""
-    dashboard_port: int = 4024
+    dashboard_port: int = 4025
     """Port that the dashboard listens on."""
     dashboard_password_file: Path = Path("var/dashboard.password")
     """Password of the dashboard, on one line. Its user is ``coinslot``."""

@@ -80,9 +80,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
         if is_missing("DASHBOARD_PASSWORD_FILE"):
             made[PREFIX + "DASHBOARD_PASSWORD_FILE"] = str(_password_file(var / "dashboard.password"))
-        if is_missing("DASHBOARD_PORT") and not is_missing("PORT"):
-            # Beside the usual port it has its own usual one; beside another, several services may run.
-            made[PREFIX + "DASHBOARD_PORT"] = str(claim_port(0))
+        if is_missing("DASHBOARD_PORT"):
+            made[PREFIX + "DASHBOARD_PORT"] = str(_dashboard_port(given))
         local: Ledgers | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
             # The other networks are the sandbox's too, except those with a recipient in the settings.
@@ -134,6 +133,15 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
         for namespace in namespaces:
             for rail in list(ledger.scan_iter(f"{LOST}:{namespace}:*")):
                 ledger.delete(rail)
+
+
+def _dashboard_port(given: Mapping[str, str]) -> int:
+    """The usual one beside the usual port of the API, if it is free. Beside another port, several services may be starting."""
+    usual = Settings.from_env(given)
+    if PREFIX + "PORT" not in given:
+        with contextlib.suppress(StartFailed):
+            return claim_port(usual.dashboard_port, (usual.dashboard_host,))
+    return claim_port(0, (usual.dashboard_host,))
 
 
 def _metrics_port(given: Mapping[str, str]) -> int:
