@@ -62,9 +62,10 @@ def main(argv: list[str] | None = None) -> int:
         scaled(read_procfile(), scale)  # report a mistake before anything is started
         with embed(os.environ, var) as embedded:
             metrics = _metrics(embedded.settings, scale)
+            has_dashboard = scale.get("dashboard", 1) > 0
             with _services(embedded, var, scale) as (services, notices):
                 answers = _prove(embedded) if embedded.sandbox_file else {}
-                _tell(embedded, answers, notices, metrics, serving=not arguments.check)
+                _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
                     code = _wait(services)
                     raise CannotServe(
@@ -103,7 +104,12 @@ def _services(
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
     """Start the processes of the Procfile and wait until they are ready. They have their own session, so that Ctrl-C reaches
     only this process. Their stdout has a line for each process that ended. Yields /readyz's notices beside their supervisor."""
-    _require_free(embedded.settings.host, embedded.settings.port, "COINSLOT_PORT")
+    settings = embedded.settings
+    _require_free(settings.host, settings.port, "COINSLOT_PORT", "COINSLOT_HOST")
+    if scale.get("dashboard", 1):
+        _require_free(
+            settings.dashboard_host, settings.dashboard_port, "COINSLOT_DASHBOARD_PORT", "COINSLOT_DASHBOARD_HOST"
+        )
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
     command = [*tethered(), sys.executable, "-m", "compose.processes"]
@@ -135,12 +141,12 @@ def _services(
             services.stdout.close()
 
 
-def _require_free(host: str, port: int, setting: str) -> None:
+def _require_free(host: str, port: int, port_setting: str, host_setting: str) -> None:
     error = _bind_error(host, port)
     if error is not None:
-        what, named = f"port {port}", setting
+        what, named = f"port {port}", port_setting
         if error.errno != errno.EADDRINUSE and error.errno != errno.EACCES:
-            what, named = f"address {host}", "COINSLOT_HOST"
+            what, named = f"address {host}", host_setting
         raise CannotServe(f"{what} cannot be used ({error.strerror}): set {named} to another one") from None
 
 
@@ -217,9 +223,15 @@ def _metrics(settings: Settings, scale: Mapping[str, int]) -> str:
 
 
 def _tell(
-    embedded: Embedded, answers: Mapping[Rail, Answer], notices: Sequence[str], metrics: str, *, serving: bool
+    embedded: Embedded,
+    answers: Mapping[Rail, Answer],
+    notices: Sequence[str],
+    metrics: str,
+    *,
+    serving: bool,
+    has_dashboard: bool,
 ) -> None:
-    base_url = embedded.settings.base_url
+    settings, base_url = embedded.settings, embedded.settings.base_url
     for number, (rail, answer) in enumerate(answers.items()):
         if number == 0:
             print(f"paid echo      {answer.raw.decode()}")
@@ -235,6 +247,10 @@ def _tell(
     print(f"catalogue      {base_url}/bazaar.json")
     print(f"OpenAPI        {base_url}/openapi.json")
     print(f"metrics        {metrics}")
+    if has_dashboard:
+        host = f"[{settings.dashboard_host}]" if ":" in settings.dashboard_host else settings.dashboard_host
+        print(f"dashboard      http://{host}:{settings.dashboard_port}/")
+        print(f"               user coinslot, password in {settings.dashboard_password_file}")
     if embedded.sandbox_file:
         file = embedded.sandbox_file.resolve()
         # The command finds the file by itself when it is in the usual place below this folder.

@@ -23,7 +23,7 @@ from ops.asking import api_place, asked
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
-from shared.secret_files import read_headers, read_key
+from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 MOST_OFFSET_S = 1.0
@@ -95,6 +95,8 @@ def _key_files(settings: Settings) -> Findings:
             yield Finding("fail", about, str(error))
         else:
             yield _private(about, path)
+    if settings.dashboard_redis_url:
+        yield _dashboard_password(settings.dashboard_password_file)
     for name in RAILS:
         path_text = getattr(settings, name).facilitator_headers_file
         if path_text:
@@ -104,6 +106,14 @@ def _key_files(settings: Settings) -> Findings:
                 yield Finding("fail", f"headers of {name}", str(error))
             else:
                 yield _private(f"headers of {name}", Path(path_text))
+
+
+def _dashboard_password(path: Path) -> Finding:
+    try:
+        read_secret(path)
+    except InvalidSetting as error:
+        return Finding("fail", "dashboard password", str(error))
+    return _private("dashboard password", path)
 
 
 def _private(about: str, path: Path) -> Finding:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
 _MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
 _HOST = r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
-_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT", "METRICS_PORT"})
+_PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT", "METRICS_PORT", "DASHBOARD_PORT"})
 
 
 class InvalidSetting(ValueError):
@@ -119,6 +119,14 @@ class Settings:
     """Where captions are asked for."""
     chromium: str = ""
     """Program of the browser that pages are rendered in. Empty: Debian's chromium-headless-shell, or another that is found."""
+    dashboard_redis_url: str = ""
+    """Redis that keeps what the dashboard shows: a server, or a database, of its own. Empty: there is no dashboard."""
+    dashboard_host: str = "127.0.0.1"
+    """Address that the dashboard listens on."""
+    dashboard_port: int = 4025
+    """Port that the dashboard listens on."""
+    dashboard_password_file: Path = Path("var/dashboard.password")
+    """Password of the dashboard, on one line. Its user is ``coinslot``."""
     log: str = "text"
     """How log lines are written: ``text``, or ``json``, one object a line."""
     log_calls: bool = False
@@ -205,7 +213,7 @@ def _check(name: str, value: object) -> None:
     match value:
         case "" if name not in _REDIS:
             return
-        case str() if name in (*_REDIS, "OBSERVATION_URL"):
+        case str() if name in (*_REDIS, "OBSERVATION_URL", "DASHBOARD_REDIS_URL"):
             is_one = _is_address(value, ("redis", "rediss", "unix"))
             _require(is_one, name, "be a redis://, rediss:// or unix:// address")
         case str() if name in FORMS:

@@ -24,6 +24,7 @@ from workers.answers import Result
 from workers.child import Work
 from workers.children import ChildPool, Exhausted, Lost
 from workers.execute import decode_request, execute, observe
+from workers.mirror import NO_MIRROR, Mirror
 from workers.observations import Observation, ObservationStore
 from workers.queue.broker import StreamBroker
 from workers.queue.outbox import INTERNAL, Outbox
@@ -43,6 +44,7 @@ class WorkerServices:
     children: ChildPool
     ports: Ports
     observations: ObservationStore | None = None
+    mirror: Mirror = NO_MIRROR
 
 
 def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], services: WorkerServices) -> None:
@@ -71,6 +73,7 @@ class JobRunner:
             return  # whose payment it was is not known: the outbox says so
         ids = JobIds(arguments.request_id, arguments.payment_id, job_id)
         call_ids.set(ids)
+        self._services.mirror.started(job_id, self._endpoint, arguments)
         observation = None
         began = time.time()
         try:

@@ -34,6 +34,7 @@ from shared.streams import closed_key
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
+from workers.mirror import NO_MIRROR, Mirror, RedisMirror
 from workers.observations import ObservationStore
 from workers.port_lifecycle import PortMonitor
 from workers.ports import WorkerPorts
@@ -75,11 +76,14 @@ class OwnProcessGroup(Middleware):
 class WorkerLifecycle(Middleware):
     """Starts what a worker needs before its first job, and closes it after its last."""
 
-    def __init__(self, settings: Settings, children: ChildPool, ports: PortMonitor, ledger: RedisConnection) -> None:
+    def __init__(
+        self, settings: Settings, children: ChildPool, ports: PortMonitor, ledger: RedisConnection, mirror: Mirror
+    ) -> None:
         self._settings = settings
         self._children = children
         self._ports = ports
         self._ledger = ledger
+        self._mirror = mirror
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
@@ -88,12 +92,14 @@ class WorkerLifecycle(Middleware):
             self._children.start(CHILDREN)
         self._ports.start(served)
         preload(self._settings, served)
+        self._mirror.start(served)
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
         self._ports.close()
         self._children.close()
         self._ledger.close()
+        self._mirror.close()
         tracing.stop()
 
 
@@ -121,7 +127,8 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         most=settings.observations_per_payer,
     )
     answers = AnswerStore(ledger, AnswerSealer(master), observations)
-    outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer)
+    mirror = RedisMirror(settings.dashboard_redis_url) if settings.dashboard_redis_url else NO_MIRROR
+    outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer, mirror)
 
     def close(pool: Pool, seconds: float) -> None:
         with contextlib.suppress(RedisError):  # then the API sells on, and the worker refuses each call
@@ -139,7 +146,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             PrefetchPerThread(),
             FastWorkQueue(),
             StopFetching(),
-            WorkerLifecycle(settings, children, port_monitor, ledger),
+            WorkerLifecycle(settings, children, port_monitor, ledger, mirror),
             *([TracedJobs()] if settings.otel else []),
         ],
         outbox=outbox,
@@ -147,6 +154,6 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         unavailable_reason=port_monitor.unavailable_reason,
     )
     hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
-    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations))
+    declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations, mirror))
     dramatiq.set_broker(broker)
     return broker

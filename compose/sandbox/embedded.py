@@ -16,6 +16,7 @@ import redis
 from compose.sandbox.child import StartFailed, claim_port
 from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
+from compose.sandbox.redis_server import Role
 from compose.sandbox.upstream_server import start_upstreams
 from shared.egress import egress
 from shared.ledger import LOST, RECHECK
@@ -68,15 +69,20 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         def is_missing(setting: str) -> bool:
             return PREFIX + setting not in given
 
-        for role in ("ledger", "queue"):
-            if is_missing(f"{role.upper()}_URL"):
+        roles: dict[Role, str] = {"ledger": "LEDGER_URL", "queue": "QUEUE_URL", "mirror": "DASHBOARD_REDIS_URL"}
+        for role, setting in roles.items():
+            if is_missing(setting):
                 server = KeptRedis(role, var)
                 stack.callback(server.stop)
-                made[f"{PREFIX}{role.upper()}_URL"] = server.url
+                made[PREFIX + setting] = server.url
                 if role == "ledger" and is_missing("LEDGER_DIR"):
                     made[PREFIX + "LEDGER_DIR"] = str(var)
         if is_missing("KEY_FILE"):
             made[PREFIX + "KEY_FILE"] = str(_key_file(var / "coinslot.key"))
+        if is_missing("DASHBOARD_PASSWORD_FILE"):
+            made[PREFIX + "DASHBOARD_PASSWORD_FILE"] = str(_password_file(var / "dashboard.password"))
+        if is_missing("DASHBOARD_PORT"):
+            made[PREFIX + "DASHBOARD_PORT"] = str(_dashboard_port(given))
         local: Ledgers | None = None
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
             # The other networks are the sandbox's too, except those with a recipient in the settings.
@@ -130,6 +136,15 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
                 ledger.delete(rail)
 
 
+def _dashboard_port(given: Mapping[str, str]) -> int:
+    """The usual one beside the usual port of the API, if it is free. Beside another port, several services may be starting."""
+    usual = Settings.from_env(given)
+    if PREFIX + "PORT" not in given:
+        with contextlib.suppress(StartFailed):
+            return claim_port(usual.dashboard_port, (usual.dashboard_host,))
+    return claim_port(0, (usual.dashboard_host,))
+
+
 def _metrics_port(given: Mapping[str, str]) -> int:
     """The usual one, or another when a second service on this machine has it."""
     usual = Settings.from_env(given)
@@ -155,3 +170,8 @@ def _alone_in(var: Path) -> Iterator[None]:
 def _key_file(path: Path) -> Path:
     """The key is kept between runs, because stored fingerprints depend on it."""
     return path if path.exists() else private_file(path, secrets.token_hex(32))
+
+
+def _password_file(path: Path) -> Path:
+    """The password is kept between runs, because people keep it in their browser."""
+    return path if path.exists() else private_file(path, secrets.token_urlsafe(18))

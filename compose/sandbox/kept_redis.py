@@ -67,6 +67,6 @@ class KeptRedis:
             try:
                 self._server = start_redis(self._role, self._var, int(self.url.rpartition(":")[2].partition("/")[0]))
             except StartFailed as error:
-                log.error("the embedded %s cannot be started, and nothing is sold without it: %s", self._role, error)
+                log.error("the embedded %s cannot be started: %s", self._role, error)
                 return False
         return True

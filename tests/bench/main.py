@@ -22,7 +22,7 @@ from typing import Any
 from compose.sandbox.child import ROOT
 from shared.settings import PREFIX
 from tests.bench import proc
-from tests.bench.measure import chain, growth, hop, http, isolation, paid, recovery, render
+from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
 from tests.bench.stand import RIVALS_PYTHON, VAR
@@ -46,6 +46,7 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "workers": growth.measure_workers,
     "callers": growth.measure_callers,
     "recovery": recovery.measure,
+    "mirror": mirror.measure,
     "chain,slow_chain": chain.measure,
     "render,render_call,render_isolation": render.measure,
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tests.bench.measure.chain import IN_FLIGHT as READERS_IN_FLIGHT
 from tests.bench.measure.chain import SLOW
 from tests.bench.measure.isolation import HEAVY, SPREAD, TOGETHER
+from tests.bench.measure.mirror import WITH
 from tests.bench.measure.recovery import JOBS, ROW
 from tests.bench.measure.render import CALLS, HOSTILE
 from tests.bench.measure.render import IN_FLIGHT as PAGES_IN_FLIGHT
@@ -154,6 +155,7 @@ BARS = (
     Bar("memory per blocked caller, of 1,000", _cell("callers", "1,000", column="kb"), 50, "KB", at_most=True),
     Bar(f"answered after SIGKILL, of {JOBS}", _cell("recovery", ROW, column="answered"), JOBS, ""),
     Bar("last answer after SIGKILL, beyond the job", _cell("recovery", ROW, column="last_s"), 2, "s", at_most=True),
+    Bar("jobs/s with the dashboard, of those without", _cell("mirror", WITH, column="ratio"), 0.97, "x"),
     Bar(
         f"balances/s through the queue above FastAPI + AsyncWeb3, {READERS_IN_FLIGHT} in flight",
         _ratio(_reading(UNPAID, "per_s"), _reading(FASTAPI_WEB3, "per_s")),

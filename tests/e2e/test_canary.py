@@ -43,6 +43,11 @@ pytestmark = [
 
 PATHS = ("metrics", "healthz", "readyz", "openapi.json", "bazaar.json", ".well-known/x402", "nothing")
 QUEUES = ("fast", "micro")
+SERVERS: dict[Role, str] = {
+    "ledger": "COINSLOT_LEDGER_URL",
+    "queue": "COINSLOT_QUEUE_URL",
+    "mirror": "COINSLOT_DASHBOARD_REDIS_URL",
+}
 Call = tuple[str, Any]
 
 
@@ -115,11 +120,11 @@ class Watched:
     def __init__(self, var: Path) -> None:
         self.var = var
         (var / "key").write_text(secrets.token_hex(32))
-        self.servers = {role: start_redis(role, var) for role in ("ledger", "queue")}
+        self.servers = {role: start_redis(role, var) for role in SERVERS}
         for server in self.servers.values():
             self.command(server, "CONFIG", "SET", "rdbcompression", "no")  # so that it can be searched
         self.monitors = {role: Monitor(role, server.url) for role, server in self.servers.items()}
-        self.settings = {f"COINSLOT_{role.upper()}_URL": server.url for role, server in self.servers.items()}
+        self.settings = {SERVERS[role]: server.url for role, server in self.servers.items()}
         self.settings |= {"COINSLOT_KEY_FILE": str(var / "key"), FOLDER: str(var)}
         self.settings["COINSLOT_METRICS_DIR"] = str(var / "metrics")
         self.workers = {queue: self._worker(queue) for queue in QUEUES}
@@ -232,7 +237,7 @@ class Watched:
             self.workers[queue] = self._worker(queue)
 
     def restart_redis(self) -> None:
-        """SIGKILL to both, and the same again on what they left on the disk."""
+        """SIGKILL to all, and the same again on what they left on the disk."""
         for server in self.servers.values():
             server.process.kill()
             server.process.wait()

@@ -15,6 +15,7 @@ import msgspec
 from jobs import echo
 from jobs.jwt_verify import endpoint as jwt_verify
 from jobs.pii_redact import endpoint as pii_redact
+from jobs.rss import endpoint as rss
 from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
 from shared.endpoint import Endpoint
 from workers import main
@@ -60,5 +61,5 @@ def _hold(number: str) -> None:
 
 def create_broker() -> StreamBroker:
     """As workers.main. pii-redact is as it is: it runs in a child, which knows only the real one."""
-    names = (echo.ENDPOINT, jwt_verify.ENDPOINT, webhook_sig_verify.ENDPOINT)
+    names = (echo.ENDPOINT, jwt_verify.ENDPOINT, webhook_sig_verify.ENDPOINT, rss.ENDPOINT)
     return main.create_broker((*(troubled(endpoint) for endpoint in names), pii_redact.ENDPOINT))

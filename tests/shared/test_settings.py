@@ -92,6 +92,10 @@ READ: dict[str, tuple[str, Any]] = {
     "metrics_dir": ("/run/metrics", "/run/metrics"),
     "metrics_host": ("::1", "::1"),
     "metrics_port": ("9100", 9100),
+    "dashboard_redis_url": ("redis://mirror.test/1", "redis://mirror.test/1"),
+    "dashboard_host": ("::1", "::1"),
+    "dashboard_port": ("8082", 8082),
+    "dashboard_password_file": ("/run/secrets/dashboard", Path("/run/secrets/dashboard")),
     "log": ("json", "json"),
     "log_calls": ("1", True),
     "otel": ("1", True),
@@ -282,7 +286,7 @@ def test_settings_do_not_change() -> None:
 @pytest.mark.parametrize("name", [name for name in READ if name.endswith(("_url", "_urls")) and name != "base_url"])
 def test_addresses_are_not_shown(name: str) -> None:
     """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
-    schemes = dict.fromkeys(("ledger_url", "queue_url", "observation_url"), "redis")
+    schemes = dict.fromkeys(("ledger_url", "queue_url", "observation_url", "dashboard_redis_url"), "redis")
     settings = read(**{name: f"{schemes.get(name, 'https')}://user:hunter2@host.test/api-key"})
 
     assert "hunter2" in str(value_of(settings, name))

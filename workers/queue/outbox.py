@@ -15,6 +15,7 @@ from shared.outcome import Failed
 from shared.replies import PART_BYTES, UNREADABLE, Parts, Reply, encode_reply, in_parts
 from shared.sealing import Sealer, Unsealable
 from workers.answers import AnswerStore, Result
+from workers.mirror import NO_MIRROR, Mirror
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +27,16 @@ class Outbox:
 
     Args:
         endpoints: by name.
+        mirror: is told of every job that has ended.
     """
 
-    def __init__(self, answers: AnswerStore, endpoints: Mapping[str, Endpoint], sealer: Sealer) -> None:
+    def __init__(
+        self, answers: AnswerStore, endpoints: Mapping[str, Endpoint], sealer: Sealer, mirror: Mirror = NO_MIRROR
+    ) -> None:
         self._answers = answers
         self._endpoints = endpoints
         self._sealer = sealer
+        self._mirror = mirror
         self._results: dict[str, Result] = {}
 
     def put(self, job_id: str, result: Result) -> None:
@@ -41,6 +46,7 @@ class Outbox:
     def take(self, messages: Sequence[dramatiq.Message[Any]]) -> list[tuple[str, bytes]]:
         """Store the results of these messages and return the replies, parts first. What ended without a result failed here."""
         results = [self._results.pop(message.message_id, None) or self._failure(message) for message in messages]
+        self._mirror.ended(messages, results)
         known = [result for result in results if result is not None]
         answers = iter(self._answers.done(known) if known else ())
         if known:
