@@ -44,7 +44,7 @@ def extension(endpoint: Endpoint, detail: Detail = Detail.OUTLINE_AND_EXAMPLE) -
     if not endpoint.listed:
         raise ValueError(f"{endpoint.name} is unlisted: its challenge must not carry the bazaar extension")
     output: dict[str, Any] = {"type": "json"}
-    output_properties: dict[str, Any] = {"type": {"type": "string"}}
+    output_properties: dict[str, Any] = {"type": {"type": "string"}, "example": {"type": "object"}}
     if detail is Detail.OUTLINE_AND_EXAMPLE:
         output["example"] = endpoint.example.response
     if detail is not Detail.NOTHING:
