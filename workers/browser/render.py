@@ -223,7 +223,7 @@ class _Rendering:
     def _check_size(self) -> None:
         response = self._page.response
         if self._job.exhausted == "too_many_bytes" and response is not None and not response.is_loaded:
-            raise verdicts.failed("too_large")
+            raise verdicts.failed("too_large", is_final=True)
 
     def _check_stop(self) -> None:
         stop = self._page.stop
@@ -232,7 +232,7 @@ class _Rendering:
         if stop.done() and stop.result() is Stop.CRASHED:
             raise verdicts.failed("page_crashed")
         if stop.done() and stop.result() is Stop.LOOPED:
-            raise verdicts.failed("too_many_redirects")
+            raise verdicts.failed("too_many_redirects", is_final=True)
 
     def _within(self, limit_s: float) -> float:
         """So many seconds, or what is left of them."""

@@ -57,15 +57,14 @@ _DETAILS = {
 _TEXTS = ("text/", "application/xhtml", "application/xml", "application/json", "application/rss", "application/atom")
 
 
-_FINAL = frozenset({"too_large", "too_many_redirects"})
-"""Reasons that say what the page is. It is the same page when it is asked for again."""
-_NOTHING_TO_SHOW = frozenset({"", "ERR_ABORTED"})
-"""A download, which has no error, and a response without a body (204)."""
-
-
 def failed(reason: str, *, is_final: bool = False) -> UpstreamFailed:
-    """The failure with this reason. Some are final whatever `is_final` says."""
-    return UpstreamFailed(_DETAILS[reason], reason=reason, is_final=is_final or reason in _FINAL)
+    """The failure with this reason.
+
+    Args:
+        is_final: it is known what the page is, and it is the same when it is asked for again. What a page shows whose process
+            has just been killed is never final: its navigation is aborted, or it is blank.
+    """
+    return UpstreamFailed(_DETAILS[reason], reason=reason, is_final=is_final)
 
 
 def of_error(error: str, url: str, job: Job) -> JobFailure:
@@ -79,9 +78,9 @@ def of_error(error: str, url: str, job: Job) -> JobFailure:
     if name.startswith(("ERR_TUNNEL_", "ERR_PROXY_")) and (refused := _refusal(url, job)):
         return refused
     if job.exhausted == "too_many_bytes":
-        return failed("too_large")
+        return failed("too_large", is_final=True)
     reason = next((reason for beginning, reason in _BY_ERROR if name.startswith(beginning)), "not_a_page")
-    return failed(reason, is_final=name in _NOTHING_TO_SHOW)
+    return failed(reason, is_final=name in ("", "ERR_TOO_MANY_REDIRECTS"))
 
 
 def of_document(page: Page, job: Job) -> JobFailure | None:
@@ -91,7 +90,7 @@ def of_document(page: Page, job: Job) -> JobFailure | None:
         # Why it could not be loaded is not told of navigations that the page itself began, but by the proxy's refusals.
         return _refusal(document.unreachable, job) or failed("connection_refused")
     if not document.url.startswith(("http://", "https://")) or response is None:
-        return failed("not_a_page", is_final=True)  # blob: and about:blank replace a page as if nothing had happened
+        return failed("not_a_page")  # blob: and about:blank replace a page as if nothing had happened
     if _is_refusal(response.url, response.status, response.mime, job):
         return _refusal(response.url, job)
     if response.failure:
