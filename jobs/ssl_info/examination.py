@@ -84,6 +84,14 @@ def preload() -> None:
     public_authorities()
 
 
+def example() -> Question:
+    """A chain that can be examined on any machine: a public authority's own certificate."""
+    from OpenSSL import crypto
+
+    der = crypto.dump_certificate(crypto.FILETYPE_ASN1, public_authorities()[0])
+    return Question(host="shop.example", chain=[der], authorities=b"", now_s=0)
+
+
 def calculate(argument: bytes) -> bytes:
     """Examine a Question and return its Findings, both as MessagePack. Raises UpstreamFailed."""
     question = msgspec.msgpack.decode(argument, type=Question)
