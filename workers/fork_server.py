@@ -32,7 +32,6 @@ from shared.pools import Pool
 from workers import child
 from workers.confinement.child import Confinement
 from workers.confinement.layers import Layers
-from workers.confinement.server import confine_server
 
 log = logging.getLogger(__name__)
 
@@ -225,11 +224,11 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    _load([Pool(name) for name in sys.argv[1:]])
+    _load([pool for pool in Pool if pool in sys.argv[1:]])
     _forbid_threads()
     gc.collect()
     gc.freeze()  # a garbage collection in a child would copy the shared memory
-    confinement = Confinement.prepared(confine_server())
+    confinement = Confinement.prepared()
     control.sendall(msgspec.msgpack.encode(confinement.layers))
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, 1 + _NUMBER.size, 3)

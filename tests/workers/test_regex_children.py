@@ -82,7 +82,7 @@ def test_the_fork_server_has_one_thread(pool: ChildPool) -> None:
     """V8 starts none of its own there: what a fork would leave behind, a child could wait for."""
     ask(pool, "a", "a")
     assert pool._fork_server._running is not None
-    assert len(os.listdir(f"/proc/{pool._fork_server._running[0].pid}/task")) == 1
+    assert len(os.listdir(f"/proc/{pool._fork_server._running.process.pid}/task")) == 1
 
 
 def test_many_catastrophic_patterns_at_once(pool: ChildPool) -> None:
