@@ -279,10 +279,9 @@ class ChildPool:
         self._of_thread.taken_s = 0.0
         return taken
 
-    @property
-    def layers(self) -> Layers | None:
-        """What confines the children; None until the fork server has said so."""
-        return self._fork_server.layers
+    def confinement(self) -> Layers | None:
+        """What confines the children; None while that is not known. It waits for nothing."""
+        return self._fork_server.confinement()
 
     def start(self, size: int, pools: Collection[Pool] = ()) -> None:
         """Start the fork server. Each child is forked when it is first needed.

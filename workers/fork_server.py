@@ -106,6 +106,18 @@ class ForkServer:
         with self._lock:
             self._start()
 
+    def confinement(self) -> Layers | None:
+        """What confines the children; None while the process loads, and while it cannot be started. It waits for nothing."""
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._running is not None:
+                    self._await_ready(give_up_at=0.0)
+            except (TimeoutError, ForkServerFailure):
+                return None
+            finally:
+                self._lock.release()
+        return self.layers
+
     def fork(self, give_up_at: float = math.inf) -> ForkedChild:
         """Fork a child. A fork server that has ended, which nothing should cause, is restarted.
 

@@ -9,7 +9,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -235,8 +235,8 @@ def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
 class SharedChildren(ChildPool):
     """Children that outlive their worker: starting their fork server takes longer than most tests."""
 
-    def start(self, size: int) -> None:
-        """The first worker starts them."""
+    def start(self, size: int, pools: Collection[Pool] = ()) -> None:
+        """The first worker starts them, for the calls of all."""
         if not self._size:
             super().start(size)
 
