@@ -28,8 +28,8 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tup
 def redact_logs() -> None:
     """Redact logs, and disable core dumps and tracing, in this process and the ones that it forks.
 
-    A second call changes nothing. Other processes of its user, a child that was taken over among them, cannot read its memory and
-    environment then.
+    A second call changes nothing. Other processes of its user, a child that was taken over among them, cannot read its memory
+    and environment then.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
