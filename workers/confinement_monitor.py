@@ -12,6 +12,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from shared.confinement_notes import KEY, NOTED_EVERY_S, note
+from shared.pools import POOLS, Pool
 from shared.streams import STARTING
 from workers.confinement.layers import Layers
 
@@ -21,7 +22,7 @@ _LOOK_AGAIN_S = 0.1
 
 
 class ConfinementMonitor:
-    """Watches until the layers are known, and notes what is missing from then on.
+    """Watches until the fork server is ready and its layers are known, and notes what is missing from then on.
 
     Args:
         layers: what is known now.
@@ -35,24 +36,23 @@ class ConfinementMonitor:
         self._is_strict = is_strict
         self._has_ended = threading.Event()
         self._known: Layers | None = None
-        self._is_started = False
 
     def start(self) -> None:
         """Begin, for a worker that has children."""
-        self._is_started = True
+        self._known = self._layers()
         threading.Thread(target=self._watch, name="confinement", daemon=True).start()
 
     def close(self) -> None:
         """Stop. What was noted expires."""
         self._has_ended.set()
 
-    def unavailable_reason(self) -> str:
-        """Why this worker runs no jobs, "" when it does."""
-        if not self._is_strict or not self._is_started:
+    def unavailable_reason(self, queue_name: str) -> str:
+        """Why this worker runs no jobs of a pool, "" when it does. Until its fork server is ready, they would be late."""
+        if not POOLS[Pool(queue_name)].needs_children:
             return ""
         if self._known is None:
             return STARTING
-        return "" if self._known.seccomp else UNCONFINED
+        return UNCONFINED if self._is_strict and not self._known.seccomp else ""
 
     def _watch(self) -> None:
         while self._known is None:

@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 START_LIMIT_S = 60.0
 """Seconds within which the process must have loaded everything, on a busy machine: it takes two of CPU time."""
+START_AGAIN_S = 1.0
 ANSWER_LIMIT_S = 10.0
 """Seconds within which it must have forked a child, or told an exit code."""
 
@@ -100,6 +101,7 @@ class ForkServer:
         """What confines the children. None until the process is ready."""
         self._lock = threading.Lock()
         self._running: _Running | None = None
+        self._start_again_at = 0.0
 
     def start(self) -> None:
         """Start the process without waiting for it. Raises ForkServerFailure."""
@@ -107,13 +109,16 @@ class ForkServer:
             self._start()
 
     def confinement(self) -> Layers | None:
-        """What confines the children; None while the process loads, and while it cannot be started. It waits for nothing."""
+        """What confines the children; None until the process is ready, which it starts if none runs. It waits for nothing."""
         if self._lock.acquire(blocking=False):
             try:
-                if self._running is not None:
+                if self._running is not None or time.monotonic() >= self._start_again_at:
                     self._await_ready(give_up_at=0.0)
-            except (TimeoutError, ForkServerFailure):
+            except TimeoutError:
                 return None
+            except ForkServerFailure as failure:
+                log.error("%s", failure)
+                self._start_again_at = time.monotonic() + START_AGAIN_S
             finally:
                 self._lock.release()
         return self.layers

@@ -164,7 +164,9 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         ],
         outbox=outbox,
         batched={pool for pool, policy in POOLS.items() if policy.is_batched},
-        unavailable_reason=lambda queue: port_monitor.unavailable_reason(queue) or confinement.unavailable_reason(),
+        unavailable_reason=lambda queue: (
+            port_monitor.unavailable_reason(queue) or confinement.unavailable_reason(queue)
+        ),
     )
     hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
     declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations, mirror))

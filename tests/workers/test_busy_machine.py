@@ -23,6 +23,7 @@ from jobs.catalogue import BY_NAME
 from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
+from tests.workers.warm_pool import warm_pool
 from workers import children
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
@@ -78,8 +79,7 @@ def how_it_ended(pool: ChildPool, work: Work, limit_s: float) -> str:
 def test_short_calls_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every endpoint and calculation that runs in children, again and again: none is too much, and none fails."""
     monkeypatch.setattr(children, "RECYCLE_AFTER", 20)  # first calls of new children are among them
-    pool = ChildPool()
-    pool.start(2)
+    pool = warm_pool(2)
     try:
         for work, limit_s in WORKS:
             assert how_it_ended(pool, work, limit_s) == "answered", work.name

@@ -186,6 +186,7 @@ def main(options: list[str]) -> None:
     if "no-landlock" in options:
         landlock.version = lambda: 0
     if "open" in options:
+        fork_server.redact_logs = lambda: None  # it forbids tracing
         child.confine_server = lambda: Layers(False, 0, False, False)
         child.Confinement.enter = lambda self: None  # type: ignore[method-assign]
     fork_server.main()
