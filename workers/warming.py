@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import encodings
 import gc
 import importlib
+import pkgutil
 from collections.abc import Collection, Iterator
-from encodings.aliases import aliases
 
 import msgspec
 
-from jobs import calculations
 from jobs.catalogue import CATALOGUE
 from jobs.ports import Context
 from shared.endpoint import Endpoint
 from shared.pools import Pool
 from workers.execute import calculate, execute
 
-_LAZY = ("_strptime", "encodings.idna", "encodings.punycode", "stringprep", "unicodedata", "zoneinfo")
+_LAZY = ("_strptime", "stringprep", "unicodedata", "zoneinfo")
 """Modules that the standard library imports inside functions."""
 
 _PAGE = """<!doctype html><html lang="en">
@@ -46,18 +46,18 @@ _CATALOG = b"""{"x402Version": 2, "items": [{"resource": "https://shop.example/t
 def warm(pools: Collection[Pool]) -> None:
     """Load and run what the children of these pools need; of all pools when none is named."""
     served = tuple(pools) or tuple(Pool)
-    calculations.preload()
     for name in _LAZY:
         importlib.import_module(name)
-    for name in {*aliases.values()}:
-        with contextlib.suppress(LookupError):  # those of another operating system
-            codecs.lookup(name)
+    for module in pkgutil.iter_modules(encodings.__path__):
+        with contextlib.suppress(ImportError, LookupError):  # those of another operating system
+            importlib.import_module(f"encodings.{module.name}")
+            codecs.lookup(module.name)
     for endpoint in isolated(served):
         execute(endpoint, msgspec.json.encode(endpoint.example.request), Context(payer=""))
     for name, argument in examples(served):
         calculate(name, argument)
     if Pool.FAST in served:
-        _warm_engines()
+        _warm_more()
     gc.collect()
 
 
@@ -97,10 +97,14 @@ def examples(pools: Collection[Pool]) -> Iterator[tuple[str, bytes]]:
         yield compare.NAME, encode(compare.Texts("green tea\nis 4 dollars\n", "green tea\nis 5 dollars\nnow\n"))
 
 
-def _warm_engines() -> None:
+def _warm_more() -> None:
+    """What the examples of the pool `fast` do not load."""
     from phonenumbers import PhoneMetadata
 
+    from jobs.faker.allowlist import METHODS
+    from jobs.faker.records import SEEDED_REFERENCE, records
     from jobs.regex_test.matching import isolate
 
     PhoneMetadata.load_all()
+    records({name: name for name in METHODS}, 1, seed=1, now=SEEDED_REFERENCE)
     isolate().close()  # it has a thread, which a forked process would not have

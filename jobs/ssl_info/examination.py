@@ -77,13 +77,6 @@ class Findings(msgspec.Struct, frozen=True):
     chain: Sequence[Link]
 
 
-def preload() -> None:
-    """Load what every child needs, before it is forked."""
-    import cryptography.x509  # noqa: F401
-
-    public_authorities()
-
-
 def example() -> Question:
     """A chain that can be examined on any machine: a public authority's own certificate."""
     from OpenSSL import crypto
