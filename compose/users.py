@@ -88,6 +88,9 @@ def share_files(accounts: Accounts, var: Path, made: Mapping[str, str]) -> None:
         if name == f"{PREFIX}KEY_FILE":
             os.chown(path, 0, accounts.service.gid)
             Path(path).chmod(0o440)
+        elif name == f"{PREFIX}METRICS_DIR":  # the facilitator counts nothing
+            Path(path).mkdir(mode=0o700, exist_ok=True)
+            os.chown(path, accounts.service.uid, accounts.service.gid)
         elif name.endswith("_SETTLER_KEY_FILE"):
             os.chown(path, accounts.facilitator.uid, accounts.facilitator.gid)
             Path(path).chmod(0o400)

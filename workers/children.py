@@ -74,7 +74,7 @@ class Lost(ChildFailure):
     """The child ended, and not because of the work as far as is known."""
 
 
-_KILLED: dict[type[Exception], str] = {Exhausted: "exhausted", Lost: "lost"}
+_KILLED: dict[type[Exception], str] = {Exhausted: "exhausted", Forbidden: "forbidden", Lost: "lost"}
 """What metrics call the reason of a child's end. Otherwise nobody waited any more."""
 
 

@@ -105,18 +105,23 @@ def test_each_process_refuses(module: str) -> None:
 @as_root
 def test_keys_are_readable_for_those_who_need_them(tmp_path: Path) -> None:
     """The sealing key for a group that cannot change it, the settlers' for one user; files of the operator stay as they are."""
-    made = {"COINSLOT_KEY_FILE": "seal", "COINSLOT_EVM_SETTLER_KEY_FILE": "settler"}
-    for name in (*made.values(), "own"):
+    made = {
+        "COINSLOT_KEY_FILE": "seal",
+        "COINSLOT_EVM_SETTLER_KEY_FILE": "settler",
+        "COINSLOT_METRICS_DIR": "metrics",
+    }
+    for name in ("seal", "settler", "own"):
         (tmp_path / name).write_text("x")
         (tmp_path / name).chmod(0o600)
     service, facilitator = Account("a", 61_200, 61_200, "/"), Account("b", 61_201, 61_201, "/")
 
     share_files(Accounts(service, facilitator), tmp_path, {name: str(tmp_path / path) for name, path in made.items()})
 
-    states = {name: (tmp_path / name).stat() for name in ("seal", "settler", "own")}
+    states = {name: (tmp_path / name).stat() for name in ("seal", "settler", "metrics", "own")}
     assert {name: (state.st_uid, state.st_gid, stat.S_IMODE(state.st_mode)) for name, state in states.items()} == {
         "seal": (0, 61_200, 0o440),
         "settler": (61_201, 61_201, 0o400),
+        "metrics": (61_200, 61_200, 0o700),
         "own": (0, 0, 0o600),
     }
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o711
