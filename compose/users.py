@@ -1,8 +1,8 @@
 """The users of the processes that root starts: COINSLOT_USER, and COINSLOT_FACILITATOR_USER for the one process that has keys
 which can spend.
 
-Root's key files that are made here become readable for those who need them: the sealing key for the group of the API and the
-workers, the settlers' keys for the facilitator's user alone.
+Root's key files that are made here become readable for those who need them: the sealing key and the dashboard's password for the
+group of the API and the workers, the settlers' keys for the facilitator's user alone.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def share_files(accounts: Accounts, var: Path, made: Mapping[str, str]) -> None:
         return
     var.chmod(0o711)
     for name, path in made.items():
-        if name == f"{PREFIX}KEY_FILE":
+        if name in (f"{PREFIX}KEY_FILE", f"{PREFIX}DASHBOARD_PASSWORD_FILE"):
             os.chown(path, 0, accounts.service.gid)
             Path(path).chmod(0o440)
         elif name == f"{PREFIX}METRICS_DIR":  # the facilitator counts nothing
