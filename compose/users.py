@@ -1,7 +1,7 @@
 """The users of the processes that root starts: COINSLOT_USER, and COINSLOT_FACILITATOR_USER for the one process that has keys
 which can spend.
 
-Root's key files that are made here become readable for those who need them: the sealing key and the dashboard's password for the
+Key files that are made here become readable for those who need them: the sealing key and the dashboard's password for the
 group of the API and the workers, the settlers' keys for the facilitator's user alone.
 """
 
