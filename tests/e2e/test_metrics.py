@@ -78,7 +78,7 @@ def test_the_sums_are_the_journals(service: Any) -> None:
     kinds = [
         *[(rich, "echo", {"message": "a"})] * 6,
         (rich, "faker", {"template": {"a": "person.firstName"}}),
-        (rich, "rss", {"url": "https://no-such-host.example.com:8443/"}),
+        (rich, "rss", {"url": "https://feeds.example.com/"}),  # nobody listens on its port 443
         (poor, "echo", {"message": "a"}),
         (poor, "dns", {"domain": "example.com"}),
     ]

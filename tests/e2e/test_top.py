@@ -43,7 +43,7 @@ def test_what_is_piped_is_told_once(service: Any) -> None:
     with buyer(service) as bought:
         bought.call("echo", {"message": "a"})
         with pytest.raises(CoinslotError) as failed:
-            bought.call("rss", {"url": "https://no-such-host.example.com:8443/"})
+            bought.call("rss", {"url": "https://feeds.example.com/"})
     assert failed.value.charged is True
     ended = subprocess.run(TOP, env=environment(service), capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
