@@ -18,6 +18,7 @@ from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.metrics import metrics
+from shared.process_user import refuse_root
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def application() -> Rsgi:
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
     settings = Settings.from_env(os.environ)
+    refuse_root(settings)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

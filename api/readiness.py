@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from api.causes import Cause
 from api.payment.rails import ConfiguredRail
 from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
+from shared import confinement_notes
 from shared.endpoint import Endpoint
 from shared.pool_states import PoolState
 from shared.pools import Pool
@@ -25,6 +27,7 @@ _NOT_READY = frozenset((Cause.NO_WORKER.reason, Cause.QUEUE_UNREADABLE.reason, S
 
 PORT_SENTENCES = {
     "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
+    "unconfined_children": "this kernel does not filter system calls (seccomp), which COINSLOT_PRODUCTION=1 asks for",
     "browser_not_started": "the browser cannot be started. The worker's log says why",
 }
 """What a port's reason means to the operator."""
@@ -81,7 +84,7 @@ class Readiness:
             "ok": any(rails) and any(pools) and has_all_else,
             "checks": checks,
             "reasons": reasons,
-            "notices": self._notices(reasons),
+            "notices": [*self._notices(reasons), *await self._confinement()],
         }
 
     async def checks(self) -> tuple[dict[str, bool], dict[str, str]]:
@@ -106,6 +109,14 @@ class Readiness:
             for pool, names in self._sold.items()
             if (reason := reasons.get(_workers(pool)))
         ]
+
+    async def _confinement(self) -> list[str]:
+        """A sentence for each machine that confines children with less than it could."""
+        try:
+            notes = await self._queue.call("HVALS", confinement_notes.KEY)
+        except (RedisLost, RedisRefused):
+            return []
+        return confinement_notes.sentences(notes, time.time())
 
 
 def _unavailable_reason(state: PoolState | None) -> str:

@@ -25,8 +25,9 @@ from typing import TextIO
 
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
 from compose.sandbox.child import tethered
+from compose.users import Account, Accounts, accounts
 from shared.logs import Formatter, LogFormat
-from shared.settings import PREFIX
+from shared.settings import PREFIX, InvalidSetting, Settings
 
 STEADY_S = 10.0
 """A process that ran for this long is started again at once."""
@@ -63,8 +64,9 @@ STOP_NOW_TIMEOUT_S = 3.0
 class SupervisedProcess:
     """One process, which is started again when it ends."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, account: Account | None = None) -> None:
         self.name = line.name
+        self._account = account
         self._line = line
         self._process: asyncio.subprocess.Process | None = None
         self._pause_s = 0.0
@@ -103,10 +105,11 @@ class SupervisedProcess:
             self._process = await asyncio.create_subprocess_exec(
                 *tethered(),
                 *self._line.command,
-                env={**_environment(), **self._line.environment},
+                env={**_environment(self._account), **self._line.environment},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=sys.stderr,
                 process_group=0,  # Ctrl-C in a terminal reaches this process only
+                **(self._account.options if self._account else {}),
             )
         except OSError as error:
             return f"could not be started ({error.strerror})"
@@ -123,12 +126,12 @@ class SupervisedProcess:
                 os.kill(self._process.pid, number)
 
 
-async def run(lines: Sequence[Line]) -> None:
+async def run(lines: Sequence[Line], users: Accounts) -> None:
     """Run all processes until a signal, then stop them."""
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, STOP_NOW):
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
-    kept = [SupervisedProcess(line) for line in lines]
+    kept = [SupervisedProcess(line, users.of(line.name)) for line in lines]
     named = {stage.name for stage in STAGES}
     async with asyncio.TaskGroup() as tasks:
         for one in kept:
@@ -140,10 +143,11 @@ async def run(lines: Sequence[Line]) -> None:
             await asyncio.gather(*(one.stop(stage.stop_timeout_s) for one in members))
 
 
-def _environment() -> dict[str, str]:
+def _environment(account: Account | None) -> dict[str, str]:
     # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    home = {"HOME": account.home} if account else {}
+    return {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **home}
 
 
 async def _is_set_within(event: asyncio.Event, limit_s: float) -> bool:
@@ -173,10 +177,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         lines = scaled(read_procfile(arguments.procfile), parse_scale(arguments.scale))
-    except InvalidProcfile as error:
+        users = accounts(Settings.from_env(os.environ))
+    except (InvalidProcfile, InvalidSetting) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1
-    asyncio.run(run(lines))
+    asyncio.run(run(lines, users))
     return 0
 
 

@@ -33,6 +33,7 @@ from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.sandbox.child import StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
+from compose.users import Accounts, accounts, share_files
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
 
@@ -60,10 +61,11 @@ def main(argv: list[str] | None = None) -> int:
     try:
         scale = parse_scale(arguments.scale)
         scaled(read_procfile(), scale)  # report a mistake before anything is started
+        users = accounts(Settings.from_env(os.environ))
         with embed(os.environ, var) as embedded:
             metrics = _metrics(embedded.settings, scale)
             has_dashboard = scale.get("dashboard", 1) > 0
-            with _services(embedded, var, scale) as (services, notices):
+            with _services(embedded, var, scale, users) as (services, notices):
                 answers = _prove(embedded) if embedded.sandbox_file else {}
                 _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
@@ -100,7 +102,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _services(
-    embedded: Embedded, var: Path, scale: Mapping[str, int]
+    embedded: Embedded, var: Path, scale: Mapping[str, int], users: Accounts
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
     """Start the processes of the Procfile and wait until they are ready. They have their own session, so that Ctrl-C reaches
     only this process. Their stdout has a line for each process that ended. Yields /readyz's notices beside their supervisor."""
@@ -110,6 +112,7 @@ def _services(
         _require_free(
             settings.dashboard_host, settings.dashboard_port, "COINSLOT_DASHBOARD_PORT", "COINSLOT_DASHBOARD_HOST"
         )
+    share_files(users, var, embedded.environment)
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
     command = [*tethered(), sys.executable, "-m", "compose.processes"]

@@ -12,6 +12,7 @@ from granian.server import Server
 
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
+from shared.process_user import refuse_root
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def application() -> Litestar:
 def main() -> None:
     """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
     settings = Settings.from_env(os.environ)
+    refuse_root(settings)
     # Until granian's worker has loaded its app, it has its master's handlers: it would ignore a SIGTERM for 40 s.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     Server(

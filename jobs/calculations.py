@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from jobs.faker import records
-from jobs.page import article, compare, read_page, read_text
+from jobs.page import compare, read_page, read_text
 from jobs.rss import reading as feed_reading
 from jobs.ssl_info import examination
 from jobs.x402_discover import reading as discovery_reading
@@ -32,13 +31,3 @@ _MODULES: tuple[Calculation, ...] = (
 
 CALCULATIONS: Mapping[str, Callable[[bytes], bytes]] = {module.NAME: module.calculate for module in _MODULES}
 """The function of each calculation, by name."""
-
-
-def preload() -> None:
-    """Import the libraries of calculations and handlers. Only the fork server calls this, before it forks children."""
-    import lxml.etree  # type: ignore[import-untyped]  # noqa: F401
-    import rapidfuzz.distance  # noqa: F401
-
-    article.preload()
-    records.preload()
-    examination.preload()

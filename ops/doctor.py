@@ -20,6 +20,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
 from ops.asking import api_place, asked
+from shared import confinement_notes
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
@@ -58,6 +59,7 @@ def report(settings: Settings, environment: Mapping[str, str], *, as_json: bool)
 def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     """Run all checks."""
     yield from _names(settings, environment)
+    yield from _users(settings)
     yield from _key_files(settings)
     yield from _redis("ledger", settings.ledger_url, _check_ledger)
     yield from _redis("queue", settings.queue_url, _check_queue)
@@ -80,6 +82,15 @@ def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield Finding("ok", "settings", f"all can be read, {set_here} are set")
     if not settings.production:
         yield Finding("warn", "settings", f"{PREFIX}PRODUCTION is not 1: sandbox settings are accepted")
+
+
+def _users(settings: Settings) -> Findings:
+    if not settings.user:
+        yield Finding("warn", "users", f"{PREFIX}USER is not set: what root starts runs as root")
+    elif not settings.facilitator_user:
+        yield Finding("warn", "users", f"{PREFIX}FACILITATOR_USER is not set: the API's user reads the settlers' keys")
+    else:
+        yield Finding("ok", "users", f"{settings.user} serves, and {settings.facilitator_user} settles")
 
 
 def _key_files(settings: Settings) -> Findings:
@@ -117,10 +128,12 @@ def _dashboard_password(path: Path) -> Finding:
 
 
 def _private(about: str, path: Path) -> Finding:
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & 0o077:
+    state = path.stat()
+    mode = stat.S_IMODE(state.st_mode)
+    if mode & 0o077 and not (mode == 0o440 and state.st_uid == 0):
         return Finding("fail", about, f"{path} can be read by others (mode {mode:03o}): chmod 600 {path}")
-    return Finding("ok", about, f"{path} is readable for its owner alone")
+    who = "root and one group" if mode & 0o040 else "its owner"
+    return Finding("ok", about, f"{path} is readable for {who} alone")
 
 
 def _redis(about: str, url: str, check: Callable[[str, redis.Redis], Findings]) -> Findings:
@@ -149,6 +162,7 @@ def _check_queue(about: str, client: redis.Redis) -> Findings:
     offset = time.time() - (seconds + micros / 1e6)
     level: Literal["ok", "fail"] = "ok" if abs(offset) < MOST_OFFSET_S else "fail"
     yield Finding(level, "clock", f"{offset:+.3f} s beside the queue's")
+    yield from _confinement(cast(list[bytes], client.hvals(confinement_notes.KEY)))
     for pool, state in pool_states(cast(list[Any], client.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))).items():
         if not state.workers:
             yield Finding("warn", f"workers of {pool}", "none is alive")
@@ -159,6 +173,13 @@ def _check_queue(about: str, client: redis.Redis) -> Findings:
             yield Finding(
                 "ok", f"workers of {pool}", f"{state.available} alive, {state.running} jobs run, {waiting} wait"
             )
+
+
+def _confinement(notes: list[bytes]) -> Findings:
+    lacking = confinement_notes.sentences(notes, time.time())
+    yield from (Finding("warn", "confinement", sentence) for sentence in lacking)
+    if not lacking:
+        yield Finding("ok", "confinement", "no worker has noted that its children lack a layer")
 
 
 def _check_policy(about: str, client: redis.Redis) -> Findings:

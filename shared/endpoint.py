@@ -129,7 +129,7 @@ class Endpoint:
         run: the handler, a pure function of the decoded request and the pool's Context.
         exhausted: for CPU work on hostile input. The handler then runs in a child process, and this function makes the answer
             when that child had to be killed.
-        child_limit_s: seconds after which the child is killed.
+        child_limit_s: seconds of CPU time after which the child is killed. Until the deadline it may take longer.
         is_long: for an endpoint without `exhausted`: whether a request calculates for more than some milliseconds. Such a
             request runs in a child, because in a thread it would delay others. If it is killed, the deadline is exceeded.
         subject: for an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that

@@ -8,6 +8,7 @@ written unchanged, because they contain no values of callers.
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import resource
 import sys
@@ -19,12 +20,20 @@ from typing import Any
 
 OURS = ("api", "workers", "shared", "jobs", "facilitator")
 
+_PR_SET_DUMPABLE = 4
+
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
 def redact_logs() -> None:
-    """Redact logs and disable core dumps, in this process and the ones that it forks. A second call changes nothing."""
+    """Redact logs, and disable core dumps and tracing, in this process and the ones that it forks.
+
+    A second call changes nothing. Other processes of its user, a child that was taken over among them, cannot read its memory
+    and environment then.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     logging.setLogRecordFactory(redacted_record)
     logging.raiseExceptions = False  # logging would print a record that it cannot format, with its arguments
     sys.excepthook = lambda kind, error, trace: _tell(error)

@@ -119,7 +119,8 @@ class Metrics:
 
     @_harmless
     def child_killed(self, series: Series, reason: str) -> None:
-        """Count a child process that ended with its call: `exhausted`, `lost`, or `late` when nobody waited any more."""
+        """Count a child process that ended with its call: `exhausted`, `forbidden`, `lost`, or `late` when nobody waited
+        any more."""
         series.child_kills(reason).inc()
 
     @_harmless

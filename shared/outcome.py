@@ -4,7 +4,8 @@
     ├── InvalidInput           400: the request is invalid, which only the job could find out (else it is refused unpaid)
     │   └── BlockedAddress     400: it leads to an address that is not public
     ├── UpstreamFailed         502: another system failed, or its last word is no; the endpoint documents every `reason`
-    └── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
+    ├── DeadlineExceeded       504: the job was stopped, or would have started, after its deadline
+    └── Forbidden              500: the job did what no calculation does, and is not run again
 
     Unstoppable                the work goes on in a thread that nothing can stop, so the child process must end
 
@@ -65,6 +66,10 @@ class DeadlineExceeded(JobFailure):
 
     code = "deadline_exceeded"
     retryable = True
+
+
+class Forbidden(JobFailure):
+    """The child process of the job was killed for a system call. What took it over once would do it again."""
 
 
 class Unstoppable(BaseException):

@@ -97,6 +97,11 @@ class Settings:
     rpc_hedge: bool = False
     """Whether a slow node's question is put to the next one too, before the first has answered. It costs calls of your plan."""
 
+    user: str = ""
+    """User of the API and the workers when root starts the service: a name, or a number without an entry in /etc/passwd."""
+    facilitator_user: str = ""
+    """The same of our facilitator, the only process that reads the settlers' keys. Empty: as COINSLOT_USER."""
+
     production: bool = False
     """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
     dns_server: str = ""
@@ -232,6 +237,8 @@ def _check(name: str, value: object) -> None:
         case str() if name == "EXTRA_HOSTS":
             are_all = all(re.fullmatch(_HOST, host.strip(), re.ASCII) for host in value.split(","))
             _require(are_all, name, "be names of hosts without ports, separated by commas")
+        case str() if name.endswith("USER"):
+            _require(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}", value, re.ASCII) is not None, name, "be a user")
         case str() if name == "CONTACT":
             is_one = re.fullmatch(_MAILTO, value, re.ASCII) is not None or _is_address(value, ("https",))
             _require(is_one, name, "be mailto: and a mail address, or an https address")

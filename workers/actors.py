@@ -18,11 +18,12 @@ from shared.failpoints import reach
 from shared.logs import JobIds, call_ids
 from shared.message import Arguments, open_arguments
 from shared.metrics import metrics
-from shared.outcome import DeadlineExceeded, Failed, Ok, Outcome, failed
+from shared.outcome import DeadlineExceeded, Failed, Forbidden, Ok, Outcome, failed
 from shared.sealing import Sealer, Unsealable
+from workers import children
 from workers.answers import Result
 from workers.child import Work
-from workers.children import ChildPool, Exhausted, Lost
+from workers.children import FORBIDDEN, ChildPool, Exhausted, Lost
 from workers.execute import decode_request, execute, observe
 from workers.mirror import NO_MIRROR, Mirror
 from workers.observations import Observation, ObservationStore
@@ -121,9 +122,7 @@ class JobRunner:
             return execute(self._endpoint, arguments.body, Context(payment.payer, self._services.ports, payment))
         work = Work(self._endpoint.name, payment.payer, arguments.body, payment)
         try:
-            answer = self._services.children.call(
-                work, limit_s=min(self._endpoint.child_limit_s, left_s), wait_s=left_s
-            )
+            answer = self._services.children.call(work, limit_s=self._endpoint.child_limit_s, wait_s=left_s)
             return outcome.decode(answer)
         except TimeoutError:
             return failed(DeadlineExceeded("The call took too long, or waited too long to be started."))
@@ -132,6 +131,8 @@ class JobRunner:
                 return failed(DeadlineExceeded("The call took too long."))
             request = decode_request(self._endpoint, arguments.body)
             return Ok(msgspec.json.encode(self._endpoint.exhausted(request)))
+        except children.Forbidden:
+            return failed(Forbidden(FORBIDDEN))
         except Lost:
             return INTERNAL
 

@@ -3,6 +3,7 @@ Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (meas
 
     ChildFailure
     ├── Exhausted      the work was too much: the child was killed at its limit, or ran out of memory or stack
+    ├── Forbidden      the child was killed for a system call that no calculation makes
     └── Lost           the child ended for another reason, or could not be started
     NotStarted         an error in this program: the worker's pools need no children (shared/pools.py)
 """
@@ -10,17 +11,23 @@ Dramatiq's time limit interrupted a C-level loop after 21 s instead of 1 s (meas
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import select
 import signal
 import threading
 import time
+from collections.abc import Collection
+from typing import NoReturn
 
 import msgspec
 
 from shared.metrics import metrics
+from shared.pools import Pool
 from workers.child import EXHAUSTED, HEADER, Work
+from workers.child_output import Output
+from workers.confinement.layers import Layers
 from workers.fair_pool import FairPool
 from workers.fork_server import ForkedChild, ForkServer, ForkServerFailure
 
@@ -31,12 +38,22 @@ START_LIMIT_S = 10.0
 MAX_GROWTH_BYTES = 64 << 20
 """Data that a child may keep from its calls. A child that keeps more is replaced: too little of its memory limit would be left
 for the next call, which would count as exhausted."""
+RECYCLE_AFTER_CPU_S = 15.0
+"""CPU time after which a child is replaced: the kernel ends one that has spent ORPHAN_CPU_S, whoever it works for."""
+MAX_ANSWER_BYTES = 32 << 20
+"""No answer is as long. A child says how long its answer is, and may lie."""
 TRIES = 2
+FORBIDDEN = "The calculation was stopped, because it did what no calculation does. It is not run again."
+"""What the caller is told."""
 
+_PROCESS_CPU_CLOCK = 2
+"""The kernel's clock of the time that a process, as others see it, was running (clock_getcpuclockid(3))."""
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 # The exits of a child that its work broke: its own exit code, an abort in Rust or C, a C stack overflow, a trap in V8.
 _EXHAUSTED_EXITS = (EXHAUSTED, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL)
+
+log = logging.getLogger(__name__)
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -49,11 +66,15 @@ class Exhausted(ChildFailure):
     """The work was too much for one child."""
 
 
+class Forbidden(ChildFailure):
+    """The child made a system call that no calculation makes: its caller's data may have taken it over."""
+
+
 class Lost(ChildFailure):
     """The child ended, and not because of the work as far as is known."""
 
 
-_KILLED: dict[type[Exception], str] = {Exhausted: "exhausted", Lost: "lost"}
+_KILLED: dict[type[Exception], str] = {Exhausted: "exhausted", Forbidden: "forbidden", Lost: "lost"}
 """What metrics call the reason of a child's end. Otherwise nobody waited any more."""
 
 
@@ -61,23 +82,24 @@ class NotStarted(RuntimeError):
     """A call of a pool that was never started, or is closed. Without this error it would wait until its deadline."""
 
 
-class _TimedOut(Exception):
-    """A child has not answered in time."""
-
-
 class Child:
-    """One child process. Not thread-safe: the pool gives it to one caller at a time. Raises Lost when it cannot be forked."""
+    """One child process. Not thread-safe: the pool gives it to one caller at a time.
 
-    def __init__(self, fork_server: ForkServer) -> None:
+    Its limit is CPU time, which the kernel counts and the child cannot change: on a busy machine, work takes long that has
+    hardly begun. Raises Lost when it cannot be forked, and TimeoutError when nobody waits for that any more.
+    """
+
+    def __init__(self, fork_server: ForkServer, give_up_at: float = math.inf) -> None:
         self._calls = 0
         self._data_bytes = 0
         self._fork_server = fork_server
         try:
-            self._process: ForkedChild | None = fork_server.fork()
+            self._process: ForkedChild | None = fork_server.fork(give_up_at)
         except ForkServerFailure as failure:
             raise Lost(str(failure)) from None
         self.pid = self._process.pid
         self._stdin, self._stdout = self._process.requests, self._process.answers
+        self._output = Output(self._process.output)
         # A child that does not read must not block its caller: a pipe takes 64 KB, and a body may be larger.
         os.set_blocking(self._stdin, False)
         self._is_ready = False
@@ -86,7 +108,7 @@ class Child:
         """Run one call and return the encoded Outcome. After an exception the caller must kill the child.
 
         Args:
-            limit_s: seconds of work, counted from when the child is ready.
+            limit_s: seconds of CPU time, counted from when the child is ready.
             give_up_at: monotonic seconds after which nobody waits for the answer.
 
         Raises:
@@ -94,26 +116,26 @@ class Child:
             TimeoutError: nobody waits for the answer any more.
         """
         self._calls += 1
-        deadline = min(time.monotonic() + START_LIMIT_S, give_up_at)
         try:
-            if not self._is_ready:
-                self._read_frame(deadline)
-                self._is_ready = True
-                self._data_bytes = _data_bytes(self.pid)
-            deadline = min(time.monotonic() + limit_s, give_up_at)
+            self._await_ready(give_up_at)
+            limits = _Limits(self.pid, limit_s, give_up_at)
             frame = _encoder.encode(work)
-            self._write(HEADER.pack(len(frame)) + frame, deadline)
-            return self._read_frame(deadline)
-        except _TimedOut:
-            if deadline >= give_up_at:
-                raise TimeoutError("nobody waits any more") from None
-            if not self._is_ready:
-                raise Lost("the child did not start") from None
-            raise Exhausted("the time limit has passed") from None
+            self._write(HEADER.pack(len(frame)) + frame, limits)
+            return self._read_frame(limits)
+        finally:
+            self._output.log(work.name)
+
+    def has_ended(self) -> bool:
+        """Whether the process has ended, so that it cannot take a call."""
+        return self._process is None or _is_readable(self._process.process)
 
     def is_spent(self) -> bool:
         """Whether the child must be replaced although it answered."""
-        return self._calls >= RECYCLE_AFTER or _data_bytes(self.pid) > self._data_bytes + MAX_GROWTH_BYTES
+        return (
+            self._calls >= RECYCLE_AFTER
+            or _data_bytes(self.pid) > self._data_bytes + MAX_GROWTH_BYTES
+            or cpu_time_s(self.pid) > RECYCLE_AFTER_CPU_S
+        )
 
     def kill(self) -> None:
         """Kill the process and wait until it has ended."""
@@ -121,16 +143,29 @@ class Child:
             return
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._process.process, signal.SIGKILL)
-        _wait(self._process.process, select.POLLIN, math.inf)
+        _is_readable(self._process.process, math.inf)
         self._fork_server.reap(self.pid)
-        for descriptor in (self._process.process, self._stdin, self._stdout):
+        for descriptor in (self._process.process, self._stdin, self._stdout, self._process.output):
             os.close(descriptor)
         self._process = None
 
-    def _write(self, content: bytes, deadline: float) -> None:
+    def _await_ready(self, give_up_at: float) -> None:
+        if self._is_ready:
+            return
+        start_by = time.monotonic() + START_LIMIT_S
+        try:
+            self._read_frame(_Limits(self.pid, math.inf, min(start_by, give_up_at)))
+        except TimeoutError:
+            if give_up_at <= start_by:
+                raise
+            raise Lost("the child did not start") from None
+        self._is_ready = True
+        self._data_bytes = _data_bytes(self.pid)
+
+    def _write(self, content: bytes, limits: _Limits) -> None:
         view = memoryview(content)
         while view:
-            _wait(self._stdin, select.POLLOUT, deadline)
+            self._wait(self._stdin, select.POLLOUT, limits)
             try:
                 view = view[os.write(self._stdin, view) :]
             except BlockingIOError:
@@ -138,14 +173,16 @@ class Child:
             except OSError:
                 raise self._ended() from None
 
-    def _read_frame(self, deadline: float) -> bytes:
-        (length,) = HEADER.unpack(self._read(HEADER.size, deadline))
-        return self._read(length, deadline)
+    def _read_frame(self, limits: _Limits) -> bytes:
+        (length,) = HEADER.unpack(self._read(HEADER.size, limits))
+        if length > MAX_ANSWER_BYTES:
+            raise Lost("the child announced an answer that no endpoint gives")
+        return self._read(length, limits)
 
-    def _read(self, size: int, deadline: float) -> bytes:
+    def _read(self, size: int, limits: _Limits) -> bytes:
         chunks: list[bytes] = []
         while size:
-            _wait(self._stdout, select.POLLIN, deadline)
+            self._wait(self._stdout, select.POLLIN, limits)
             chunk = os.read(self._stdout, min(size, 1 << 16))
             if not chunk:
                 raise self._ended()
@@ -153,21 +190,68 @@ class Child:
             size -= len(chunk)
         return b"".join(chunks)
 
+    def _wait(self, descriptor: int, event: int, limits: _Limits) -> None:
+        """Wait for an event, and meanwhile take the child's output, so that it does not wait for somebody to read it."""
+        poll = select.poll()  # select() refuses descriptors above 1023
+        poll.register(descriptor, event)
+        if self._output.is_open:
+            poll.register(self._output.descriptor, select.POLLIN)
+        while True:
+            left_s = limits.left_s()
+            ready = [found for found, _ in poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000)]
+            if self._output.descriptor in ready:
+                self._output.take()
+                if not self._output.is_open:
+                    poll.unregister(self._output.descriptor)
+            if descriptor in ready:
+                return
+            if left_s <= 0:
+                limits.raise_reached()
+
     def _ended(self) -> ChildFailure:
         assert self._process is not None
-        with contextlib.suppress(_TimedOut):
-            _wait(self._process.process, select.POLLIN, time.monotonic() + 1)
-            if self._fork_server.reap(self.pid) in _EXHAUSTED_EXITS:
+        if _is_readable(self._process.process, 1.0):
+            self._output.take()
+            code = self._fork_server.reap(self.pid)
+            if code == -signal.SIGSYS:
+                return Forbidden("the child was killed for a system call")
+            if code in _EXHAUSTED_EXITS:
                 return Exhausted("the work broke the child")
         return Lost("the child ended")
 
 
-def _wait(descriptor: int, event: int, deadline: float) -> None:
-    poll = select.poll()  # select() refuses descriptors above 1023
-    poll.register(descriptor, event)
-    left_s = deadline - time.monotonic()
-    if not poll.poll(None if left_s == math.inf else max(0.0, left_s) * 1000):
-        raise _TimedOut
+class _Limits:
+    """How long a caller waits for a child: the child's CPU time from now on, and the time of day."""
+
+    def __init__(self, pid: int, limit_s: float, give_up_at: float) -> None:
+        self._pid = pid
+        self._cpu_until = cpu_time_s(pid) + limit_s
+        self._give_up_at = give_up_at
+
+    def left_s(self) -> float:
+        """Seconds that certainly remain. The CPU time passes no faster than the time of day, as the child has one thread that
+        calculates; with more, a limit is found late."""
+        return min(self._cpu_until - cpu_time_s(self._pid), self._give_up_at - time.monotonic())
+
+    def raise_reached(self) -> NoReturn:
+        """Say which limit was reached first."""
+        if cpu_time_s(self._pid) >= self._cpu_until:
+            raise Exhausted("the CPU time is spent")
+        raise TimeoutError("nobody waits any more")
+
+
+def cpu_time_s(pid: int) -> float:
+    """The CPU time that a process has spent; 0 when it is gone. Any user may ask, and the process cannot change it."""
+    try:
+        return time.clock_gettime((~pid << 3) | _PROCESS_CPU_CLOCK)
+    except OSError:
+        return 0.0
+
+
+def _is_readable(descriptor: int, within_s: float = 0.0) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(None if within_s == math.inf else within_s * 1000))
 
 
 def _data_bytes(pid: int) -> int:
@@ -195,12 +279,18 @@ class ChildPool:
         self._of_thread.taken_s = 0.0
         return taken
 
-    def start(self, size: int) -> None:
+    def confinement(self) -> Layers | None:
+        """What confines the children; None while that is not known. It waits for nothing."""
+        return self._fork_server.confinement()
+
+    def start(self, size: int, pools: Collection[Pool] = ()) -> None:
         """Start the fork server. Each child is forked when it is first needed.
 
         Args:
             size: number of children: the cores to spend on hostile work.
+            pools: whose calls they run; all when none is named.
         """
+        self._fork_server.pools = pools
         with contextlib.suppress(ForkServerFailure):  # the first call tries again, and raises Lost
             self._fork_server.start()
         for _ in range(size):
@@ -211,13 +301,14 @@ class ChildPool:
         """Run one call. When its child is lost, run it once more in another child.
 
         Args:
-            limit_s: seconds of work after which the child is killed.
-            wait_s: seconds to wait for a free child.
+            limit_s: seconds of CPU time after which the child is killed.
+            wait_s: seconds to wait for a free child and its answer. On a busy machine this is much more than `limit_s`.
 
         Raises:
             Exhausted: the work was too much for one child.
+            Forbidden: the child was killed for a system call. The work is not run again.
             Lost: every child that ran it was lost.
-            TimeoutError: no child became free early enough. Work that had less time than its limit is not exhausted.
+            TimeoutError: no child became free, or answered, early enough. Such work is not exhausted.
             NotStarted: there are no children.
         """
         if not self._size:
@@ -242,13 +333,19 @@ class ChildPool:
         began = time.monotonic()
         is_spent = True  # after a failure the child may still write an answer that nobody waits for
         try:
+            if child is not None and child.has_ended():  # between two calls, as when its fork server has ended
+                child.kill()
+                child = None
             if child is None:
-                child = Child(self._fork_server)
+                child = Child(self._fork_server, give_up_at)
             answer = child.call(work, limit_s=limit_s, give_up_at=give_up_at)
             is_spent = child.is_spent()
             return answer
         except (ChildFailure, TimeoutError) as failure:
             metrics.child_killed(_KILLED.get(type(failure), "late"))
+            if isinstance(failure, Forbidden):
+                # The number of the system call is in the kernel's log (audit type 1326), where it keeps one.
+                log.error("a child that ran %s was killed for a system call that no calculation makes", work.name)
             raise
         finally:
             try:

@@ -1,17 +1,19 @@
-"""The fork server: a process that has loaded everything that children need, and does nothing but fork them.
+"""The fork server: a process that has loaded and run everything that children need, and does nothing but fork them.
 
-Forking a child takes 3 ms of CPU time, and its first regular expression 5 ms more. Starting Python takes 100 ms, and loading V8
-150 ms more: too long when hostile work ends one child after the other. Forked children share the loaded memory; 4 MB are
-their own.
+Forking a child takes 5 ms of CPU time, and its first regular expression 5 ms more. Starting Python takes 100 ms, loading V8
+150 ms more, and first calls of other libraries up to 800 ms: too long when hostile work ends one child after the other. Forked
+children share the loaded memory; 4 MB are their own.
 
-There are two requests. `_FORK` carries the child's ends of two pipes; the answer is its process id and a descriptor of the
-process. `_REAP` carries a process id; the answer is its exit code.
+It says once that it is ready, with its `Layers`. Then there are two requests. `_FORK` carries the child's ends of three pipes;
+the answer is its process id and a descriptor of the process. `_REAP` carries a process id; the answer is its exit code.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import logging
+import math
 import os
 import signal
 import socket
@@ -19,16 +21,42 @@ import struct
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import msgspec
 
 from shared.log_redaction import places, redact_logs
+from shared.pools import Pool
+from workers import child
+from workers.confinement.child import Confinement
+from workers.confinement.layers import Layers
 
-START_LIMIT_S = 10.0
-"""Seconds within which the process must have loaded everything, on a busy machine."""
+log = logging.getLogger(__name__)
+
+START_LIMIT_S = 60.0
+"""Seconds within which the process must have loaded everything, on a busy machine: it takes two of CPU time."""
+START_AGAIN_S = 1.0
+ANSWER_LIMIT_S = 10.0
+"""Seconds within which it must have forked a child, or told an exit code."""
+
+_KEPT_ENVIRONMENT = (
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONDONTWRITEBYTECODE",
+    "LD_LIBRARY_PATH",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+)
+"""Everything else stays out: a process that was taken over reads its environment, also what it has deleted from it."""
 
 _FORK, _REAP = b"f", b"r"
 _NUMBER = struct.Struct("<i")
 _UNKNOWN = 1 << 16
+_MOST_BYTES = 1 << 12
 
 
 class ForkServerFailure(Exception):
@@ -43,44 +71,90 @@ class ForkedChild:
         process: descriptor of the process, readable when it has ended (pidfd_open(2)).
         requests: the write end of its standard input.
         answers: the read end of the pipe that it answers on.
+        output: the read end of the pipe that its libraries print to.
     """
 
     pid: int
     process: int
     requests: int
     answers: int
+    output: int
+
+
+@dataclass(slots=True)
+class _Running:
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    start_by: float = field(default_factory=lambda: time.monotonic() + START_LIMIT_S)
 
 
 class ForkServer:
-    """The worker's side of the fork server. Thread-safe."""
+    """The worker's side of the fork server. Thread-safe.
 
-    def __init__(self) -> None:
+    Args:
+        pools: whose endpoints its children run: it runs their examples once, so that no child's first call is slow.
+    """
+
+    def __init__(self, pools: Collection[Pool] = ()) -> None:
+        self.pools = pools
+        self.layers: Layers | None = None
+        """What confines the children. None until the process is ready."""
         self._lock = threading.Lock()
-        self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
+        self._running: _Running | None = None
+        self._start_again_at = 0.0
 
     def start(self) -> None:
         """Start the process without waiting for it. Raises ForkServerFailure."""
         with self._lock:
-            self._control()
+            self._start()
 
-    def fork(self) -> ForkedChild:
-        """Fork a child. A fork server that has ended, which nothing should cause, is restarted. Raises ForkServerFailure."""
-        with self._lock:
+    def confinement(self) -> Layers | None:
+        """What confines the children; None until the process is ready, which it starts if none runs. It waits for nothing."""
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._running is not None or time.monotonic() >= self._start_again_at:
+                    self._await_ready(give_up_at=0.0)
+            except TimeoutError:
+                return None
+            except ForkServerFailure as failure:
+                log.error("%s", failure)
+                self._start_again_at = time.monotonic() + START_AGAIN_S
+            finally:
+                self._lock.release()
+        return self.layers
+
+    def fork(self, give_up_at: float = math.inf) -> ForkedChild:
+        """Fork a child. A fork server that has ended, which nothing should cause, is restarted.
+
+        Args:
+            give_up_at: monotonic seconds after which nobody waits for the child.
+
+        Raises:
+            ForkServerFailure: no child could be forked.
+            TimeoutError: the process still loads, and nobody waits any more.
+        """
+        if not self._lock.acquire(timeout=min(max(0.0, give_up_at - time.monotonic()), threading.TIMEOUT_MAX)):
+            raise TimeoutError("nobody waits any more")
+        try:
+            self._await_ready(give_up_at)
             with contextlib.suppress(OSError):
                 return self._fork()
             self._end()
+            self._await_ready(give_up_at)
             try:
                 return self._fork()
             except OSError:
                 self._end()
                 raise ForkServerFailure("no child could be forked") from None
+        finally:
+            self._lock.release()
 
     def reap(self, pid: int) -> int | None:
         """The exit code of a child that has ended, once; None when it is not known."""
         with self._lock:
             if self._running is None:
                 return None
-            _, control = self._running
+            control = self._running.control
             try:
                 control.sendall(_REAP + _NUMBER.pack(pid))
                 (code,) = _NUMBER.unpack(_received(control.recv(_NUMBER.size)))
@@ -90,47 +164,67 @@ class ForkServer:
             return None if code == _UNKNOWN else int(code)
 
     def close(self) -> None:
-        """End the process. Its children live on."""
+        """End the process, and its children with it."""
         with self._lock:
             self._end()
 
     def _fork(self) -> ForkedChild:
-        control = self._control()
+        assert self._running is not None
+        control = self._running.control
         their_requests, requests = os.pipe()
         answers, their_answers = os.pipe()
+        output, their_output = os.pipe()
         try:
-            socket.send_fds(control, [_FORK], [their_requests, their_answers])
+            socket.send_fds(control, [_FORK], [their_requests, their_answers, their_output])
             reply, descriptors, _, _ = socket.recv_fds(control, _NUMBER.size, 1)
             (pid,) = _NUMBER.unpack(_received(reply))
-            return ForkedChild(pid, descriptors[0], requests, answers)
+            return ForkedChild(pid, descriptors[0], requests, answers, output)
         except OSError:
-            os.close(requests)
-            os.close(answers)
+            for descriptor in (requests, answers, output):
+                os.close(descriptor)
             raise
         finally:
-            os.close(their_requests)
-            os.close(their_answers)
+            for descriptor in (their_requests, their_answers, their_output):
+                os.close(descriptor)
 
-    def _control(self) -> socket.socket:
+    def _await_ready(self, give_up_at: float) -> None:
+        """Start the process if none runs, and wait until it is ready. One that ends while it loads is not started again."""
+        running = self._start()
+        if self.layers is not None:
+            return
+        try:
+            running.control.settimeout(max(0.0, min(give_up_at, running.start_by) - time.monotonic()))
+            self.layers = msgspec.msgpack.decode(_received(running.control.recv(_MOST_BYTES)), type=Layers)
+            running.control.settimeout(ANSWER_LIMIT_S)
+        except (OSError, msgspec.DecodeError) as error:
+            if isinstance(error, TimeoutError | BlockingIOError) and time.monotonic() < running.start_by:
+                raise TimeoutError("nobody waits any more") from None
+            self._end()
+            raise ForkServerFailure("the fork server did not start") from None
+        if lacks := self.layers.missing():
+            log.warning("children are confined with %s", "; ".join(lacks))
+
+    def _start(self) -> _Running:
         if self._running is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+            command = [sys.executable, "-m", "workers.fork_server", *self.pools]
             try:
-                process = subprocess.Popen([sys.executable, "-m", "workers.fork_server"], stdin=theirs.fileno())
+                process = subprocess.Popen(command, stdin=theirs.fileno(), env=environment)
             except OSError:
                 ours.close()
                 raise ForkServerFailure("the fork server could not be started") from None
             finally:
                 theirs.close()
-            ours.settimeout(START_LIMIT_S)
-            self._running = process, ours
-        return self._running[1]
+            self._running = _Running(process, ours)
+        return self._running
 
     def _end(self) -> None:
+        self.layers = None
         if self._running is not None:
-            process, control = self._running
-            control.close()
-            process.kill()
-            process.wait()
+            self._running.control.close()
+            self._running.process.kill()
+            self._running.process.wait()
             self._running = None
 
 
@@ -147,16 +241,21 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    _load()
+    _load([pool for pool in Pool if pool in sys.argv[1:]])
+    _forbid_threads()
+    gc.collect()
+    gc.freeze()  # a garbage collection in a child would copy the shared memory
+    confinement = Confinement.prepared()
+    control.sendall(msgspec.msgpack.encode(confinement.layers))
     while True:
-        request, descriptors, _, _ = socket.recv_fds(control, 1 + _NUMBER.size, 2)
+        request, descriptors, _, _ = socket.recv_fds(control, 1 + _NUMBER.size, 3)
         if not request:
             return
         if request == _FORK:
             pid = os.fork()
             if pid == 0:
-                control.close()
-                _run_child(*descriptors)
+                control.detach()  # a pipe takes its place
+                _run_child(confinement, *descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             process = os.pidfd_open(pid)
@@ -166,26 +265,31 @@ def main() -> None:
             control.sendall(_NUMBER.pack(_exit_code(*_NUMBER.unpack(request[1:]))))
 
 
-def _load() -> None:
-    """Load what children need. No thread may run afterwards, because a forked process does not have it."""
-    from jobs import calculations
-    from jobs.regex_test.matching import isolate
-    from workers import child  # noqa: F401
+def _load(pools: Collection[Pool]) -> None:
+    """Load and run what children need."""
+    from workers.warming import warm
 
-    isolate()
-    calculations.preload()
-    gc.freeze()  # a garbage collection in a child would copy the shared memory
+    warm(pools)
 
 
-def _run_child(requests: int, answers: int) -> None:
+def _forbid_threads() -> None:
+    """A forked process has only the thread that forked it: what the others hold, it waits for. Threads that end have time."""
+    give_up_at = time.monotonic() + START_LIMIT_S
+    while (threads := len(os.listdir("/proc/self/task"))) > 1:
+        if time.monotonic() > give_up_at:
+            raise RuntimeError(f"the fork server has {threads} threads")
+        time.sleep(0.005)
+
+
+def _run_child(confinement: Confinement, requests: int, answers: int, output: int) -> None:
     """Run a forked child. Never returns."""
-    from workers import child
-
     code = 1
     try:
-        os.dup2(requests, sys.stdin.fileno())
-        os.close(requests)
-        child.main(answers)
+        # Descriptors that were received are above these, so none is overwritten before it was copied.
+        for source, target in ((requests, 0), (output, 1), (output, 2), (answers, child.ANSWERS)):
+            os.dup2(source, target)
+        os.closerange(child.ANSWERS + 1, 1 << 20)
+        child.main(confinement)
         code = 0
     except BaseException as error:
         print(places(error), file=sys.stderr)

@@ -25,7 +25,8 @@ from shared.log_redaction import redact_logs
 from shared.logs import configure_logs
 from shared.metrics import metrics
 from shared.pools import POOLS, Pool
-from shared.redis_connection import RedisConnection
+from shared.process_user import refuse_root
+from shared.redis_connection import RedisConnection, connect
 from shared.scheduling import schedule_as_batch
 from shared.sealing import Sealer
 from shared.secret_files import read_key
@@ -34,6 +35,7 @@ from shared.streams import closed_key
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool
+from workers.confinement_monitor import ConfinementMonitor
 from workers.mirror import NO_MIRROR, Mirror, RedisMirror
 from workers.observations import ObservationStore
 from workers.port_lifecycle import PortMonitor
@@ -77,10 +79,17 @@ class WorkerLifecycle(Middleware):
     """Starts what a worker needs before its first job, and closes it after its last."""
 
     def __init__(
-        self, settings: Settings, children: ChildPool, ports: PortMonitor, ledger: RedisConnection, mirror: Mirror
+        self,
+        settings: Settings,
+        children: ChildPool,
+        confinement: ConfinementMonitor,
+        ports: PortMonitor,
+        ledger: RedisConnection,
+        mirror: Mirror,
     ) -> None:
         self._settings = settings
         self._children = children
+        self._confinement = confinement
         self._ports = ports
         self._ledger = ledger
         self._mirror = mirror
@@ -89,13 +98,15 @@ class WorkerLifecycle(Middleware):
         """Dramatiq's signal."""
         served = [pool for pool in Pool if pool in (worker.consumer_whitelist or Pool)]
         if any(POOLS[pool].needs_children for pool in served):
-            self._children.start(CHILDREN)
+            self._children.start(CHILDREN, served)
+            self._confinement.start()
         self._ports.start(served)
         preload(self._settings, served)
         self._mirror.start(served)
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
+        self._confinement.close()
         self._ports.close()
         self._children.close()
         self._ledger.close()
@@ -115,6 +126,7 @@ class PrefetchPerThread(Middleware):
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which queues this process serves."""
     settings = Settings.from_env(os.environ)
+    refuse_root(settings)
     master = read_key(settings.key_file)
     sealer = Sealer(master)
     children = ChildPool()
@@ -137,6 +149,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     ports = WorkerPorts(settings, children, close)
     sold = {endpoint.pool for endpoint in catalogue}
     port_monitor = PortMonitor(lambda pool: ports.live_ports(pool) if pool in sold else ())
+    confinement = ConfinementMonitor(children.confinement, connect(settings.queue_url), is_strict=settings.production)
     # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
     # would run a job whose failure the caller has been told.
     broker = StreamBroker(
@@ -146,12 +159,14 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             PrefetchPerThread(),
             FastWorkQueue(),
             StopFetching(),
-            WorkerLifecycle(settings, children, port_monitor, ledger, mirror),
+            WorkerLifecycle(settings, children, confinement, port_monitor, ledger, mirror),
             *([TracedJobs()] if settings.otel else []),
         ],
         outbox=outbox,
         batched={pool for pool, policy in POOLS.items() if policy.is_batched},
-        unavailable_reason=port_monitor.unavailable_reason,
+        unavailable_reason=lambda queue: (
+            port_monitor.unavailable_reason(queue) or confinement.unavailable_reason(queue)
+        ),
     )
     hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
     declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations, mirror))

@@ -68,6 +68,7 @@ def start_redis(role: Role, var: Path, port: int = 0) -> RedisServer:
     """
     folder = var.resolve() / "sandbox" / role
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # the ledger's file has every sealed answer
     port = claim_port(port)
     lock = _lock(folder)
     try:

@@ -26,13 +26,6 @@ def engine() -> str:
     return f"faker {faker.VERSION}"
 
 
-def preload() -> None:
-    """Load the library before children are forked."""
-    from faker import Factory
-
-    Factory.create(LOCALE, use_weighting=False)
-
-
 def records(template: Mapping[str, str], count: int, *, seed: int | None, now: datetime) -> list[dict[str, str | None]]:
     """Make `count` records with the keys of `template`, in its order.
 

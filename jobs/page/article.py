@@ -57,8 +57,3 @@ def _extracted(root: Element, *, is_precise: bool) -> str:
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, etree.LxmlError):
         return ""  # the library's own error on a strange tree, too much recursion among them: the page still has a text
     return tidied(found or "")
-
-
-def preload() -> None:
-    """Import what takes 0.2 s."""
-    import trafilatura.core  # noqa: F401

@@ -26,8 +26,9 @@ from shared.outcome import UpstreamFailed
 TIMEOUT_S = 15.0
 """For all requests to YouTube together: three, or four when a page asks for consent."""
 READING_LIMIT_S = 4.0
-"""CPU time. The worst 2 MB take 0.3 s; a busy machine needs more."""
-CHILD_WAIT_S = 5.0
+"""CPU time. The worst 2 MB take 0.3 s."""
+CHILD_WAIT_S = 8.0
+"""Until a child was free and has answered, on a busy machine."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -9,7 +9,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,9 @@ from shared.streams import GROUP, stream_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing
+from tests.workers.warm_pool import await_ready
 from workers.children import ChildPool
-from workers.main import create_broker
+from workers.main import CHILDREN, create_broker
 
 NOWHERE = "http://127.0.0.1:9"
 PAY_TO = "0x1111111111111111111111111111111111111111"
@@ -235,8 +236,8 @@ def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
 class SharedChildren(ChildPool):
     """Children that outlive their worker: starting their fork server takes longer than most tests."""
 
-    def start(self, size: int) -> None:
-        """The first worker starts them."""
+    def start(self, size: int, pools: Collection[Pool] = ()) -> None:
+        """They are started once, for the calls of all workers."""
         if not self._size:
             super().start(size)
 
@@ -252,6 +253,8 @@ class SharedChildren(ChildPool):
 def children() -> Iterator[SharedChildren]:
     """The child processes of all workers."""
     children = SharedChildren()
+    children.start(CHILDREN)
+    await_ready(children)
     yield children
     children.end()
 

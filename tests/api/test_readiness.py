@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from api.readiness import Readiness
 from jobs.catalogue import BY_NAME
+from shared.confinement_notes import note
 from shared.pool_states import PoolState
 from shared.pools import Pool
 
@@ -18,8 +21,11 @@ CATALOGUE = (BY_NAME["echo"], BY_NAME["render-pro"], BY_NAME["web-diff"])
 
 
 class Redis:
-    async def call(self, *command: Any) -> bytes:
-        return b"PONG"
+    def __init__(self, notes: Sequence[bytes] = ()) -> None:
+        self.notes = list(notes)
+
+    async def call(self, *command: Any) -> Any:
+        return self.notes if command[0] == "HVALS" else b"PONG"
 
 
 class Pools:
@@ -72,3 +78,21 @@ async def test_what_is_ready(micro: str, render: str | None, is_ready: bool, not
         assert report["notices"][-1].startswith(
             "Calls of render-pro, web-diff are refused, uncharged: this machine has no browser."
         )
+
+
+async def test_what_children_lack_is_a_notice() -> None:
+    """For as long as a worker of that machine says so; calls are sold all the same."""
+    pools: Any = Pools({Pool.MICRO: "", Pool.RENDER: ""})
+    now = time.time()
+    notes = [
+        note(now, "one", ["no Landlock (Linux 5.13)"]).encode(),
+        note(now - 3600, "gone", ["no"]).encode(),
+        b"junk",
+    ]
+    redis: Any = Redis(notes)
+    rails: Any = [Rail("base", True)]
+    report = await Readiness(redis, redis, pools, rails, CATALOGUE).report()
+    assert report["ok"]
+    (notice,) = report["notices"]
+    assert "no Landlock" in notice
+    assert "one" in notice

@@ -61,19 +61,29 @@ class Running:
         raise AssertionError(self.log())
 
     def processes(self) -> list[Process]:
-        """All that carry this service's folder in their environment: no descendant can hide from that."""
+        """All that carry this service's folder in their environment, and their descendants: none can hide from both."""
         mark = f"COINSLOT_VAR={self.var}\0".encode()
-        found = []
+        found: dict[int, Process] = {}
+        others: list[Process] = []
         for folder in Path("/proc").iterdir():
             try:
-                if not folder.name.isdigit() or mark not in (folder / "environ").read_bytes():
+                if not folder.name.isdigit():
                     continue
                 command = (folder / "cmdline").read_text().replace("\0", " ")
                 parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-            except OSError:  # it has ended, or is another user's
+                process = Process(int(folder.name), int(parent), command)
+                is_marked = mark in (folder / "environ").read_bytes()
+            except PermissionError:  # it cannot be traced, or is another user's
+                is_marked = False
+            except OSError:  # it has ended
                 continue
-            found.append(Process(int(folder.name), int(parent), command))
-        return found
+            if is_marked:
+                found[process.pid] = process
+            else:
+                others.append(process)
+        while children := [one for one in others if one.parent in found and one.pid not in found]:
+            found |= {one.pid: one for one in children}
+        return list(found.values())
 
     def kept(self) -> list[Process]:
         """The processes of the Procfile."""

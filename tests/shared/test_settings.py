@@ -78,6 +78,8 @@ READ: dict[str, tuple[str, Any]] = {
     ),
     "rpc_base_urls": ("https://user:pw@base.test/?api-key=k", ("https://user:pw@base.test/?api-key=k",)),
     "rpc_hedge": ("1", True),
+    "user": ("coinslot", "coinslot"),
+    "facilitator_user": ("61201", "61201"),
     "production": ("1", True),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),

@@ -32,7 +32,7 @@ from shared.settled_payment import SettledPayment
 from workers.actors import JobRunner, WorkerServices, declare_actors
 from workers.answers import AnswerStore, Result
 from workers.child import Work
-from workers.children import ChildPool, Exhausted, Lost
+from workers.children import ChildPool, Exhausted, Forbidden, Lost
 from workers.queue.broker import StreamBroker
 from workers.queue.outbox import Outbox
 
@@ -355,13 +355,25 @@ def test_hostile_work_runs_in_a_child(client: redis.Redis, services: WorkerServi
 
 
 def test_a_child_never_has_longer_than_the_caller_waits(services: WorkerServices, payment: str) -> None:
-    """A deadline that comes first is the limit."""
+    """The limit of its CPU time is the endpoint's, whatever the time of day."""
     endpoint, services, fake = isolated(services, outcome.encode(ECHOED))
 
     run(endpoint, services, payment, left_s=0.5)
 
     ((_, limit_s, wait_s),) = fake.calls
-    assert max(limit_s, wait_s) <= 0.5
+    assert wait_s <= 0.5
+    assert limit_s == endpoint.child_limit_s
+
+
+def test_a_forbidden_system_call_is_final(client: redis.Redis, services: WorkerServices, payment: str) -> None:
+    """It is an internal error that the same payment does not run again."""
+    endpoint, services, _ = isolated(services, Forbidden("killed"))
+
+    run(endpoint, services, payment)
+
+    told = stored(client, payment)
+    assert isinstance(told, Failed)
+    assert (told.code, told.retryable) == ("internal_error", False)
 
 
 def test_exhausted_work_has_an_answer(client: redis.Redis, services: WorkerServices, payment: str) -> None:

@@ -27,8 +27,10 @@ from jobs.ports import CaptionedVideo, Context, Page
 from jobs.youtube.endpoint import ENDPOINT, Request, run
 from jobs.youtube.tracks import chosen
 from shared.outcome import UpstreamFailed
+from shared.pools import Pool
 from shared.settings import PREFIX, Settings
 from tests.slack import SLACK_S
+from tests.workers.warm_pool import warm_pool
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool
 from workers.ports import WorkerPorts
@@ -74,8 +76,7 @@ def servers() -> Iterator[Servers]:
 
 @pytest.fixture(scope="module")
 def children() -> Iterator[ChildPool]:
-    pool = ChildPool()
-    pool.start(1)
+    pool = warm_pool(1, Pool.YOUTUBE)
     yield pool
     pool.close()
 

@@ -20,8 +20,10 @@ from jobs.ports import Context
 from jobs.x402_discover import fetching, survey
 from jobs.x402_discover.endpoint import ENDPOINT, Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
+from shared.pools import Pool
 from shared.settings import PREFIX, Settings
 from tests.workers.memory import growth_below
+from tests.workers.warm_pool import warm_pool
 from workers.children import ChildPool
 from workers.ports import WorkerPorts
 
@@ -138,8 +140,7 @@ def canary() -> Iterator[tuple[list[Any], int]]:
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ChildPool]:
     """One child."""
-    pool = ChildPool()
-    pool.start(1)
+    pool = warm_pool(1, Pool.NET)
     yield pool
     pool.close()
 

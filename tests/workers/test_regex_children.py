@@ -18,6 +18,8 @@ import pytest
 from jobs.regex_test import endpoint as regex_test
 from shared import outcome
 from shared.outcome import Ok
+from shared.pools import Pool
+from tests.workers.warm_pool import warm_pool
 from workers import fork_server as fork_server
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
@@ -51,8 +53,7 @@ def pool() -> Iterator[ChildPool]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
-        pool = ChildPool()
-        pool.start(2)
+        pool = warm_pool(2, Pool.FAST)
         yield pool
         pool.close()
 
@@ -82,7 +83,7 @@ def test_the_fork_server_has_one_thread(pool: ChildPool) -> None:
     """V8 starts none of its own there: what a fork would leave behind, a child could wait for."""
     ask(pool, "a", "a")
     assert pool._fork_server._running is not None
-    assert len(os.listdir(f"/proc/{pool._fork_server._running[0].pid}/task")) == 1
+    assert len(os.listdir(f"/proc/{pool._fork_server._running.process.pid}/task")) == 1
 
 
 def test_many_catastrophic_patterns_at_once(pool: ChildPool) -> None:

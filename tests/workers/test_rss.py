@@ -17,9 +17,11 @@ from jobs.hosts import Local, configure
 from jobs.ports import Context
 from jobs.rss import endpoint as rss
 from shared.outcome import Failed, Ok, Outcome
+from shared.pools import Pool
 from shared.settings import Settings
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from tests.workers.memory import growth_below
+from tests.workers.warm_pool import warm_pool
 from workers.children import ChildPool
 from workers.execute import execute
 from workers.ports import WorkerPorts
@@ -30,8 +32,7 @@ HOST = "feeds.example.com"
 
 @pytest.fixture(scope="module")
 def children() -> Iterator[ChildPool]:
-    pool = ChildPool()
-    pool.start(1)
+    pool = warm_pool(1, Pool.NET)
     yield pool
     pool.close()
 

@@ -22,9 +22,11 @@ from jobs.ssl_info import examination
 from jobs.ssl_info.endpoint import Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
+from shared.pools import Pool
 from shared.settings import Settings
 from tests.jobs import certificates as made
 from tests.workers.memory import growth_below
+from tests.workers.warm_pool import warm_pool
 from workers.children import ChildPool
 from workers.ports import WorkerPorts
 
@@ -42,8 +44,7 @@ def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
 @pytest.fixture(scope="module")
 def children() -> Iterator[ChildPool]:
     """One child."""
-    pool = ChildPool()
-    pool.start(1)
+    pool = warm_pool(1, Pool.NET)
     yield pool
     pool.close()
 

@@ -11,6 +11,8 @@ import pytest
 from jobs.llm_tool_validate.endpoint import ENDPOINT, exhausted
 from shared import outcome
 from shared.outcome import Ok
+from shared.pools import Pool
+from tests.workers.warm_pool import warm_pool
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
 from workers.execute import decode_request
@@ -21,8 +23,7 @@ PATIENCE_S = 60.0
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ChildPool]:
     """One child."""
-    pool = ChildPool()
-    pool.start(1)
+    pool = warm_pool(1, Pool.FAST)
     yield pool
     pool.close()
 

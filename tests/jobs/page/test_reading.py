@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.page import article as article_module
 from jobs.page import read_page, read_text
 from jobs.page.body import body_text
 from jobs.page.markdown import tidied
@@ -202,7 +202,7 @@ def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.
     def fail(*_: object, **__: object) -> str:
         raise RecursionError
 
-    article_module.preload()
+    importlib.import_module("trafilatura.core")
     monkeypatch.setattr("trafilatura.core.extract", fail)
     found = read(f"<nav>Menu</nav><p>{LONG}</p>")
     assert (found.method, found.markdown) == ("body", f"Menu\n\n{LONG.strip()}")
