@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -34,7 +34,7 @@ class PoolPolicy:
             jobs one after the other, acknowledges together what ends together, and the API answers their callers one
             after the other (tests/bench/measure/isolation.py).
         needs_children: its workers start child processes, for hostile or long calculations.
-        niceness: of its workers (nice(2)).
+        niceness: of its workers (nice(2)), once they have loaded what they need.
     """
 
     purpose: str
@@ -108,3 +108,8 @@ POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
         ),
     }
 )
+
+
+def niceness(pools: Collection[Pool]) -> int:
+    """The niceness of a process that serves these pools; all when none is named."""
+    return min(POOLS[pool].niceness for pool in pools or POOLS)

@@ -18,10 +18,12 @@ _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
 _SCHED_ATTR = struct.Struct("=IIQiIQQQII")
 
 
-def schedule_as_batch() -> None:
-    """Let a process that was started with `nice` yield the processor to others at once. Other processes are not changed.
+def give_way(niceness: int) -> None:
+    """Let this process yield the processor to others at once. Other processes are not changed; at niceness 0, nothing is.
 
-    Call it before the process starts threads and children: they inherit the policy.
+    Call it before the process starts threads and children that are to give way, too: they inherit it. What it has loaded by
+    then, it has loaded at the niceness that it was started with: on a busy machine, a process that is nice from its first line
+    takes minutes to import its modules.
 
     Niceness counts only among the processes of one session (autogroup), and supervisors start each process in a session of its
     own. Also, a running process may use up its slice before a process that wakes gets the processor, whatever its niceness.
@@ -29,9 +31,10 @@ def schedule_as_batch() -> None:
     for a longer slice, and as SCHED_BATCH it does not preempt others when it wakes. Echo's p99 beside catastrophic patterns is
     2.3 times its p99 alone without these hints, and 1.3 times with them (tests/bench/bench_hostile.py).
 
-    A process that was started with another policy (chrt -i, systemd's CPUSchedulingPolicy) keeps it.
+    A process that was started with another policy (chrt -i, systemd's CPUSchedulingPolicy) keeps it, and so does one that was
+    started with a higher niceness.
     """
-    niceness = os.nice(0)
+    niceness = os.nice(max(0, niceness - os.nice(0)))
     if niceness <= 0 or not _is_scheduled_as("SCHED_OTHER", "SCHED_BATCH"):
         return
     # The group belongs to this pool alone when Dramatiq's master leads the session. A terminal's group has other processes.

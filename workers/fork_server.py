@@ -28,7 +28,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from shared.log_redaction import places, redact_logs
-from shared.pools import Pool
+from shared.pools import Pool, niceness
+from shared.scheduling import give_way
 from workers import child
 from workers.confinement.child import Confinement
 from workers.confinement.layers import Layers
@@ -241,8 +242,10 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    _load([pool for pool in Pool if pool in sys.argv[1:]])
+    pools = [pool for pool in Pool if pool in sys.argv[1:]]
+    _load(pools)
     _forbid_threads()
+    give_way(niceness(pools))
     gc.collect()
     gc.freeze()  # a garbage collection in a child would copy the shared memory
     confinement = Confinement.prepared()

@@ -24,10 +24,10 @@ from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import configure_logs
 from shared.metrics import metrics
-from shared.pools import POOLS, Pool
+from shared.pools import POOLS, Pool, niceness
 from shared.process_user import refuse_root
 from shared.redis_connection import RedisConnection, connect
-from shared.scheduling import schedule_as_batch
+from shared.scheduling import give_way
 from shared.sealing import Sealer
 from shared.secret_files import read_key
 from shared.settings import Settings
@@ -65,7 +65,6 @@ class OwnProcessGroup(Middleware):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != master:  # it died before prctl took effect
             os._exit(1)
-        schedule_as_batch()
         tune_gc()
         keep_freed_memory()
         redact_logs()
@@ -100,6 +99,7 @@ class WorkerLifecycle(Middleware):
         if any(POOLS[pool].needs_children for pool in served):
             self._children.start(CHILDREN, served)
             self._confinement.start()
+        give_way(niceness(served))  # the fork server has started by now: it gives way when it has loaded everything
         self._ports.start(served)
         preload(self._settings, served)
         self._mirror.start(served)

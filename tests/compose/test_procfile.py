@@ -81,12 +81,11 @@ def test_a_scale_fits_the_procfile() -> None:
 
 
 def test_ours_starts_the_workers_of_every_pool_as_its_policy_says() -> None:
-    """One line per pool: its queue alone, its number of threads, its niceness."""
+    """One line per pool: its queue alone, and its number of threads."""
     commands = {line.name: line.command for line in read_procfile() if line.name.startswith("worker-")}
     assert commands == {f"worker-{pool}": _worker_command(pool, policy) for pool, policy in POOLS.items()}
 
 
 def _worker_command(pool: Pool, policy: PoolPolicy) -> tuple[str, ...]:
-    nice = ("nice", "-n", str(policy.niceness)) if policy.niceness else ()
     dramatiq = ("dramatiq", "--skip-logging", "workers.main:create_broker", "--queues", pool.value, "--processes", "1")
-    return (*nice, *dramatiq, "--threads", str(policy.threads), "--worker-shutdown-timeout", "30000")
+    return (*dramatiq, "--threads", str(policy.threads), "--worker-shutdown-timeout", "30000")

@@ -18,7 +18,7 @@ AUTOGROUP = Path("/proc/self/autogroup")
 
 TOLD = """
 import ctypes, json, os, pathlib, platform, struct, sys, threading
-from shared.scheduling import schedule_as_batch
+from shared.scheduling import give_way
 
 os.sched_setscheduler(0, int(sys.argv[1]), os.sched_param(0))
 
@@ -32,7 +32,7 @@ def group():
     file = pathlib.Path("/proc/self/autogroup")
     return file.read_text().split()[-1] if file.exists() else None
 
-schedule_as_batch()
+give_way(int(sys.argv[2]))
 told = {"self": seen(), "nice": os.nice(0), "group": group()}
 thread = threading.Thread(target=lambda: told.update(thread=seen()))
 thread.start()
@@ -65,12 +65,12 @@ print(json.dumps(seen))
 not_nice = pytest.mark.skipif(os.nice(0) > 0, reason="these tests were themselves started with nice")
 
 
-def told(*before: str, policy: int = os.SCHED_OTHER, new_session: bool = True) -> Any:
-    """What a process says of itself that was started like this."""
-    command = [*before, sys.executable, "-c", TOLD, str(policy)]
+def told(*before: str, niceness: int, policy: int = os.SCHED_OTHER) -> Any:
+    """What a process says of itself that was started like this, and then gave way."""
+    command = [*before, sys.executable, "-c", TOLD, str(policy), str(niceness)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True, start_new_session=new_session
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True, start_new_session=True
     )
     return json.loads(done.stdout)
 
@@ -78,7 +78,7 @@ def told(*before: str, policy: int = os.SCHED_OTHER, new_session: bool = True) -
 @pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
 def test_who_is_nice_gives_way_with_all_threads_and_children(policy: int) -> None:
     """As far as this kernel goes: without slices of one's own the length is told as 0."""
-    seen = told("nice", "-n", "10", policy=policy)
+    seen = told(niceness=os.nice(0) + 10, policy=policy)
     assert seen["nice"] == os.nice(0) + 10
     for one in ("self", "thread", "child"):
         seen_policy, slice_ns = seen[one]
@@ -92,7 +92,7 @@ def test_who_is_nice_gives_way_with_all_threads_and_children(policy: int) -> Non
 @pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
 def test_others_do_not(policy: int) -> None:
     """Whoever was not told to be nice is as he was."""
-    seen = told(policy=policy)
+    seen = told(niceness=0, policy=policy)
     assert [seen[one][0] for one in ("self", "thread", "child")] == [policy] * 3
     assert seen["self"][1] != SLICE_NS
     assert seen["group"] in (None, "0")
@@ -100,7 +100,7 @@ def test_others_do_not(policy: int) -> None:
 
 def test_a_policy_of_another_kind_is_kept() -> None:
     """An idle process that becomes SCHED_BATCH would take more than it was given."""
-    seen = told("nice", "-n", "10", policy=os.SCHED_IDLE)
+    seen = told(niceness=10, policy=os.SCHED_IDLE)
     assert [seen[one][0] for one in ("self", "thread", "child")] == [os.SCHED_IDLE] * 3
     assert seen["group"] in (None, "0")
 
@@ -108,7 +108,7 @@ def test_a_policy_of_another_kind_is_kept() -> None:
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="a kernel without autogroups")
 def test_a_session_of_others_is_left_alone() -> None:
     """That of a terminal, where whoever else was started there would be slowed down too."""
-    seen = told("sh", "-c", 'sh -c "nice -n 10 \\"\\$@\\"; exit" - "$@"; exit', "-")
+    seen = told("sh", "-c", 'sh -c "\\"\\$@\\"; exit" - "$@"; exit', "-", niceness=os.nice(0) + 10)
     assert (seen["nice"], seen["self"][0], seen["group"]) == (os.nice(0) + 10, os.SCHED_BATCH, "0")
 
 

@@ -142,7 +142,6 @@ def worker() -> None:
 
 def fast_worker() -> None:
     """The pool of calculations, as in the Procfile."""
-    os.nice(10)  # as in the Procfile
     become("-m", "dramatiq", f"{MODULE}:create_broker", "--queues", "fast", "--processes", "1", "--threads", "16")
 
 
@@ -165,7 +164,6 @@ def slow_worker() -> None:
     pool, threads = Pool(os.environ["BENCH_POOL"]), os.environ.get("BENCH_THREADS")
     width = threads or str(WIDTH[pool])
     options = ("--queues", pool.value, "--processes", "1", "--threads", width)
-    os.nice(10)  # as in the Procfile
     become("-m", "dramatiq", f"{MODULE}:create_broker", *options)
 
 
