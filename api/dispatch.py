@@ -191,7 +191,7 @@ class Dispatcher:
             endpoint,
             arguments,
             reply_to=self._replies.address,
-            deadline_ms=int((time.time() + endpoint.deadline_s) * 1000),
+            deadline_ms=int((self._pools.clock.now_s() + endpoint.deadline_s) * 1000),
             sealer=self._sealer,
         )
         if call_log is not None:

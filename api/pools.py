@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from api.causes import Cause
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
 from shared.endpoint import Endpoint
-from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states, server_time_s
 from shared.pools import POOLS, Pool
+from shared.queue_clock import QueueClock
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +46,13 @@ class Pools:
 
     Args:
         queue: the queue Redis.
+
+    Attributes:
+        clock: of the queue, measured with every read.
     """
 
     def __init__(self, queue: Redis) -> None:
+        self.clock = QueueClock()
         self._script = Script(queue, SCRIPT)
         self._states: dict[Pool, PoolState] = {}
         self._read_at = float("-inf")
@@ -124,5 +129,6 @@ class Pools:
                 log.warning("the queue cannot be read: %s", error)
             self._states = {}
             return
+        self.clock.measured(read_at, time.monotonic(), server_time_s(states))
         self._states = pool_states(states)
         self._read_at = read_at

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
@@ -14,7 +16,7 @@ from api.causes import Cause
 from api.payment.rails import ConfiguredRail
 from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
-from shared import confinement_notes
+from shared import confinement_notes, queue_clock
 from shared.endpoint import Endpoint
 from shared.pool_states import PoolState
 from shared.pools import Pool
@@ -84,7 +86,7 @@ class Readiness:
             "ok": any(rails) and any(pools) and has_all_else,
             "checks": checks,
             "reasons": reasons,
-            "notices": [*self._notices(reasons), *await self._confinement()],
+            "notices": [*self._notices(reasons), *await self._confinement(), *await self._clocks()],
         }
 
     async def checks(self) -> tuple[dict[str, bool], dict[str, str]]:
@@ -117,6 +119,15 @@ class Readiness:
         except (RedisLost, RedisRefused):
             return []
         return confinement_notes.sentences(notes, time.time())
+
+    async def _clocks(self) -> list[str]:
+        """A sentence for each machine of the API or of workers whose own clock is not the queue's."""
+        clock, told = self._pools.clock, []
+        if abs(clock.offset_s) > queue_clock.MOST_OFFSET_S:
+            told.append(queue_clock.sentence(os.uname().nodename, clock.offset_s))
+        with contextlib.suppress(RedisLost, RedisRefused):
+            told += queue_clock.sentences(await self._queue.call("HVALS", queue_clock.NOTES), clock.now_s())
+        return [f"{text}: payments may be refused as lapsed, or as not valid yet." for text in dict.fromkeys(told)]
 
 
 def _unavailable_reason(state: PoolState | None) -> str:

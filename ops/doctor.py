@@ -20,15 +20,13 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
 from ops.asking import api_place, asked
-from shared import confinement_notes
+from shared import confinement_notes, queue_clock
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 
-MOST_OFFSET_S = 1.0
-"""Between the clocks of this machine and of the queue: deadlines are judged by both."""
 RAILS = ("evm", "ethereum", "solana", "stellar", "xrpl")
 NOT_SETTINGS = frozenset(
     f"{PREFIX}{name}" for name in ("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL")
@@ -160,8 +158,10 @@ def _check_queue(about: str, client: redis.Redis) -> Findings:
     yield from _check_policy(about, client)
     seconds, micros = client.time()
     offset = time.time() - (seconds + micros / 1e6)
-    level: Literal["ok", "fail"] = "ok" if abs(offset) < MOST_OFFSET_S else "fail"
+    level: Literal["ok", "fail"] = "ok" if abs(offset) < queue_clock.MOST_OFFSET_S else "fail"
     yield Finding(level, "clock", f"{offset:+.3f} s beside the queue's")
+    notes = cast(list[bytes], client.hvals(queue_clock.NOTES))
+    yield from (Finding("fail", "clock", text) for text in queue_clock.sentences(notes, seconds))
     yield from _confinement(cast(list[bytes], client.hvals(confinement_notes.KEY)))
     for pool, state in pool_states(cast(list[Any], client.eval(SCRIPT, len(KEYS), *KEYS, *ARGUMENTS))).items():
         if not state.workers:

@@ -69,7 +69,7 @@ def new_job(endpoint: Endpoint, arguments: Arguments, *, reply_to: str, deadline
 
     Args:
         reply_to: key of the reply list of the API process that waits.
-        deadline_ms: Unix milliseconds after which nobody waits and the job is not to be started.
+        deadline_ms: Unix milliseconds, by the queue's clock, after which nobody waits and the job is not to be started.
     """
     # Unique is enough, it opens nothing: `secrets` costs several times as much.
     job_id = f"{random.getrandbits(128):032x}"

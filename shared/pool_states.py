@@ -42,6 +42,7 @@ for i = 1, pools do
   local closed = math.max(0, redis.call('PTTL', KEYS[pools + i]))
   states[i] = {redis.call('XLEN', stream), running, waited, workers, available, closed, reason}
 end
+states[pools + 1] = now
 return states
 """
 
@@ -71,7 +72,12 @@ class PoolState:
 
 def pool_states(answer: Sequence[Any]) -> dict[Pool, PoolState]:
     """What the script answers."""
-    return {pool: _state(*fields) for pool, fields in zip(Pool, answer, strict=True)}
+    return {pool: _state(*fields) for pool, fields in zip(Pool, answer[:-1], strict=True)}
+
+
+def server_time_s(answer: Sequence[Any]) -> float:
+    """When the script ran, in Unix seconds of the server's clock."""
+    return float(answer[-1]) / 1000
 
 
 def _state(*fields: Any) -> PoolState:

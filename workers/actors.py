@@ -19,6 +19,7 @@ from shared.logs import JobIds, call_ids
 from shared.message import Arguments, open_arguments
 from shared.metrics import metrics
 from shared.outcome import DeadlineExceeded, Failed, Forbidden, Ok, Outcome, failed
+from shared.queue_clock import QueueClock
 from shared.sealing import Sealer, Unsealable
 from workers import children
 from workers.answers import Result
@@ -54,14 +55,19 @@ def declare_actors(broker: StreamBroker, catalogue: Sequence[Endpoint], services
         declare = dramatiq.actor(
             actor_name=endpoint.name, queue_name=endpoint.pool.value, broker=broker, inline=endpoint.pool is Pool.MICRO
         )
-        declare(JobRunner(endpoint, services))
+        declare(JobRunner(endpoint, services, broker.clock))
 
 
 class JobRunner:
-    """The actor's function. It never raises: whatever happens is an outcome, and every outcome becomes a reply."""
+    """The actor's function. It never raises: whatever happens is an outcome, and every outcome becomes a reply.
 
-    def __init__(self, endpoint: Endpoint, services: WorkerServices) -> None:
+    Args:
+        clock: of the queue. Deadlines are in its time.
+    """
+
+    def __init__(self, endpoint: Endpoint, services: WorkerServices, clock: QueueClock) -> None:
         self._endpoint = endpoint
+        self._clock = clock
         self._services = services
         self.__name__ = endpoint.operation_id  # Dramatiq names what it logs after the function
 
@@ -76,7 +82,8 @@ class JobRunner:
         call_ids.set(ids)
         self._services.mirror.started(job_id, self._endpoint, arguments)
         observation = None
-        began = time.time()
+        began = self._clock.now_s()
+        started = time.perf_counter()
         try:
             result, observation = self._observed(arguments, deadline_ms)
         except Exception as error:  # a MemoryError among others
@@ -88,7 +95,7 @@ class JobRunner:
         ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation, cost_s)
         call_ids.set(None)
         queued = deadline_ms / 1000 - self._endpoint.deadline_s
-        metrics.job_ran(self._endpoint.pool, waited_s=began - queued, ran_s=time.time() - began)
+        metrics.job_ran(self._endpoint.pool, waited_s=began - queued, ran_s=time.perf_counter() - started)
         self._services.outbox.put(job_id, ended)
 
     def _observed(self, arguments: Arguments, deadline_ms: int) -> tuple[Outcome, Observation | None]:
@@ -97,7 +104,7 @@ class JobRunner:
         if subject is None:
             return self._result(arguments, deadline_ms), None
         assert store is not None
-        if _is_late(deadline_ms):
+        if deadline_ms / 1000 <= self._clock.now_s():  # nobody waits any more
             return _NOT_STARTED, None
         try:
             baseline = store.baseline(arguments.payment, subject(decode_request(self._endpoint, arguments.body)))
@@ -114,7 +121,7 @@ class JobRunner:
         return result, None if content is None else store.observation(baseline, content)
 
     def _result(self, arguments: Arguments, deadline_ms: int) -> Outcome:
-        left_s = deadline_ms / 1000 - time.time()
+        left_s = deadline_ms / 1000 - self._clock.now_s()
         if left_s <= 0:
             return _NOT_STARTED
         payment = arguments.payment
@@ -139,8 +146,3 @@ class JobRunner:
     def _needs_child(self, body: bytes) -> bool:
         is_long = self._endpoint.is_long
         return self._endpoint.isolated or (is_long is not None and is_long(decode_request(self._endpoint, body)))
-
-
-def _is_late(deadline_ms: int) -> bool:
-    """Whether nobody waits any more."""
-    return deadline_ms / 1000 <= time.time()

@@ -27,11 +27,12 @@ from shared.answers import AnswerSealer
 from shared.endpoint import Pool
 from shared.message import Arguments
 from shared.outcome import Ok
+from shared.queue_clock import NOTES
 from shared.replies import PART_BYTES, in_parts
 from shared.sealing import Sealer
 from shared.secret_files import read_key
 from shared.settled_payment import SettledPayment
-from tests.api.sleepy import ENDPOINT, LONG, LONGER_S
+from tests.api.sleepy import AHEAD, ENDPOINT, LONG, LONGER_S
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +68,7 @@ def key_file(tmp_path: Path) -> Path:
     return key
 
 
-Start = Callable[[], subprocess.Popen[bytes]]
+Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
@@ -75,9 +76,10 @@ def start_worker(queue: Queue, redis_url: str, key_file: Path) -> Iterator[Start
     """Starts stock worker processes of 50 threads, each a master with one child, in a group of their own."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
+    def start(ahead_s: float = 0.0) -> subprocess.Popen[bytes]:
         environment = {
             **os.environ,
+            AHEAD: str(ahead_s),
             "PYTHONPATH": str(ROOT),
             "COINSLOT_QUEUE_URL": queue.server.url,
             "COINSLOT_LEDGER_URL": redis_url,
@@ -145,6 +147,22 @@ async def test_a_long_answer_comes_in_parts(dispatch: Any, queue: Queue, start_w
     assert await asyncio.gather(dispatch("long"), dispatch("short")) == [LONG, "short"]
     with redis.Redis.from_url(queue.server.url) as client:
         assert client.keys("coinslot:outcome:*") == []
+
+
+async def test_only_the_queues_clock_counts(
+    dispatch: Any, queue: Queue, start_worker: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a worker's machine whose clock is ahead by more than a call may take, and one of the API's whose clock is set back,
+    when a call is made, then it is answered, and operators can see which machine's clock is wrong."""
+    start_worker(ahead_s=ENDPOINT.deadline_s)
+    await running(dispatch, 0, 1)
+    right = time.time
+    monkeypatch.setattr(time, "time", lambda: right() - ENDPOINT.deadline_s)
+    assert await dispatch("short") == "short"
+    with redis.Redis.from_url(queue.server.url) as client:
+        (note,) = client.hvals(NOTES)
+        assert b"20.0 s ahead of the queue's" in note
+        assert client.ttl(NOTES) > 0
 
 
 async def test_parts_that_were_lost_are_late(dispatch: Any, queue: Queue) -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from api.readiness import Readiness
 from jobs.catalogue import BY_NAME
+from shared import confinement_notes, queue_clock
 from shared.confinement_notes import note
 from shared.pool_states import PoolState
 from shared.pools import Pool
+from shared.queue_clock import QueueClock
 
 pytestmark = pytest.mark.anyio
 
@@ -21,16 +23,17 @@ CATALOGUE = (BY_NAME["echo"], BY_NAME["render-pro"], BY_NAME["web-diff"])
 
 
 class Redis:
-    def __init__(self, notes: Sequence[bytes] = ()) -> None:
-        self.notes = list(notes)
+    def __init__(self, notes: Sequence[bytes] = (), clocks: Sequence[bytes] = ()) -> None:
+        self.notes = {confinement_notes.KEY: list(notes), queue_clock.NOTES: list(clocks)}
 
     async def call(self, *command: Any) -> Any:
-        return self.notes if command[0] == "HVALS" else b"PONG"
+        return self.notes[command[1]] if command[0] == "HVALS" else b"PONG"
 
 
 class Pools:
     def __init__(self, reasons: dict[Pool, str | None]) -> None:
         self.reasons = reasons
+        self.clock = QueueClock()
 
     async def states(self) -> dict[Pool, PoolState]:
         return {
@@ -96,3 +99,17 @@ async def test_what_children_lack_is_a_notice() -> None:
     (notice,) = report["notices"]
     assert "no Landlock" in notice
     assert "one" in notice
+
+
+async def test_a_wrong_clock_is_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a worker's machine, and this one's; calls are sold all the same."""
+    pools: Any = Pools({Pool.MICRO: "", Pool.RENDER: ""})
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 5)
+    redis: Any = Redis(clocks=[queue_clock.note(real(), "far", -4).encode()])
+    rails: Any = [Rail("base", True)]
+    report = await Readiness(redis, redis, pools, rails, CATALOGUE).report()
+    assert report["ok"]
+    own, others = report["notices"]
+    assert " is 5.0 s ahead of the queue's: " in own
+    assert "The clock of far is 4.0 s behind the queue's" in others

@@ -25,6 +25,7 @@ from shared.endpoint import Endpoint, Pool
 from shared.ledger import answer_key, record_key
 from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
+from shared.queue_clock import QueueClock
 from shared.redis_connection import RedisConnection, connect
 from shared.replies import UNREADABLE, Reply
 from shared.sealing import Sealer, Unsealable
@@ -138,7 +139,7 @@ def run(endpoint: Endpoint, services: WorkerServices, payment_id: str, **options
 
 def end(endpoint: Endpoint, services: WorkerServices, made: dramatiq.Message[Any]) -> None:
     """Run it, and end it as a consumer does."""
-    JobRunner(endpoint, services)(**made.kwargs)
+    JobRunner(endpoint, services, QueueClock())(**made.kwargs)
     services.outbox.take([made])
 
 

@@ -22,6 +22,7 @@ from shared.endpoint import Endpoint
 from shared.ledger import record_key
 from shared.message import Arguments, new_job
 from shared.outcome import Failed, Ok, Outcome, UpstreamFailed
+from shared.queue_clock import QueueClock
 from shared.redis_connection import RedisConnection
 from shared.sealing import Sealer
 from shared.settled_payment import SettledPayment
@@ -279,7 +280,7 @@ def run(
     deadline_ms = int((time.time() + left_s) * 1000)
     job = new_job(endpoint, arguments, reply_to="replies", deadline_ms=deadline_ms, sealer=sealer)
     made: dramatiq.Message[Any] = dramatiq.Message.decode(job.encoded)
-    runner = JobRunner(endpoint, WorkerServices(outbox, sealer, ChildPool(), NO_PORTS, store))
+    runner = JobRunner(endpoint, WorkerServices(outbox, sealer, ChildPool(), NO_PORTS, store), QueueClock())
     runner(**made.kwargs)
     result = outbox._results[job.id]
     outbox.take([made])

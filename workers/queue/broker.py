@@ -21,6 +21,7 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 
+from shared.queue_clock import QueueClock
 from shared.redis_connection import connect
 from shared.streams import FIELD, stream_key
 from workers.queue.consumer import ReplySource, StreamConsumer
@@ -49,6 +50,9 @@ class StreamBroker(Broker):
         outbox: where the replies come from; without one, finished messages are only removed.
         batched: queues whose messages are read and acknowledged up to LINGER_S later, for fewer and larger writes.
         unavailable_reason: why no message of a queue can be run now, "" when one can (workers/port_lifecycle.py).
+
+    Attributes:
+        clock: of the queue, measured before the first message is read and from then on.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class StreamBroker(Broker):
         self.actor_options.add(INLINE)
         self.client = connect(url)
         self.outbox = outbox
+        self.clock = QueueClock()
         self._url = url
         self._batched = batched
         self._unavailable_reason = unavailable_reason
@@ -125,6 +130,7 @@ class StreamBroker(Broker):
             is_inline=is_inline,
             is_batched=queue_name in self._batched,
             outbox=self.outbox,
+            clock=self.clock,
             unavailable_reason=partial(self._unavailable_reason, queue_name),
         )
         self._consumers.append(consumer)

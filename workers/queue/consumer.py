@@ -4,6 +4,7 @@ the replies of finished messages with their acknowledgements, many in one write.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 import uuid
@@ -16,7 +17,9 @@ import msgspec
 from dramatiq.broker import Broker, Consumer, MessageProxy
 from redis.exceptions import RedisError, ResponseError
 
+from shared import queue_clock
 from shared.failpoints import reach
+from shared.queue_clock import QueueClock
 from shared.redis_connection import RedisConnection
 from shared.replies import LIST_TTL_S
 from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
@@ -62,6 +65,7 @@ class StreamConsumer(Consumer):
         is_batched: messages are read and acknowledged up to LINGER_S later, for fewer and larger writes.
         unavailable_reason: why no message can be run now, "" when one can. Then nothing is fetched, and the reason is
             reported (workers/queue/availability.py).
+        clock: of the queue, which this consumer measures.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class StreamConsumer(Consumer):
         is_inline: bool,
         is_batched: bool,
         outbox: ReplySource | None,
+        clock: QueueClock,
         unavailable_reason: Callable[[], str],
     ) -> None:
         self.is_stopping = False
@@ -83,6 +88,7 @@ class StreamConsumer(Consumer):
         self._batches = Batches()
         self._linger_s = LINGER_S if is_batched else 0
         self._outbox = outbox
+        self._clock = clock
         self._unavailable_reason = unavailable_reason
         self._reading = RedisConnection(url, longest_block_s=RENEW_MS / 1000)
         self._acking = RedisConnection(url)
@@ -108,6 +114,8 @@ class StreamConsumer(Consumer):
                 time.sleep(STAGGER_S)
             return self._fetched.popleft()
         try:
+            if self._clock.is_due:
+                self._measure_clock()
             is_due = time.monotonic() - self._renewed_at >= RENEW_MS / 1000
             if is_due:
                 self._renew()
@@ -222,6 +230,22 @@ class StreamConsumer(Consumer):
         if held:
             self._reading.call("XCLAIM", self._stream, GROUP, self._name, 0, *held, "IDLE", 0, "JUSTID")
         self._renewed_at = time.monotonic()
+
+    def _measure_clock(self) -> None:
+        """Ask the queue for its time, and note for operators when this machine's is another."""
+        asked_at = time.monotonic()
+        seconds, micros = self._reading.call("TIME")
+        self._clock.measured(asked_at, time.monotonic(), int(seconds) + int(micros) / 1e6)
+        offset_s = self._clock.offset_s
+        if abs(offset_s) > queue_clock.MOST_OFFSET_S:
+            machine = os.uname().nodename
+            noted = queue_clock.note(self._clock.now_s(), machine, offset_s)
+            self._reading.send(
+                (
+                    ("HSET", queue_clock.NOTES, machine, noted),
+                    ("EXPIRE", queue_clock.NOTES, int(queue_clock.STALE_S)),
+                )
+            )
 
     def _claim_abandoned(self) -> None:
         """Claim the messages of dead consumers. Give up those that have ended too many consumers."""
