@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from granian.server import Server
 
 from shared import tracing
 from shared.allocator import keep_freed_memory
+from shared.forked_workers import prepare_forks
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
@@ -56,8 +56,7 @@ def main() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)
-    # A worker keeps the handlers of its master until it has loaded the app: a SIGTERM would be lost, and the stop take 40 s.
-    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    prepare_forks()
     Server(
         "api.__main__:application",
         factory=True,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
+from shared.forked_workers import prepare_forks
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.process_user import refuse_root
@@ -32,8 +32,7 @@ def main() -> None:
     """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
     settings = Settings.from_env(os.environ)
     refuse_root(settings)
-    # Until granian's worker has loaded its app, it has its master's handlers: it would ignore a SIGTERM for 40 s.
-    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    prepare_forks()
     Server(
         "facilitator.__main__:application",
         factory=True,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -19,6 +18,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.server import Server
 from redis.exceptions import RedisError
 
+from shared.forked_workers import prepare_forks
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.redis_connection import connect
@@ -132,8 +132,7 @@ def main() -> None:
     if not settings.dashboard_redis_url:
         raise InvalidSetting(f"{PREFIX}DASHBOARD_REDIS_URL is not set: there is nothing to show")
     read_password(settings)  # report a mistake before anything is served
-    # A worker keeps the handlers of its master until it has loaded the app: a SIGTERM would be lost.
-    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    prepare_forks()
     Server(
         "ops.dashboard:application",
         factory=True,
