@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from pathlib import Path
 
 from compose.sandbox.child import StartFailed
@@ -11,12 +12,17 @@ from compose.sandbox.redis_server import RedisServer, Role, start_redis
 
 log = logging.getLogger(__name__)
 
-RETRY_S = 1.0
-LONGEST_RETRY_S = 30.0
+STEADY_S = 10.0
+"""A server that ran for this long is started again at once."""
+SHORTEST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 10.0
 
 
 class KeptRedis:
     """A server, and the thread that starts it again, at the same port and with the same files.
+
+    Args:
+        port: 0 picks a free one.
 
     A ledger whose files cannot be read does not start. Then nothing is sold, and each try says why, until a person has looked
     into it or the disk has room again.
@@ -25,10 +31,10 @@ class KeptRedis:
         StartFailed: as start_redis.
     """
 
-    def __init__(self, role: Role, var: Path) -> None:
+    def __init__(self, role: Role, var: Path, port: int = 0) -> None:
         self._role = role
         self._var = var
-        self._server = start_redis(role, var)
+        self._server = start_redis(role, var, port)
         self.url = self._server.url
         self._changing = threading.Lock()
         self._is_stopping = threading.Event()
@@ -37,7 +43,7 @@ class KeptRedis:
 
     @property
     def server(self) -> RedisServer:
-        """The one that runs, or ran last."""
+        """The one that runs, or ran last. A new one answers already."""
         return self._server
 
     def stop(self) -> None:
@@ -48,17 +54,19 @@ class KeptRedis:
         self._keeper.join()
 
     def _keep(self) -> None:
-        pause_s = RETRY_S
+        pause_s = 0.0
         while True:
+            started_at = time.monotonic()
             status = self._server.process.wait()
             if self._is_stopping.is_set():
                 return
+            # A server whose disk is full starts, and ends at the first write.
+            pause_s = 0.0 if time.monotonic() - started_at >= STEADY_S else _longer(pause_s)
             log.error("the embedded %s ended with status %d and is started again", self._role, status)
-            while not self._started_again():
-                if self._is_stopping.wait(pause_s):
+            while self._is_stopping.wait(pause_s) or not self._started_again():
+                if self._is_stopping.is_set():
                     return
-                pause_s = min(pause_s * 2, LONGEST_RETRY_S)
-            pause_s = RETRY_S
+                pause_s = _longer(pause_s)
 
     def _started_again(self) -> bool:
         with self._changing:
@@ -66,7 +74,11 @@ class KeptRedis:
                 return True
             try:
                 self._server = start_redis(self._role, self._var, int(self.url.rpartition(":")[2].partition("/")[0]))
-            except StartFailed as error:
+            except (StartFailed, OSError) as error:  # a full disk may refuse its log file, too
                 log.error("the embedded %s cannot be started: %s", self._role, error)
                 return False
         return True
+
+
+def _longer(pause_s: float) -> float:
+    return max(SHORTEST_PAUSE_S, min(2 * pause_s, LONGEST_PAUSE_S))

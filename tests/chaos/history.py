@@ -151,7 +151,8 @@ def read_settles(path: Path) -> list[SettleCall]:
 
 def read_history(folder: Path, ledger_url: str, **told: Any) -> History:
     """All that a run left in its folder and in its ledger."""
-    with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
+    # A sealed failure is binary.
+    with redis.Redis.from_url(ledger_url, decode_responses=True, encoding_errors="backslashreplace") as ledger:
         prefix = "coinslot:payment:"
         records = {key.removeprefix(prefix): ledger.hgetall(key) for key in ledger.scan_iter(prefix + "*", 1000)}
         keeps_open = ledger.exists("coinslot:open", "coinslot:journal")

@@ -27,6 +27,8 @@ SHORT_LIVED = 0.15
 """Shares of all purchases: asked for again when answered, tried with another body, sent several times at once, and paid with
 an authorization that lapses in the middle of the run."""
 END_WITHIN_S = 40.0
+ANSWERED_WITHIN_S = 60.0
+"""So long after the last kill every charged call has its answer."""
 MOST_EXECUTIONS = 8
 """A handler runs again for every worker that is killed while it runs, and for every repeated request after that."""
 
@@ -40,8 +42,19 @@ class Figures:
     faults: float
     purchases: list[Purchase] = field(default_factory=list)
     kills: Counter[str] = field(default_factory=Counter)
+    last_kill: float = 0.0
     violations: list[str] = field(default_factory=list)
     history: History = field(default_factory=History)
+
+    @property
+    def answered_s(self) -> float:
+        """Seconds from the last kill until every call that was charged had had its answer once."""
+        moved = {transfer.payment for transfer in self.history.transfers}
+        first: dict[str, float] = {}
+        for answer in self.history.answers:
+            if answer.status == 200 and answer.payment in moved:
+                first[answer.payment] = min(answer.at, first.get(answer.payment, answer.at))
+        return max(0.0, max(first.values(), default=0.0) - self.last_kill)
 
     def __str__(self) -> str:
         """A report of a few lines."""
@@ -57,6 +70,7 @@ class Figures:
             f"answers {_listed(statuses)}",
             f"comparisons {sum(answer.seen is not None for answer in told.answers)}",
             f"executions {len(told.executions)}; runs per call {_listed(runs)}",
+            f"the last charged call was answered {self.answered_s:.1f} s after the last kill",
             f"ends {_listed(Counter(str(bought.end) for bought in self.purchases))}",
             f"violations {len(self.violations)}",
             *self.violations[:50],
@@ -90,6 +104,8 @@ class Chaos:
         figures = self._figures
         figures.history = read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
         figures.violations = check(figures.history)
+        if figures.answered_s > ANSWERED_WITHIN_S:
+            figures.violations.append(f"a charged call was answered {figures.answered_s:.0f} s after the last kill")
 
     async def _kill(self) -> None:
         restarts: set[asyncio.Task[None]] = set()
@@ -102,6 +118,7 @@ class Chaos:
             if self._stand.is_alive(name):
                 self._stand.kill(name)
                 self._figures.kills[name] += 1
+                self._figures.last_kill = time.time()
                 restarts.add(asyncio.create_task(self._restart(name, self._plan.uniform(0, 0.8))))
         await asyncio.gather(*restarts)
 

@@ -1,4 +1,5 @@
-"""The servers of a run: two Redis, two API processes, two workers, a faulty facilitator. Each can be killed and restarted."""
+"""The servers of a run: three Redis, two API processes, two workers, a faulty facilitator. Each can be killed and restarted;
+the Redis servers are started again by their keeper, as those of `scripts/run` are."""
 
 from __future__ import annotations
 
@@ -19,14 +20,16 @@ import msgspec
 import redis
 
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
-from compose.sandbox.redis_server import Role, start_redis
+from compose.sandbox.kept_redis import KeptRedis
+from compose.sandbox.redis_server import RedisServer, Role, start_redis
 from shared.streams import GROUP, stream_key
 from tests.bench import proc
 from tests.chaos.caller import PAY_TO
 from tests.chaos.probe import FOLDER
 from tests.chaos.shop import CATALOGUES, SHOP
 
-NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue")
+NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue", "mirror")
+KEPT: tuple[Role, ...] = ("ledger", "queue", "mirror")
 SETTLE_TIMEOUT_S = 1.0
 READY_WITHIN_S = 90.0
 _PORTS = range(20_000, 32_768)
@@ -61,6 +64,8 @@ class Stand:
         self._shop, self._more = shop, settings or {}
         self._ports = {name: own_port() for name in NAMES}
         self._children: dict[str, Child] = {}
+        self._kept: dict[str, KeptRedis] = {}
+        self._killed: dict[str, RedisServer] = {}
         self._starts = 0
         self.observation_url = ""
         if is_observing_apart:
@@ -89,17 +94,17 @@ class Stand:
 
     def start_all(self) -> None:
         """Return when a paid call would be taken."""
-        for name in sorted(self.names, key=lambda name: name not in ("ledger", "queue")):
+        for name in sorted(self.names, key=lambda name: name not in KEPT):
             self.start(name)
         self.wait_ready()
 
     def start(self, name: str) -> None:
-        """Start one process; of the two Redis, return when it answers."""
+        """Start one process; of a Redis, return when it answers, whose keeper starts it again."""
         self._starts += 1
-        if name in ("ledger", "queue"):
-            role: Role = "ledger" if name == "ledger" else "queue"
-            self._children[name] = start_redis(role, self.folder, self._ports[name]).child
-            return
+        for role in KEPT:
+            if name == role:
+                self._start_kept(role)
+                return
         environment = {f"COINSLOT_{key}": value for key, value in self._settings(name).items()}
         environment |= {FOLDER: str(self.folder), SHOP: self._shop}
         named = (f"{key}={value}" for key, value in environment.items())
@@ -108,11 +113,24 @@ class Stand:
 
     def kill(self, name: str) -> None:
         """SIGKILL, for it and all that it has started."""
+        if name in self._kept:
+            self._killed[name] = server = self._kept[name].server
+            server.process.kill()
+            server.process.wait()
+            return
         child = self._children[name]
         for pid in proc.family(child.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         child.process.wait()
+
+    def _start_kept(self, role: Role) -> None:
+        if role not in self._kept:
+            self._kept[role] = KeptRedis(role, self.folder, self._ports[role])
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while self._kept[role].server is self._killed.get(role):
+            assert time.monotonic() < give_up_at, f"{role} was not started again\n{self.logs()}"
+            time.sleep(0.02)
 
     def pid(self, name: str) -> int:
         """Of its first process."""
@@ -124,7 +142,8 @@ class Stand:
 
     def is_alive(self, name: str) -> bool:
         """Whether its process runs."""
-        return self._children[name].process.poll() is None
+        running = self._kept[name].server if name in self._kept else self._children[name]
+        return running.process.poll() is None
 
     def wait_ready(self) -> None:
         """Return when the API answers, the facilitator answers and every worker reads all its queues."""
@@ -154,6 +173,8 @@ class Stand:
         """Nothing is worth an orderly end here."""
         for name in self._children:
             self.kill(name)
+        for kept in self._kept.values():
+            kept.stop()
 
     def _living_workers(self) -> int:
         with redis.Redis.from_url(self.queue_url) as queue:
@@ -184,6 +205,7 @@ class Stand:
             "SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "RATE_LIMITS": "off",
             "OBSERVATION_URL": self.observation_url,
+            "DASHBOARD_REDIS_URL": f"redis://127.0.0.1:{self._ports['mirror']}/0" if "mirror" in self.names else "",
             **self._more,
         }
 
