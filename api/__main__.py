@@ -19,6 +19,8 @@ from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.metrics import metrics
 from shared.process_user import refuse_root
+from shared.secret_files import read_key
+from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -36,13 +38,20 @@ BACKLOG = 4_096
 
 
 def application() -> Rsgi:
-    """Build the API in granian's worker process. The master process, which only supervises, never loads it."""
+    """Build the API in granian's worker process. The master process, which only supervises, never loads it.
+
+    Raises:
+        SystemExit: with a sentence about a setting that cannot be used.
+    """
     from api.app import create_app
     from api.rsgi import Rsgi
 
     settings = Settings.from_env(os.environ)
     metrics.start(settings.metrics_dir)
-    app = create_app(settings)
+    try:
+        app = create_app(settings)
+    except InvalidSetting as error:
+        sys.exit(f"coinslot: {error}")
     tune_gc()
     keep_freed_memory()
     redact_logs()
@@ -51,8 +60,9 @@ def application() -> Rsgi:
 
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     refuse_root(settings)
+    read_key(settings.key_file)  # report a mistake before anything is served
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from client.errors import WalletUnusable
+from shared.sandbox_place import ENVIRONMENT, PLACE, find
 
-ENVIRONMENT = "COINSLOT_SANDBOX_FILE"
-PLACE = Path("var", "sandbox.json")
+__all__ = ["ENVIRONMENT", "PLACE", "Evm", "Ledger", "Sandbox", "find", "read"]
+
 _KEY = re.compile(r"(0x)?[0-9a-fA-F]{64}", re.ASCII)
 
 
@@ -55,14 +55,6 @@ class Sandbox(msgspec.Struct, frozen=True, rename="camel"):
     solana: Ledger | None = None
     stellar: Ledger | None = None
     xrpl: Ledger | None = None
-
-
-def find(env: Mapping[str, str], folder: Path) -> Path | None:
-    """The file that COINSLOT_SANDBOX_FILE names, or the first var/sandbox.json from `folder` upward."""
-    if named := env.get(ENVIRONMENT, "").strip():
-        return Path(named)
-    absolute = folder.absolute()
-    return next((path for above in (absolute, *absolute.parents) if (path := above / PLACE).is_file()), None)
 
 
 def read(path: Path) -> Sandbox:

@@ -27,7 +27,8 @@ from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_
 from compose.sandbox.child import tethered
 from compose.users import Account, Accounts, accounts
 from shared.logs import Formatter, LogFormat
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.setting_names import read_settings
+from shared.settings import PREFIX, InvalidSetting
 
 STEADY_S = 10.0
 """A process that ran for this long is started again at once."""
@@ -177,7 +178,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         lines = scaled(read_procfile(arguments.procfile), parse_scale(arguments.scale))
-        users = accounts(Settings.from_env(os.environ))
+        users = accounts(read_settings(os.environ))
     except (InvalidProcfile, InvalidSetting) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1

@@ -31,9 +31,11 @@ from client.errors import CoinslotError, WalletUnusable
 from client.wallet import Wallet
 from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
+from compose.progress import step
 from compose.sandbox.child import StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
+from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
 
@@ -61,12 +63,15 @@ def main(argv: list[str] | None = None) -> int:
     try:
         scale = parse_scale(arguments.scale)
         scaled(read_procfile(), scale)  # report a mistake before anything is started
-        users = accounts(Settings.from_env(os.environ))
+        users = accounts(read_settings(os.environ, "coinslot"))
         with embed(os.environ, var) as embedded:
             metrics = _metrics(embedded.settings, scale)
             has_dashboard = scale.get("dashboard", 1) > 0
             with _services(embedded, var, scale, users) as (services, notices):
-                answers = _prove(embedded) if embedded.sandbox_file else {}
+                answers: dict[Rail, Answer] = {}
+                if embedded.sandbox_file:
+                    with step("a paid call on every rail"):
+                        answers = _prove(embedded)
                 _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
                     code = _wait(services)
@@ -130,7 +135,8 @@ def _services(
         )
         ending = STOP_NOW  # before the address is printed, nobody calls
         try:
-            notices = _wait_until_ready(embedded.settings, services, var)
+            with step("API, workers and facilitator"):
+                notices = _wait_until_ready(embedded.settings, services, var)
             ending = signal.SIGTERM
             yield services, notices
         finally:

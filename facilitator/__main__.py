@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
@@ -13,24 +13,38 @@ from shared.forked_workers import prepare_forks
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.process_user import refuse_root
-from shared.settings import InvalidSetting, Settings
+from shared.setting_names import read_settings
+from shared.settings import InvalidSetting
 
 if TYPE_CHECKING:
     from litestar import Litestar
 
 
 def application() -> Litestar:
-    """The app that granian's worker loads. Its master does not load it."""
+    """The app that granian's worker loads. Its master does not load it.
+
+    Raises:
+        SystemExit: with a sentence about a setting that cannot be used.
+    """
     from facilitator.app import create_app
 
-    app = create_app()
+    try:
+        app = create_app(cannot_start=_end)
+    except InvalidSetting as error:
+        sys.exit(f"coinslot facilitator: {error}")
     redact_logs()
     return app
 
 
+def _end(error: InvalidSetting) -> NoReturn:
+    # granian and Litestar would tell an exception group, without the sentence.
+    print(f"coinslot facilitator: {error}", file=sys.stderr, flush=True)
+    os._exit(1)
+
+
 def main() -> None:
     """Serve until SIGTERM, in one process: account numbers are ordered in its memory."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     refuse_root(settings)
     prepare_forks()
     Server(

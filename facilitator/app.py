@@ -9,7 +9,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ from litestar.exceptions import HTTPException, NotFoundException
 from facilitator.configured import configured_rails
 from facilitator.facilitator import Facilitator
 from shared.logs import JobIds, call_ids
-from shared.settings import Settings
+from shared.settings import InvalidSetting, Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,13 @@ class Health(msgspec.Struct, frozen=True):
     rails: dict[str, RailHealth]
 
 
-def create_app(settings: Settings | None = None) -> Litestar:
+def create_app(
+    settings: Settings | None = None, *, cannot_start: Callable[[InvalidSetting], None] = lambda error: None
+) -> Litestar:
     """Build the facilitator.
+
+    Args:
+        cannot_start: is told why it ends, when a node turns out to serve another network than the settings say.
 
     Raises:
         InvalidSetting: a setting is missing or has the wrong form.
@@ -88,7 +93,11 @@ def create_app(settings: Settings | None = None) -> Litestar:
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
         try:
-            await facilitator.start()
+            try:
+                await facilitator.start()
+            except InvalidSetting as error:
+                cannot_start(error)
+                raise
             yield
         finally:
             await facilitator.stop()

@@ -87,7 +87,11 @@ class Facilitator:
         return [rail for network, rail in self._rails.items() if network not in self._trouble]
 
     async def _start(self, rail: Rail) -> None:
-        if not await self._try(rail):
+        try:
+            has_started = await self._try(rail)
+        except InvalidSetting as error:
+            raise InvalidSetting(f"{rail.network}: {error}") from None
+        if not has_started:
             self._starting.append(asyncio.create_task(self._keep_starting(rail), name=f"start-{rail.network}"))
 
     async def _keep_starting(self, rail: Rail) -> None:

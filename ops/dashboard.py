@@ -23,6 +23,7 @@ from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.redis_connection import connect
 from shared.secret_files import read_secret
+from shared.setting_names import read_settings
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def rq_dashboard(url: str) -> WSGIApplication:
 
 def main() -> None:
     """Serve until SIGTERM. Raises InvalidSetting before anything is served."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     if not settings.dashboard_redis_url:
         raise InvalidSetting(f"{PREFIX}DASHBOARD_REDIS_URL is not set: there is nothing to show")
     read_password(settings)  # report a mistake before anything is served

@@ -6,7 +6,6 @@ works, and may not be what you want) or `fail`. Exit code 1 when one fails.
 
 from __future__ import annotations
 
-import difflib
 import json
 import shutil
 import stat
@@ -20,7 +19,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
 from ops.asking import api_place, asked
-from shared import confinement_notes, queue_clock
+from shared import confinement_notes, queue_clock, setting_names
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
@@ -28,10 +27,6 @@ from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 RAILS = ("evm", "ethereum", "solana", "stellar", "xrpl")
-NOT_SETTINGS = frozenset(
-    f"{PREFIX}{name}" for name in ("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL")
-)
-"""Of scripts/run and of the buyer's command."""
 
 
 class Finding(NamedTuple):
@@ -70,13 +65,10 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
 
 
 def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
-    known = settings.variables().keys() | NOT_SETTINGS
-    unknown = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
-    for name in unknown:
-        near = difflib.get_close_matches(name, known, 1)
-        yield Finding("warn", "settings", f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))
+    unknown = setting_names.unknown(environment)
+    yield from (Finding("warn", "settings", sentence) for sentence in unknown)
     if not unknown:
-        set_here = sum(1 for name in environment if name in known)
+        set_here = sum(1 for name in environment if name.startswith(PREFIX))
         yield Finding("ok", "settings", f"all can be read, {set_here} are set")
     if not settings.production:
         yield Finding("warn", "settings", f"{PREFIX}PRODUCTION is not 1: sandbox settings are accepted")

@@ -25,6 +25,7 @@ from ops import gauges
 from ops.counted import CountedSeries
 from shared.logs import configure_logs
 from shared.redis_connection import connect
+from shared.setting_names import read_settings
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 log = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ def sources(settings: Settings) -> dict[str, Source]:
 
 def main() -> None:
     """Serve until SIGTERM."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     configure_logs(settings.log)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -9,8 +9,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from ops import doctor, payments, top
+from shared import sandbox_place
+from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 
 
@@ -26,13 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown.add_argument("--once", action="store_true", help="show it once")
     chosen = parser.parse_args(arguments)
     try:
-        settings = Settings.from_env(os.environ)
+        environment, found = sandbox_place.with_settings(os.environ, Path())
+        tells_itself = chosen.command == "doctor"
+        settings = Settings.from_env(environment) if tells_itself else read_settings(environment, "coinslot-ops")
     except InvalidSetting as error:
         print(f"coinslot-ops: {error}", file=sys.stderr)
         return 2
+    if found is not None:
+        print(f"coinslot-ops: with the settings of {found}", file=sys.stderr)
     try:
         if chosen.command == "doctor":
-            return doctor.report(settings, os.environ, as_json=chosen.json)
+            return doctor.report(settings, environment, as_json=chosen.json)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
         return payments.report(settings, as_json=chosen.json)

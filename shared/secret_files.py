@@ -26,7 +26,7 @@ def read_key(path: Path) -> bytes:
     try:
         text = path.read_text("ascii").strip().removeprefix("0x")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
+        raise InvalidSetting(f"cannot read the key file {path}: {_why(error)}") from None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
         raise InvalidSetting(f"the key file {path} must hold 64 hex digits")
     key = bytes.fromhex(text)
@@ -46,7 +46,7 @@ def read_secret(path: Path) -> str:
             content = file.read(_MAX_SECRET_BYTES + 1)
         text = content.decode("ascii").strip()
     except (OSError, ValueError) as error:
-        raise InvalidSetting(f"cannot read the key file {path}: {type(error).__name__}") from None
+        raise InvalidSetting(f"cannot read the key file {path}: {_why(error)}") from None
     if not text or len(content) > _MAX_SECRET_BYTES:
         raise InvalidSetting(f"the key file {path} does not hold a key")
     return text
@@ -68,7 +68,7 @@ def read_headers(path: str) -> dict[str, str]:
             content = file.read(_MAX_HEADERS_BYTES + 1)
         text = content.decode("ascii")
     except (OSError, ValueError) as error:  # the path may contain a NUL, the file another encoding
-        raise InvalidSetting(f"cannot read the headers file {path!r}: {type(error).__name__}") from None
+        raise InvalidSetting(f"cannot read the headers file {path!r}: {_why(error)}") from None
     if len(content) > _MAX_HEADERS_BYTES:
         raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
     headers: dict[str, str] = {}
@@ -83,3 +83,10 @@ def read_headers(path: str) -> dict[str, str]:
             raise InvalidSetting(f"line {number} of the headers file {path} names a header that is set already")
         headers[name] = value
     return headers
+
+
+def _why(error: Exception) -> str:
+    """Without the content."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return (isinstance(error, OSError) and error.strerror) or type(error).__name__

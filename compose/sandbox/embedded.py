@@ -13,12 +13,14 @@ from pathlib import Path
 
 import redis
 
+from compose.preflight import check_disk, check_settings, make_folder
+from compose.progress import step
 from compose.sandbox.child import StartFailed, claim_port
 from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import Role
 from compose.sandbox.upstream_server import start_upstreams
-from shared.egress import egress
+from shared import sandbox_place
 from shared.ledger import LOST, RECHECK
 from shared.settings import PREFIX, InvalidSetting, Settings
 
@@ -57,22 +59,27 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         var: folder for all files: keys, ledger files, `sandbox.json`.
 
     Raises:
-        InvalidSetting: a setting has the wrong form, or another service is running from the same folder.
+        InvalidSetting: a setting cannot be used, the folder cannot be written to, its disk is nearly full, or another service
+            is running from it.
     """
-    var.mkdir(parents=True, exist_ok=True)
+    make_folder(var)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_alone_in(var))
         given = {name: value for name, value in env.items() if name.startswith(PREFIX) and value.strip()}
-        egress(Settings.from_env(given))  # report a mistake before anything is started
         made: dict[str, str] = {}
 
         def is_missing(setting: str) -> bool:
             return PREFIX + setting not in given
 
+        usual = Settings.from_env(given)
+        check_settings(usual, is_missing)
+        if is_missing("LEDGER_URL"):
+            check_disk(var, usual.ledger_free_mb)
         roles: dict[Role, str] = {"ledger": "LEDGER_URL", "queue": "QUEUE_URL", "mirror": "DASHBOARD_REDIS_URL"}
         for role, setting in roles.items():
             if is_missing(setting):
-                server = KeptRedis(role, var)
+                with step(f"the Redis server of the {role}"):
+                    server = KeptRedis(role, var)
                 stack.callback(server.stop)
                 made[PREFIX + setting] = server.url
                 if role == "ledger" and is_missing("LEDGER_DIR"):
@@ -87,7 +94,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
             # The other networks are the sandbox's too, except those with a recipient in the settings.
             others = [name for name in OTHERS if is_missing(f"{name.upper()}_PAY_TO")]
-            local = stack.enter_context(ledgers(var, others))
+            with step("local ledgers with funded wallets"):
+                local = stack.enter_context(ledgers(var, others))
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
             made[PREFIX + "FACILITATOR_PORT"] = port
             for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
@@ -96,7 +104,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             if is_missing("LEDGER_URL"):
                 _forget_last_run(made[PREFIX + "LEDGER_URL"], ("eip155", *others))
         if local is not None and not any(PREFIX + setting in given for setting in OUTGOING):
-            upstreams = start_upstreams(var)
+            with step("sites and name servers of the sandbox"):
+                upstreams = start_upstreams(var)
             stack.callback(upstreams.child.stop)
             made |= {PREFIX + name: value for name, value in upstreams.settings.items()}
         if is_missing("METRICS_DIR"):
@@ -109,8 +118,8 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
         if local is not None:
             told = {"baseUrl": settings.base_url, **local.told()}
             private_file(var / "sandbox.json", json.dumps(told, indent=2))
-        # To run one process by hand: `set -a; . var/sandbox.env; python -m api`.
-        private_file(var / "sandbox.env", "\n".join(f"{name}={value}" for name, value in sorted(made.items())))
+        # For coinslot-ops, and to run one process by hand: `set -a; . var/sandbox.env; python -m api`.
+        private_file(var / sandbox_place.SETTINGS, sandbox_place.written({**given, **made}))
         yield Embedded(
             settings=settings,
             environment=made,

@@ -126,7 +126,7 @@ async def test_headers_that_cannot_be_read_stop_the_start(settings: Settings, tm
         key_file=settings.key_file,
         evm=dataclasses.replace(settings.evm, facilitator_headers_file=str(tmp_path / "none")),
     )
-    with pytest.raises(InvalidSetting, match="none': FileNotFoundError"):
+    with pytest.raises(InvalidSetting, match="none': there is no such file"):
         create_app(settings)
 
 

@@ -25,6 +25,16 @@ from shared.settings import InvalidSetting, Settings
         ({"CA_FILE": "/nowhere/ca.pem"}, "COINSLOT_CA_FILE: there is no file"),
         ({"PRODUCTION": "1", "NOW": "2026-11-20T15:04:05Z"}, "COINSLOT_NOW is for sandboxes"),
         ({"PORT": "0"}, "COINSLOT_PORT"),
+        ({"RATE_LIMITS": "fast"}, "COINSLOT_RATE_LIMITS: 'fast' is not"),
+        ({"CHROMIUM": "/nowhere/chromium"}, "COINSLOT_CHROMIUM: '/nowhere/chromium' is not a program"),
+        ({"KEY_FILE": "/nowhere/key"}, "cannot read the key file /nowhere/key: there is no such file"),
+        ({"SOLANA_FACILITATOR_HEADERS_FILE": "/nowhere/headers"}, "cannot read the headers file"),
+        ({"EVM_FACILITATOR_URL": "https://facilitator.example", "EVM_PAY_TO": "0x1"}, "COINSLOT_EVM_PAY_TO"),
+        ({"EVM_FACILITATOR_URL": "https://facilitator.example"}, "no rail is configured"),
+        (
+            {"LEDGER_FREE_MB": "999999999"},
+            r"the disk at /.* has [0-9]+ MB free, and the ledger in .* needs 999999999 MB",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(settings: dict[str, str], said: str, tmp_path: Path) -> None:
@@ -33,6 +43,16 @@ def test_a_wrong_setting_is_named(settings: dict[str, str], said: str, tmp_path:
     with pytest.raises(InvalidSetting, match=said), embed(given, tmp_path):
         raise AssertionError("it was started")
     assert not (tmp_path / "sandbox").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    """With what is wrong about it."""
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(InvalidSetting, match=r"nothing can be written to the folder .*/file/var \(Not a directory\)"),
+        embed({}, tmp_path / "file" / "var"),
+    ):
+        raise AssertionError("it was started")
 
 
 @pytest.mark.enable_socket

@@ -153,6 +153,7 @@ class Running:
         return self.ended()
 
     def ended(self) -> tuple[int, str]:
-        """When it ends by itself."""
+        """When it ends by itself. What it said of the steps of its start is left out."""
         _, said = self.process.communicate(timeout=60)
-        return self.process.returncode, said
+        lines = said.splitlines(keepends=True)
+        return self.process.returncode, "".join(line for line in lines if not line.startswith("run: "))

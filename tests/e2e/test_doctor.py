@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.json_rpc import JsonRpc
+from shared.sandbox_place import ENVIRONMENT
 from shared.x402.networks import STELLAR_USDC
 
 
@@ -17,7 +18,11 @@ def doctor(service: Any, **settings: str) -> tuple[int, dict[str, list[tuple[str
     """Its exit code, and its findings by what they are about."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
     environment |= dict(line.split("=", 1) for line in service.environment)
-    environment |= {"COINSLOT_PORT": service.base_url.rpartition(":")[2], **settings}
+    return ended_with({**environment, "COINSLOT_PORT": service.base_url.rpartition(":")[2], **settings})
+
+
+def ended_with(environment: dict[str, str]) -> tuple[int, dict[str, list[tuple[str, str]]]]:
+    """As doctor."""
     command = [str(Path(sys.executable).with_name("coinslot-ops")), "doctor", "--json"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     findings: dict[str, list[tuple[str, str]]] = {}
@@ -29,8 +34,9 @@ def doctor(service: Any, **settings: str) -> tuple[int, dict[str, list[tuple[str
 
 
 def test_a_service_that_is_well(service: Any) -> None:
-    """No failure: Redis, keys, clock, workers, rails with their recipients."""
-    code, findings = doctor(service)
+    """No failure: Redis, keys, clock, workers, rails with their recipients. It finds the settings of the service itself."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
+    code, findings = ended_with({**environment, ENVIRONMENT: str(service.var / "sandbox.json")})
     assert [(about, said) for about, each in findings.items() for level, said in each if level == "fail"] == []
     assert code == 0
     assert ("ok", "appendfsync always") in findings["ledger"]

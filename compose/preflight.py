@@ -1,0 +1,67 @@
+"""What can be found wrong before anything is started, so that it is told in a sentence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from api.payment.limits import Limits
+from api.payment.rails import configured_rails
+from shared import tracing
+from shared.egress import egress
+from shared.secret_files import read_headers, read_key, read_secret
+from shared.settings import PREFIX, InvalidSetting, Settings
+from workers.browser.program import find_program
+
+
+def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> None:
+    """Raises InvalidSetting for what the processes would refuse.
+
+    Args:
+        is_missing: whether a setting is not given, by its name without COINSLOT_. The sandbox makes it then.
+    """
+    egress(settings)
+    Limits(settings.rate_limits)
+    tracing.check(settings)
+    find_program(settings.chromium)
+    if not is_missing("KEY_FILE"):
+        read_key(settings.key_file)
+    if not is_missing("DASHBOARD_PASSWORD_FILE"):
+        read_secret(settings.dashboard_password_file)
+    if settings.evm.rpc_url and is_missing("EVM_FACILITATOR_URL"):
+        read_key(settings.evm.settler_key_file)
+    if settings.ethereum.rpc_url and is_missing("ETHEREUM_FACILITATOR_URL"):
+        read_key(settings.ethereum.settler_key_file)
+    if settings.solana.rpc_url and is_missing("SOLANA_FACILITATOR_URL"):
+        read_key(settings.solana.settler_key_file)
+    if settings.stellar.rpc_url and is_missing("STELLAR_FACILITATOR_URL"):
+        read_secret(settings.stellar.settler_key_file)
+    if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
+        for rail in (settings.evm, settings.ethereum, settings.solana, settings.stellar, settings.xrpl):
+            read_headers(rail.facilitator_headers_file)
+    else:
+        configured_rails(settings)
+
+
+def make_folder(var: Path) -> None:
+    """Make the folder of all files, if there is none. Raises InvalidSetting when nothing can be written to it."""
+    try:
+        var.mkdir(parents=True, exist_ok=True)
+        (var / "lock").touch()
+    except OSError as error:
+        raise InvalidSetting(
+            f"nothing can be written to the folder {var} ({error.strerror}): set {PREFIX}VAR to another one"
+        ) from None
+
+
+def check_disk(var: Path, free_mb: int) -> None:
+    """Raises InvalidSetting when the disk of the folder has less than `free_mb` MB free: no payment would be taken."""
+    found_mb = shutil.disk_usage(var).free // 1_000_000
+    if found_mb < free_mb:
+        mount = next(path for path in (var.resolve(), *var.resolve().parents) if os.path.ismount(path))
+        raise InvalidSetting(
+            f"the disk at {mount} has {found_mb} MB free, and the ledger in {var} needs {free_mb} MB: free some, set "
+            f"{PREFIX}VAR to a folder on another disk, or set {PREFIX}LEDGER_FREE_MB to less"
+        )

@@ -1,0 +1,50 @@
+"""What `scripts/run` left for its operator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.sandbox_place import PLACE, SETTINGS, with_settings, written
+from shared.settings import InvalidSetting
+
+MADE = {
+    "COINSLOT_PORT": "4030",
+    "COINSLOT_CONTACT": "mailto:it's&me@example.com",
+    "COINSLOT_QUEUE_URL": "redis://a:1/0",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One below that of the service."""
+    sandbox = tmp_path / PLACE
+    sandbox.parent.mkdir()
+    sandbox.touch()
+    (sandbox.parent / SETTINGS).write_text(written(MADE))
+    below = tmp_path / "docs"
+    below.mkdir()
+    return below
+
+
+def test_the_settings_of_the_service_above_are_taken(folder: Path) -> None:
+    """Those of the environment count more, and one that names its own service has nothing to do with this one."""
+    file = folder.parent / "var" / SETTINGS
+    assert with_settings({}, folder) == (MADE, file)
+    assert with_settings({"COINSLOT_PORT": "1", "HOME": "/"}, folder) == (
+        {**MADE, "COINSLOT_PORT": "1", "HOME": "/"},
+        file,
+    )
+    named = {"COINSLOT_SANDBOX_FILE": str(file.with_name("sandbox.json"))}
+    assert with_settings(named, Path("/")) == ({**MADE, **named}, file)
+    for name in ("LEDGER_URL", "QUEUE_URL", "PRODUCTION"):
+        own = {f"COINSLOT_{name}": "1"}
+        assert with_settings(own, folder) == (own, None)
+
+
+def test_settings_that_cannot_be_read_are_told(folder: Path) -> None:
+    """The file of another user, or none."""
+    (folder.parent / "var" / SETTINGS).unlink()
+    with pytest.raises(InvalidSetting, match=r"cannot read .*sandbox\.env, the settings of scripts/run: No such file"):
+        with_settings({}, folder)
