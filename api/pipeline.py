@@ -142,7 +142,10 @@ class PaidCall:
 
         # Before the chain is asked, nobody knows who a contract wallet's payment is from.
         holder = authorization.payer if authorization.signature_checked else authorization.payment_id
-        body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=holder)
+        try:
+            body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=holder)
+        except Problem as unreadable:
+            raise await self._with_charge(unreadable, authorization, call_log) from None
         claim = build_claim(self._services, self._endpoint, authorization, paid, scope["query_string"], body)
         call_log.payment_id = claim.payment_id
         checked = Checked(presented, paid.offer, paid.rail, paid.payment, authorization, claim, body, call_log)
@@ -163,6 +166,15 @@ class PaidCall:
         except Problem as undecodable:
             price = f'<{self._endpoint.path}>; rel="payment"'.encode()
             raise dataclasses.replace(undecodable, headers=((b"link", price),)) from None
+
+    async def _with_charge(self, refusal: Problem, authorization: Authorization, call_log: CallLog) -> Problem:
+        """A refusal of the body, with what the ledger knows of the payment: it may have been charged before."""
+        ledger = self._services.ledger
+        if await ledger.offer(authorization.payment_id) is None:
+            return refusal
+        if authorization.signature_checked:
+            call_log.receipt = await ledger.receipt(authorization.payment_id)
+        return dataclasses.replace(refusal, charged="unknown")
 
     async def _require_time(self, paid: Match, authorization: Authorization) -> None:
         """Raise PaymentRefused for a payment that cannot be settled now, unless the ledger knows it: it may have an answer."""

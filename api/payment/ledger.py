@@ -199,6 +199,11 @@ class Ledger:
         offer: bytes | None = await self._redis.call("HGET", record_key(payment_id), "offer")
         return offer
 
+    async def receipt(self, payment_id: str) -> bytes:
+        """Of a payment whose settlement is recorded; empty of any other."""
+        receipt: bytes | None = await self._redis.call("HGET", record_key(payment_id), "receipt")
+        return receipt or b""
+
     async def has_receipt(self, payment_id: str) -> bool:
         """Whether a payment's settlement is recorded."""
         return bool(await self._redis.call("HEXISTS", record_key(payment_id), "receipt"))

@@ -287,6 +287,19 @@ async def test_the_same_request_again_gets_the_stored_answer(
     assert len(facilitator.settles) == 1
 
 
+async def test_a_body_that_cannot_be_read_does_not_make_a_charged_payment_uncharged(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader
+) -> None:
+    """What was told once as charged is told as charged again, with its receipt, whatever comes with it."""
+    headers = {"PAYMENT-SIGNATURE": as_header(payer.payment()), "Content-Type": "application/json"}
+    first = await shop.post(PATH, content=b'{"message":"a"}', headers=headers)
+    assert first.status_code == 200
+    for body, content_type, status in ((b"a", "text/plain", 415), (b" " * 100_000, "application/json", 413)):
+        answer = await shop.post(PATH, content=body, headers={**headers, "Content-Type": content_type})
+        assert (answer.status_code, answer.json()["charged"]) == (status, True)
+        assert answer.headers["payment-response"] == first.headers["payment-response"]
+
+
 async def test_another_request_with_the_same_payment_is_402(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, facilitator: Any, as_header: AsHeader
 ) -> None:
