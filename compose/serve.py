@@ -32,7 +32,7 @@ from client.wallet import Wallet
 from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.progress import step
-from compose.sandbox.child import StartFailed, tethered
+from compose.sandbox.child import Child, StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
 from shared.setting_names import read_settings
@@ -40,6 +40,7 @@ from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
 
 READY_TIMEOUT_S = 60.0
+WATCH_S = 0.5
 RAILS = tuple(Rail)
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -74,7 +75,7 @@ def main(argv: list[str] | None = None) -> int:
                         answers = _prove(embedded)
                 _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
-                    code = _wait(services)
+                    code = _wait(services, embedded.children)
                     raise CannotServe(
                         f"the supervisor of the processes ended, so they were stopped ({code})\n{_log_tail(var)}"
                     )
@@ -195,12 +196,22 @@ def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var
     raise CannotServe(f"not ready after {READY_TIMEOUT_S:.0f} s: {seen}\n{_log_tail(var)}")
 
 
-def _wait(services: subprocess.Popen[bytes]) -> int:
-    """Wait until it ends, which is an error. Its lines are read and dropped, because the log has them too."""
+def _wait(services: subprocess.Popen[bytes], ledgers: Sequence[Child]) -> int:
+    """Wait until the supervisor ends, which is an error. Its lines are read and dropped, because the log has them too.
+
+    Raises:
+        CannotServe: a local ledger ended, and with it what was paid there.
+    """
     assert services.stdout is not None
-    for _ in services.stdout:
-        pass
-    return services.wait()
+    while True:
+        if select.select([services.stdout], [], [], WATCH_S)[0] and not services.stdout.readline():
+            return services.wait()
+        for ledger in ledgers:
+            if (status := ledger.process.poll()) is not None:
+                raise CannotServe(
+                    f"the local ledger {ledger.name} ended (status {status}). It had its state in its memory alone, so the "
+                    f"service was stopped: start it again"
+                )
 
 
 def _prove(embedded: Embedded) -> dict[Rail, Answer]:

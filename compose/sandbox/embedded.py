@@ -15,7 +15,7 @@ import redis
 
 from compose.preflight import check_disk, check_settings, make_folder
 from compose.progress import step
-from compose.sandbox.child import StartFailed, claim_port
+from compose.sandbox.child import Child, StartFailed, claim_port
 from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import Role
@@ -41,6 +41,7 @@ class Embedded:
         sandbox_file: has the sandbox's wallets; None when calls are paid on real networks.
         ledgers: a text that names the local ledgers; empty without any.
         has_remote_facilitator: another facilitator settles, so ours is not started.
+        children: processes that nothing can start again with what they had.
     """
 
     settings: Settings
@@ -48,6 +49,7 @@ class Embedded:
     sandbox_file: Path | None
     ledgers: str
     has_remote_facilitator: bool
+    children: tuple[Child, ...] = ()
 
 
 @contextlib.contextmanager
@@ -126,6 +128,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             sandbox_file=var / "sandbox.json" if local else None,
             ledgers=local.words if local else "",
             has_remote_facilitator=not is_missing("EVM_FACILITATOR_URL"),
+            children=local.children if local else (),
         )
 
 

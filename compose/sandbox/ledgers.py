@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compose.sandbox.child import ROOT
+from compose.sandbox.child import ROOT, Child
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains
 from compose.sandbox.solana import SolanaSandbox, start_solana
 from compose.sandbox.stellar import StellarSandbox, start_stellar
@@ -34,6 +34,11 @@ class Ledgers:
     ethereum: Chain
     evm: EvmSandbox
     others: dict[str, SolanaSandbox | StellarSandbox | XrplSandbox]
+
+    @property
+    def children(self) -> tuple[Child, ...]:
+        """Their processes. Their state is in their memory."""
+        return (self.chain.child, self.ethereum.child, *(ledger.child for ledger in self.others.values()))
 
     @property
     def words(self) -> str:
