@@ -9,7 +9,7 @@ import pytest
 from shared import queue_clock
 from shared.queue_clock import QueueClock
 
-WORST_S = 0.02
+WORST_S = 0.5
 
 
 def test_it_has_the_servers_time_whatever_happens_to_this_machines(monkeypatch: pytest.MonkeyPatch) -> None:
