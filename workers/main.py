@@ -30,6 +30,7 @@ from shared.redis_connection import RedisConnection, connect
 from shared.scheduling import give_way
 from shared.sealing import Sealer
 from shared.secret_files import read_key
+from shared.setting_names import read_settings
 from shared.settings import Settings
 from shared.streams import closed_key
 from workers.actors import WorkerServices, declare_actors
@@ -125,7 +126,7 @@ class PrefetchPerThread(Middleware):
 
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which queues this process serves."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     refuse_root(settings)
     master = read_key(settings.key_file)
     sealer = Sealer(master)
