@@ -9,7 +9,8 @@ from jobs.json_repair.verdicts import Context, Judge
 
 _STOP = re.compile(r"[,\[\]{}\n]")
 _ARGUMENT_STOP = re.compile(r"[,\[\]{}()\n]")
-_MEMBER_STOP = re.compile(r"[,\n][\s,]*+(?:(?:[\w$.@-]++|\"[^\"'\n]{1,64}+\"|'[^\"'\n]{1,64}+')[ \t]*+:|[}\]])")
+_MEMBER_STOP = re.compile(r"[,\n][\s,]*+((?:[\w$.@-]++|\"[^\"'\n]{1,64}+\"|'[^\"'\n]{1,64}+')[ \t]*+:|[}\]])?+")
+"""A row of commas and line breaks, and the next member or closing bracket if one follows."""
 _WRONG_QUOTE = re.compile(rf"[{QUOTES}](?=\s*+(?:,\s*+[{QUOTES}]|[}}\]]))")
 """An end quote of another kind than the opening one, `"text'`, when only structure follows."""
 
@@ -75,7 +76,8 @@ class Cuts:
 
     def _member_at_end(self, i: int, end: int) -> int:
         text, tail = self.source.text, max(self._tail_start(), i + 1)
-        match = _MEMBER_STOP.search(text, i + 1, tail) if i < self._no_stop else None
+        rows = _MEMBER_STOP.finditer(text, i + 1, tail) if i < self._no_stop else iter(())
+        match = next((row for row in rows if row[1]), None)
         if match is None:
             self._no_stop = min(self._no_stop, i)
         wrong = _WRONG_QUOTE.search(text, i + 1, match.start() if match else end)

@@ -4,7 +4,8 @@
 - In prose, and around code blocks, only the JSON counts: `Here is the result: {...} Hope this helps`. Fenced blocks come
   before other text. Data that is certain comes before brackets of the prose itself, such as `[INFO]`, `[1]` or `{name}`.
   Several remaining values become an array.
-- Text without any JSON becomes a string, as in npm jsonrepair. Single words in lines or between commas become an array.
+- A few words without any JSON become a string, as in npm jsonrepair. Single words in lines or between commas become an array.
+  A sentence has no value: a model that answered in prose gave no data, and a string would hide that.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _ELEMENT = re.compile(r"[\"'\d{\[\]-]|[\w.]{1,64}+\s{0,8}+,|(?:true|false|null|T
 _SUBSCRIPT = re.compile(r"\[[\"'][^\"'\]\n]{0,64}+[\"']\]\s{0,8}+(?:=(?!=)|[.\[])")
 _CONTENT_STARTS = frozenset(("{", "[", *QUOTES))
 _THOUGHTS = re.compile(r"\s*+<(think|thinking|thought|reasoning)>")
-_SENTENCE_END = ".!?"
+_SENTENCE_END = ".!?\u2026\u3002\uff01\uff1f"
+_WIDE_SENTENCE_END = "\u3002\uff01\uff1f"
+_FEW_WORDS = 3
 
 
 @dataclass(slots=True)
@@ -239,14 +242,28 @@ class Document:
         text = source.text.strip()
         if not any(c.isalnum() for c in text):
             raise NotRepairable("not_repairable")
-        source.note(RepairKind.UNQUOTED_STRING, 0)
         words = [item.value for item in self.items]
+        if _is_prose(text, words):
+            raise NotRepairable("not_repairable")
+        source.note(RepairKind.UNQUOTED_STRING, 0)
         if len(words) == 1:
             word = words[0]
             return word[:-1] if word[-1] in QUOTES and word.count(word[-1]) == 1 else word
-        if text[-1] in _SENTENCE_END or any(isinstance(word, str) and len(word.split()) > 1 for word in words):
+        if any(isinstance(word, str) and len(word.split()) > 1 for word in words):
             return text
         return words
+
+
+def _is_prose(text: str, pieces: list[Any]) -> bool:
+    """Whether a text is a sentence or more: several words with a full stop, or more than a few words that nothing divides.
+
+    Args:
+        pieces: the text, divided at line breaks and commas.
+    """
+    if all(isinstance(piece, str) and (_MEMBER.match(piece) or len(piece.split()) == 1) for piece in pieces):
+        return text[-1] in _WIDE_SENTENCE_END
+    words = len(text.split())
+    return words > _FEW_WORDS or (words > 1 and text[-1] in _SENTENCE_END)
 
 
 def _extent(item: _Item) -> int:

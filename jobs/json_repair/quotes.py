@@ -72,9 +72,7 @@ class Quotes:
         With `stray`, unquoted words may precede the next key: `"a": "b", MORE WORDS "c": 1`.
         """
         source = self.source
-        i = source.gap(i)
-        while source.at(i) == ",":
-            i = source.gap(i + 1)
+        i = source.after_commas(i)
         c = source.at(i)
         if c == "" or c in "}]{[.:" or _NAMED.match(source.text, i):
             return True

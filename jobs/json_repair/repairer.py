@@ -20,7 +20,7 @@ def repair(text: str) -> Repaired:
     npm jsonrepair documents, and JSON is found in prose and code blocks. The work is linear in the text.
 
     Raises:
-        NotRepairable: the text has no value (only blanks, comments or punctuation), or nests deeper than 512.
+        NotRepairable: the text has no value (only blanks, comments, punctuation or prose), or nests deeper than 512.
     """
     source = Source(text)
     is_strict, value = strict.read(source)

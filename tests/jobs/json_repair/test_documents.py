@@ -68,8 +68,6 @@ PROSE = [
 PLAIN = [
     ("hello", "hello"),
     ("hello world", "hello world"),
-    ("Hello, how are you today?", "Hello, how are you today?"),
-    ("The answer is 42.", "The answer is 42."),
     ("name: Ada\nage: 36 years", "name: Ada\nage: 36 years"),
     ("apples, pears", ["apples", "pears"]),
 ]
@@ -92,7 +90,29 @@ NOTHING = [
     "--",
     ")]}'",
     "for(;;);",
+    "Hello, how are you today?",
+    "The answer is 42.",
+    "I am sorry, but I cannot share this list",
+    "No results were found.\nPlease try another date.",
+    "\u5bf9\u4e0d\u8d77\u3002",
 ]
+
+SWALLOWING = [
+    ('{"a": {"b": 1 // one }, "c": 2}', {"a": {"b": 1}, "c": 2}),
+    ('{"a": {"b": 1 # one }, "c": 2}', {"a": {"b": 1}, "c": 2}),
+    ('{"a": {"b": 1 /* one }, "c": 2}', {"a": {"b": 1}, "c": 2}),
+    ('{"a": [1, // see {x} ]\n, "c": 2}', {"a": [1], "c": 2}),
+    ('{"a": {"b": 1 // one }\n, "c": 2}', {"a": {"b": 1}, "c": 2}),
+    ('{"a": 1,\n// "b": {\n//   "c": 2\n// },\n"d": 3}', {"a": 1, "d": 3}),
+    ('{"a": 1, // was {"b": 2}\n"d": 3}', {"a": 1, "d": 3}),
+    ('{"a": 1 // see } there\n, "d": 3}', {"a": 1, "d": 3}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), SWALLOWING)
+def test_a_comment_does_not_swallow_the_brackets_that_a_document_needs(text: str, value: Any) -> None:
+    """A document without its line breaks keeps the keys after a comment."""
+    assert repair(text).value == value
 
 
 @pytest.mark.parametrize(("text", "value"), FENCED)
@@ -115,7 +135,7 @@ def test_plain_text(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_nothing(text: str) -> None:
-    """Blanks, comments and punctuation have no value."""
+    """Blanks, comments, punctuation and sentences have no value."""
     with pytest.raises(NotRepairable) as caught:
         repair(text)
     assert caught.value.reason == "not_repairable"
