@@ -18,7 +18,7 @@ from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
 from api.unknown_fields import UnknownFields
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
-from shared.undecoded import least_size
+from shared.undecoded import least_size, lone_surrogate
 from shared.x402.refusal import PaymentRefused
 
 _REFUSED = "invalid_payload"
@@ -131,7 +131,7 @@ class Admission:
             pass
         else:
             return Judgement(None, unknown)
-        return Judgement(Problem(code="invalid_json", detail="The body must be one JSON object in UTF-8."))
+        return Judgement(Problem(code="invalid_json", detail=_not_json(body)))
 
     def _check_sizes(self, body: bytes) -> None:
         undecoded = self._undecoded.decode(body)
@@ -139,6 +139,13 @@ class Admission:
             value = getattr(undecoded, name)
             if value is not msgspec.UNSET and len(value := bytes(value)) > most and least_size(value) > most:
                 raise InvalidField(f"More than {most} bytes.", field=name)
+
+
+def _not_json(body: bytes) -> str:
+    escape = lone_surrogate(body)
+    if escape is None:
+        return "The body must be one JSON object in UTF-8."
+    return f"The body has {escape}, a lone surrogate: it is half of a character, and not valid in UTF-8."
 
 
 def _limits(request: type[msgspec.Struct]) -> dict[str, int]:

@@ -14,6 +14,9 @@ _RUNS = re.compile(rb"1+|0+")
 FEW = 64
 """With fewer than one innermost pair per this many brackets, the runs of brackets are counted one by one."""
 _OTHERS = bytes(set(range(256)) - set(b'[{]}"'))
+_ESCAPE = re.compile(
+    rb"\\(?:[^u]|u(?:[^dD]|[dD][0-7])|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 _NUMERALS = bytes(0x30 if chr(byte) in "0123456789" else 0x65 if chr(byte) in "eE" else 0x20 for byte in range(256))
 
 
@@ -61,6 +64,14 @@ def may_overflow(text: bytes) -> bool:
     """
     numerals = text.translate(_NUMERALS, b"+")
     return b"0e000" in numerals or b"0" * 200 in numerals
+
+
+def lone_surrogate(text: bytes) -> str | None:
+    """The first escape of half a surrogate pair without its other half, such as ``\\ud83d``. It stands for no character."""
+    for match in _ESCAPE.finditer(text):
+        if match[1] is not None:
+            return match[1].decode()
+    return None
 
 
 def least_size(text: bytes) -> int:

@@ -17,7 +17,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from jobs.json_repair import NotRepairable, repair
-from jobs.json_schema.check import MAX_BYTES, SchemaError, compile_schema
+from jobs.json_schema.backtracking_patterns import TooComplex
+from jobs.json_schema.check import MAX_BYTES, Schema, SchemaError, compile_schema
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
@@ -35,14 +36,17 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     schema: Annotated[
         Any,
         msgspec.Meta(
-            description="JSON Schema for the repaired value; no references to other documents, no look-around in patterns.",
+            description="JSON Schema for the repaired value; no references to other documents.",
             extra={MOST_BYTES: 2 * MAX_BYTES},
         ),
     ] = None
+    assert_format: Annotated[
+        bool, msgspec.Meta(description="Whether a value that breaks a `format` of the schema is invalid.")
+    ] = True
 
     def __post_init__(self) -> None:
         if self.schema is not None:
-            compile_schema(self.schema, field="schema")
+            compile_schema(self.schema, field="schema", assert_format=self.assert_format)
 
 
 class Repair(msgspec.Struct, frozen=True, rename="camel"):
@@ -57,7 +61,8 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
     `ok`: the text was repaired and fits the schema, if there is one. `repaired`: the value; null when there is none.
     `wasModified`: false when the text was strict JSON; null when there is no value. `repairs`: the first 100. `schemaValid`:
-    null without a schema or a value. `schemaErrors`: the first 50. `error`: why there is no value.
+    null without a schema or a value. `schemaErrors`: the first 50. `error`: why there is no value. `dialect`, `formatAsserted`:
+    the URI of the draft by which the schema was read, and whether `format` decided; null without a schema.
     """
 
     ok: bool
@@ -67,15 +72,20 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     schema_valid: bool | None
     schema_errors: list[SchemaError]
     error: Literal["not_repairable", "too_complex"] | None
+    dialect: str | None
+    format_asserted: bool | None
 
 
 def run(request: Request, context: Context) -> Response:
     """Repair the text, then validate the value."""
+    schema = _compiled(request)
     try:
         repaired = repair(request.malformed)
+        errors = None if schema is None else schema.errors(repaired.value)
     except NotRepairable as failure:
-        return _without_value(failure.reason)
-    errors = None if request.schema is None else compile_schema(request.schema).errors(repaired.value)
+        return _without_value(failure.reason, schema)
+    except TooComplex:
+        return _without_value("too_complex", schema)
     return Response(
         ok=not errors,
         repaired=repaired.value,
@@ -84,15 +94,21 @@ def run(request: Request, context: Context) -> Response:
         schema_valid=None if errors is None else not errors,
         schema_errors=errors or [],
         error=None,
+        dialect=schema and schema.dialect,
+        format_asserted=schema and schema.assert_format,
     )
+
+
+def _compiled(request: Request) -> Schema | None:
+    return None if request.schema is None else compile_schema(request.schema, assert_format=request.assert_format)
 
 
 def exhausted(request: Request) -> Response:
     """The answer when the time ran out. Repairing is linear, so the schema is the cause."""
-    return _without_value("too_complex")
+    return _without_value("too_complex", _compiled(request))
 
 
-def _without_value(error: Literal["not_repairable", "too_complex"]) -> Response:
+def _without_value(error: Literal["not_repairable", "too_complex"], schema: Schema | None) -> Response:
     return Response(
         ok=False,
         repaired=None,
@@ -101,6 +117,8 @@ def _without_value(error: Literal["not_repairable", "too_complex"]) -> Response:
         schema_valid=None,
         schema_errors=[],
         error=error,
+        dialect=schema and schema.dialect,
+        format_asserted=schema and schema.assert_format,
     )
 
 
@@ -139,6 +157,8 @@ ENDPOINT = Endpoint(
             "schemaValid": True,
             "schemaErrors": [],
             "error": None,
+            "dialect": "https://json-schema.org/draft/2020-12/schema",
+            "formatAsserted": True,
         },
     ),
     run=run,

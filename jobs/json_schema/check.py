@@ -5,8 +5,10 @@ InvalidField). The worker compiles it again. The limits keep this cheap: 0.06 s 
 large (measured). A check can still take exponential time (`allOf` of two `$ref`s, 30 levels deep), so call `errors` in a
 child process that can be killed.
 
-`pattern` runs on a linear-time engine without look-around and back-references, so patterns with these are refused.
-`format` follows the draft: it is asserted up to draft 7, and an annotation from 2019-09 on.
+`pattern` runs on a linear-time engine. One with look-around or back-references runs in V8 instead, as regex-test's patterns do
+(backtracking_patterns.py). A key of `patternProperties` cannot have these.
+`format` is asserted in every draft, unless the caller wants the annotation that it is from 2019-09 on: a tool's schema says
+`{"format": "date"}` because it wants a date.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 
+from jobs.json_schema import backtracking_patterns
+from jobs.json_schema.dialects import with_known_dialect
 from shared.endpoint import InvalidField
 
 MAX_BYTES = 64 * 1024
@@ -74,37 +78,52 @@ class Schema:
     Attributes:
         content: the JSON from which it was compiled.
         dialect: the URI of its draft.
+        assert_format: whether a value that breaks a `format` is invalid.
     """
 
-    def __init__(self, validator: jsonschema_rs.Validator, content: dict[str, Any] | bool) -> None:
+    def __init__(
+        self, validator: jsonschema_rs.Validator, content: dict[str, Any] | bool, *, assert_format: bool = True
+    ) -> None:
         self.content = content
         self.dialect = DIALECTS[type(validator)]
+        self.assert_format = assert_format
         self._validator = validator
 
     def errors(self, value: Any) -> list[SchemaError]:
         """The first 50 rules that a value breaks; empty when the value is valid. This may take exponential time.
 
         For a value of more than 255 levels there may be one error without a path, because the library cannot describe it.
+
+        Raises:
+            TooComplex: a pattern with look-around takes too long.
         """
-        try:
-            if self._validator.is_valid(value):
-                return []
-            return [_error(error) for error in islice(self._validator.iter_errors(value), MAX_ERRORS)]
-        except ValueError:
-            return [SchemaError("", "", "The value does not fit the schema, or is too deep to be compared.")]
+        with backtracking_patterns.limited():
+            try:
+                if self._validator.is_valid(value):
+                    return []
+                return [_error(error) for error in islice(self._validator.iter_errors(value), MAX_ERRORS)]
+            except ValueError:
+                return [SchemaError("", "", "The value does not fit the schema, or is too deep to be compared.")]
 
 
-def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
+def compile_schema(schema: Any, *, field: str = "schema", assert_format: bool = True) -> Schema:
     """Compile a JSON Schema. `$schema` names its draft; the default is 2020-12. `true` and `false` are schemas.
 
     Raises:
         InvalidField: for `field`. The code is `remote_ref_not_allowed` when the schema refers to anything outside itself,
-            except the published meta-schemas, even where the reference is never used. It is `invalid_schema` when this is
-            not a schema, or exceeds a limit.
+            except the published meta-schemas, even where the reference is never used. It is `unknown_dialect` when
+            `$schema` names no draft from 4 on, and `invalid_schema` when this is not a schema, or exceeds a limit.
     """
     if not isinstance(schema, dict | bool):
         raise _invalid("A JSON Schema is an object or a boolean.", field)
     _check_bounds(schema, field)
+    try:
+        schema = backtracking_patterns.moved(with_known_dialect(schema))
+    except backtracking_patterns.NotAPattern as error:
+        raise _invalid(cut(f"At {pointer(error.path)}: this is not a regular expression."), field) from None
+    except LookupError:
+        detail = "`$schema` names none of the drafts 4, 6, 7, 2019-09 and 2020-12."
+        raise InvalidField(detail, field=field, code="unknown_dialect") from None
     asked: list[str] = []
 
     def record(uri: str) -> Any:
@@ -112,7 +131,7 @@ def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
         return refuse(uri)
 
     try:
-        validator = validator_for(schema, retriever=record)
+        validator = validator_for(schema, retriever=record, assert_format=assert_format)
     except jsonschema_rs.ValidationError as error:
         if asked or _is_remote(error):
             raise _remote(field) from None
@@ -121,7 +140,7 @@ def compile_schema(schema: Any, *, field: str = "schema") -> Schema:
         raise _invalid("This is not a JSON Schema.", field) from None
     if asked:
         raise _remote(field)
-    return Schema(validator, schema)
+    return Schema(validator, schema, assert_format=assert_format)
 
 
 def refuse(uri: str) -> Any:
@@ -130,13 +149,20 @@ def refuse(uri: str) -> Any:
 
 
 def validator_for(
-    schema: dict[str, Any] | bool, *, retriever: Callable[[str], Any] = refuse, **options: Any
+    schema: dict[str, Any] | bool,
+    *,
+    retriever: Callable[[str], Any] = refuse,
+    assert_format: bool,
+    keywords: dict[str, Any] | None = None,
+    **options: Any,
 ) -> jsonschema_rs.Validator:
     """Make a validator with the settings that all our validators share."""
     return jsonschema_rs.validator_for(
         schema,
         retriever=retriever,
         mask=MASK,
+        validate_formats=assert_format,
+        keywords=backtracking_patterns.KEYWORDS | (keywords or {}),
         pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES),
         **options,
     )
@@ -197,8 +223,8 @@ def _why(error: jsonschema_rs.ValidationError) -> str:
     if error.kind.name == "enum":
         options: Iterable[Any] = getattr(error.kind, "options", ())
         return cut(f"At {where}: this is not one of {', '.join(map(str, options))}.")
-    if error.kind.name == "format" and where.endswith("/pattern"):
-        return cut(f"At {where}: this is not a regular expression, or it has look-around or back-references.")
+    if error.kind.name == "format" and where.endswith(("/pattern", "/patternProperties")):
+        return cut(f"At {where}: this is not a regular expression, or a key of patternProperties with look-around.")
     return cut(f"At {where}: {error.message}")
 
 
@@ -224,7 +250,7 @@ def keyword_of(error: jsonschema_rs.ValidationError) -> str:
     keyword = error.kind.name
     if keyword == "falseSchema" and error.schema_path and error.schema_path[-1] in _APPLIED_TO_MANY:
         return str(error.schema_path[-1])
-    return keyword
+    return "pattern" if keyword == backtracking_patterns.KEYWORD else keyword
 
 
 def pointer(path: Sequence[str | int]) -> str:

@@ -35,6 +35,7 @@ class Document:
     def __init__(self, schema: Schema) -> None:
         self._content = schema.content
         self._dialect = schema.dialect
+        self._assert_format = schema.assert_format
         self._parts: dict[str, Part | None] = {}
         self._branches: dict[str, list[Part]] = {}
         self._listed: dict[str, Listed] = {}
@@ -79,7 +80,7 @@ class Document:
         """A validator that reads `schema` by the document's dialect."""
         if isinstance(schema, dict):
             schema = {"$schema": self._dialect} | schema
-        return validator_for(schema, **options)
+        return validator_for(schema, assert_format=self._assert_format, **options)
 
     @cached_property
     def keywords(self) -> dict[str, Any]:

@@ -6,9 +6,10 @@ solve.py has the rules of coercion, and tool_schema.py the ways in which the def
 - Data that cannot be made to fit is returned as far as it could be coerced, with its remaining errors.
 - Integers are exact. Other numbers are doubles: `1e5` comes back as `100000.0`. A number in a text is coerced only when
   nothing is lost, so `"1e400"` and `"3.14159265358979323846"` are not.
-- `format` follows the draft: it is asserted up to draft 7, and an annotation from 2019-09 on.
-- When a schema takes too long (`allOf` of two references to the same, thirty levels deep), `ok` is false, `valid` is null
-  and `error` is `too_complex`.
+- A `format` that the data breaks makes it invalid in every draft, unless `assertFormat` is false.
+- A whole tool call as data, of OpenAI, Anthropic or MCP, stands for the arguments in it (tool_call.py).
+- When a schema takes too long (`allOf` of two references to the same, thirty levels deep, or a pattern), `ok` is
+  false, `valid` is null and `error` is `too_complex`.
 
 The confidence is 1 for data that fits unchanged; 0.6 + 0.35 * 0.9^(k-1), which is 0.95 down to 0.6, for data that fits after k
 coercions; 0.5 / (1 + e), at most 0.25, for data with e errors; 0 when nothing is known. More coercions or more errors never
@@ -21,14 +22,16 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.json_schema.backtracking_patterns import TooComplex, limited
 from jobs.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, solve, type_of
+from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in
 from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, tell
 from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
-from shared.undecoded import levels, may_overflow
+from shared.undecoded import levels, lone_surrogate, may_overflow
 
 MAX_DATA_BYTES = 256 * 1024
 """Size as JSON without spaces, in UTF-8."""
@@ -47,15 +50,21 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         msgspec.Meta(
             description=(
                 "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic and MCP "
-                "have it; no references to other documents, no look-around in patterns."
+                "have it; no references to other documents."
             ),
             extra={MOST_BYTES: 2 * MAX_BYTES},  # twice the schema, because a definition also has a description
         ),
     ]
     data: Annotated[
-        msgspec.Raw, msgspec.Meta(description="The arguments to validate; with coerce also as a JSON string.")
+        msgspec.Raw,
+        msgspec.Meta(
+            description="The arguments to validate, or a whole tool call with them; with coerce also as a JSON string."
+        ),
     ]
     coerce: Annotated[bool, msgspec.Meta(description="Change types where nothing is lost: '12' to 12.")] = False
+    assert_format: Annotated[
+        bool, msgspec.Meta(description="Whether data that breaks a `format` of the schema is invalid.")
+    ] = True
 
     def __post_init__(self) -> None:
         _compiled(self)
@@ -69,6 +78,8 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
         if levels(data) > MAX_LEVELS:
             raise InvalidField(f"The data has more than {MAX_LEVELS} levels.", field="data")
         data.decode()
+        if escape := lone_surrogate(data):
+            raise InvalidField(f"The data has {escape}, a lone surrogate: it is half of a character.", field="data")
         is_unclear = len(data) > MAX_DATA_BYTES or may_overflow(data)
         if is_unclear and len(msgspec.json.encode(_decoded(self))) > MAX_DATA_BYTES:
             raise _too_large()
@@ -93,7 +104,9 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     `ok`: there is an answer. `valid`: whether `data`, unchanged or coerced, fits; null when there is no answer. `coercions`:
     the first 1000, in the order in which they were made. `errors`: the first 100. `confidence`: 0 to 1, lower with every
     coercion or error. `dialect`: URI of the schema's draft. `coercionCount`, `errorCount`: number of all, listed or not; null
-    when there is no answer. `error`: why there is no answer.
+    when there is no answer. `error`: why there is no answer. `formatAsserted`: whether a `format` that the data breaks counts.
+    `unwrapped`: the call in which the arguments were found; then `data` and all paths are about these. Null when the data is
+    the arguments themselves.
     """
 
     ok: bool
@@ -106,14 +119,21 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     coercion_count: int | None
     error_count: int | None
     error: Literal["too_complex"] | None
+    format_asserted: bool
+    unwrapped: Unwrapped | None
 
 
 def run(request: Request, context: Context) -> Response:
     """Coerce the data if requested, then report its errors."""
-    schema, data = _compiled(request), _decoded(request)
+    schema = _compiled(request)
+    data, unwrapped = arguments_in(_decoded(request), schema.content)
     document = Document(schema)
     root = document.root
-    solution = solve(root, data) if request.coerce else Solution(data, [], root.violations(data))
+    try:
+        with limited():
+            solution = solve(root, data) if request.coerce else Solution(data, [], root.violations(data))
+    except TooComplex:
+        return exhausted(request)
     coercions, errors = len(solution.changes), len(solution.violations)
     return Response(
         ok=True,
@@ -126,22 +146,28 @@ def run(request: Request, context: Context) -> Response:
         coercion_count=coercions,
         error_count=errors,
         error=None,
+        format_asserted=request.assert_format,
+        unwrapped=unwrapped,
     )
 
 
 def exhausted(request: Request) -> Response:
     """The answer when the time ran out: nothing is known."""
+    schema = _compiled(request)
+    data, unwrapped = arguments_in(_decoded(request), schema.content)
     return Response(
         ok=False,
         valid=None,
-        data=_decoded(request),
+        data=data,
         coercions=[],
         errors=[],
         confidence=0.0,
-        dialect=_compiled(request).dialect,
+        dialect=schema.dialect,
         coercion_count=None,
         error_count=None,
         error="too_complex",
+        format_asserted=request.assert_format,
+        unwrapped=unwrapped,
     )
 
 
@@ -168,7 +194,7 @@ def _compiled(request: Request) -> Schema:
     if is_foreign(schema):
         detail = "It contains no rule of JSON Schema. Send the schema itself, or the definition of one tool."
         raise InvalidField(detail, field=f"schema.{place}".rstrip("."), code="invalid_schema")
-    return compile_schema(schema, field=f"schema.{place}".rstrip("."))
+    return compile_schema(schema, field=f"schema.{place}".rstrip("."), assert_format=request.assert_format)
 
 
 def _listed(changes: list[Change]) -> list[Coercion]:
@@ -256,6 +282,8 @@ ENDPOINT = Endpoint(
             "coercionCount": 3,
             "errorCount": 1,
             "error": None,
+            "formatAsserted": True,
+            "unwrapped": None,
         },
     ),
     run=run,

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
+from jobs.llm_tool_validate.nothing import NOTHING
 from jobs.llm_tool_validate.numbers import integer, number
-from jobs.llm_tool_validate.texts import NOTHING, WHITESPACE, container, looks_like_a_container
+from jobs.llm_tool_validate.texts import WHITESPACE, container, looks_like_a_container
 
 ALL_TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 
@@ -41,7 +42,8 @@ def converted(value: Any, types: frozenset[str], *, max_levels: int) -> Any:
 
     | from | to |
     |---|---|
-    | string | the value whose JSON text it is, with white space around it or not; the empty string is null |
+    | string | the value whose JSON text it is, with white space around it or not; the empty string is null. Python's text of it
+    (`True`, `['a']`) and, for an object or array, a code block with either |
     | number | string: its JSON text; boolean: 1 is true, 0 is false; integer: only in draft 4, where 1.0 is not one |
     | boolean | string: its JSON text |
 
@@ -93,10 +95,10 @@ def _of_text(text: str, types: frozenset[str], max_levels: int) -> Any:
     if text == "":
         return None if "null" in types else NOTHING
     stripped = text.strip(WHITESPACE)
-    if stripped == "null" and "null" in types:
+    if stripped in ("null", "None") and "null" in types:
         return None
-    if stripped in ("true", "false") and "boolean" in types:
-        return stripped == "true"
+    if stripped in ("true", "false", "True", "False") and "boolean" in types:
+        return stripped in ("true", "True")
     if "integer" in types:
         found = number(stripped) if "number" in types else integer(stripped)
         if found is not None:

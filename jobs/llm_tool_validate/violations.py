@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import msgspec
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
+from jobs.json_schema.backtracking_patterns import KEYWORD
 from jobs.json_schema.check import MASK, keyword_of, pointer
 from jobs.llm_tool_validate.places import Place
 
@@ -54,6 +55,7 @@ class Violation:
     def schema_path(self) -> str:
         """JSON Pointer to the rule with references followed, starting at the nearest `$id` when there are several."""
         path = unquote(self.location.partition("#")[2]) if self.location else pointer(self.error.schema_path)
+        path = path.removesuffix(KEYWORD) + "pattern" if path.endswith("/" + KEYWORD) else path
         return path.rpartition("/")[0] if self.rule in _REQUIRING and self.location else path
 
 

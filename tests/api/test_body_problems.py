@@ -49,6 +49,22 @@ def test_types_are_jsons(name: str, body: Any, detail: str) -> None:
     assert (problem.code, problem.detail) == ("invalid_body", detail)
 
 
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("echo", rb'{"message": "\ud83d"}'),
+        ("llm-tool-validate", rb'{"schema": {"type": "string"}, "data": "a \\ \ud83d\ude00 \ud83d"}'),
+        ("json-repair", rb'{"malformed": "\\\ud83d\ud83d\ude00"}'),
+    ],
+)
+def test_a_lone_surrogate_is_named(name: str, body: bytes) -> None:
+    """Half of a character cannot be answered, nor sent on: the refusal says which escape it is."""
+    anything: Any = None
+    problem = Admission(BY_NAME[name], anything, anything).judged(body).problem
+    assert problem is not None
+    assert "\\ud83d, a lone surrogate" in problem.detail
+
+
 def test_a_list_names_the_words_that_it_may_have() -> None:
     problem = judged("pii-redact", {"text": "a", "patterns": ["hunter2"]}).problem
     assert problem is not None

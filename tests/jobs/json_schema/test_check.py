@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from jobs.json_schema.backtracking_patterns import TooComplex
 from jobs.json_schema.check import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -30,8 +31,6 @@ REMOTE = [
     {"$defs": {"unused": {"$ref": NO_PORTS}}},
     {"properties": {"a": {"items": {"anyOf": [{"$ref": NO_PORTS}]}}}},
     {"$id": "http://example.com/a.json", "$ref": "b.json"},
-    {"$schema": NO_PORTS},
-    {"$schema": "urn:own", "$vocabulary": {NO_PORTS: True}},
     {"$defs": {"a": {"$id": "http://example.com/q", "$schema": NO_PORTS}}},
     {"$dynamicRef": NO_PORTS},
     {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {"$ref": NO_PORTS}}},
@@ -50,8 +49,7 @@ INVALID: list[Any] = [
     {"$schema": 5},
     {"required": "a"},
     {"pattern": "("},
-    {"pattern": "(?=a)b"},
-    {"pattern": r"(a)\1"},
+    {"pattern": "(?=a"},
     {"pattern": "((a{1,1000}){1,1000}){1,1000}"},
     {"patternProperties": {"(?!a)": {}}},
     {"title": "\ud800"},
@@ -72,7 +70,29 @@ VALID = [
     {"$ref": "https://json-schema.org/draft/2020-12/schema"},
     {"enum": [{"$ref": NO_PORTS}], "const": {"$ref": NO_PORTS}, "default": {"$ref": NO_PORTS}},
     {"properties": {"$ref": {"type": "string"}}},
+    {"properties": {"pattern": {"pattern": "(?=a)b"}}},
 ]
+
+DRAFTS = {
+    "http://json-schema.org/draft-04/schema#": [
+        "https://json-schema.org/draft-04/schema",
+        "json-schema.org/draft-04/schema#",
+    ],
+    "http://json-schema.org/draft-07/schema#": [
+        *("https://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-07/schema/"),
+        *("http://www.json-schema.org/draft-07/schema#", "https://json-schema.org/draft/draft-07/schema"),
+    ],
+    "https://json-schema.org/draft/2019-09/schema": ["http://json-schema.org/draft/2019-09/schema#"],
+    "https://json-schema.org/draft/2020-12/schema": [
+        *(
+            "http://json-schema.org/draft/2020-12/schema#",
+            "https://json-schema.org/schema",
+            "http://json-schema.org/schema#",
+        ),
+        *("https://json-schema.org/draft/2020-12", "https://json-schema.org/2020-12/schema"),
+    ],
+}
+"""Spellings of `$schema` by the draft that they mean."""
 
 
 def _refusal(schema: Any) -> InvalidField:
@@ -189,6 +209,52 @@ def test_errors(schema: Any, value: Any, path: str, keyword: str) -> None:
 def test_valid_values_have_no_errors(schema: Any, value: Any) -> None:
     """A value that fits has no errors, big integers and large arrays too."""
     assert compile_schema(schema).errors(value) == []
+
+
+PASSWORD = r"^(?=.*[A-Z])(?=.*\d)(?!.*\s).{8,}$"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "breaks"),
+    [(PASSWORD, "Secret123", "secret123"), (r"^(a|b)\1$", "aa", "ab"), (r"(?<=\$)[0-9]", "$5", "5")],
+)
+def test_patterns_that_backtrack_run_in_v8(pattern: str, fits: str, breaks: str) -> None:
+    """Look-around and references back have the meaning that they have in JavaScript; other values are not their affair."""
+    schema = compile_schema({"properties": {"p": {"pattern": pattern}}})
+    assert schema.errors({"p": fits}) == schema.errors({"p": 1}) == []
+    (error,) = schema.errors({"p": breaks})
+    assert (error.path, error.keyword) == ("/p", "pattern")
+
+
+def test_a_pattern_that_backtracks_for_ever_is_too_complex() -> None:
+    """It is stopped at its limit, and no error of the value is made of that."""
+    with pytest.raises(TooComplex):
+        compile_schema({"items": {"pattern": "^(?=a)(a+)+$"}}).errors(["a" * 50 + "!"])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "spelling"), [(uri, one) for uri, spellings in DRAFTS.items() for one in spellings]
+)
+def test_spellings_of_a_dialect(dialect: str, spelling: str) -> None:
+    """http or https, with or without `#`, with or without a draft."""
+    assert compile_schema({"$schema": spelling, "type": "string"}).dialect == dialect
+
+
+@pytest.mark.parametrize(
+    "uri", ["https://example.com/my-dialect", "http://json-schema.org/draft-03/schema#", "draft-07", "", NO_PORTS]
+)
+def test_a_dialect_that_is_not_known(uri: str) -> None:
+    """It is refused under its own name: no reference is meant."""
+    refusal = _refusal({"$schema": uri})
+    assert (refusal.code, refusal.field) == ("unknown_dialect", "schema")
+
+
+@pytest.mark.parametrize("dialect", [None, *DRAFTS])
+def test_formats_are_asserted_unless_the_caller_says_otherwise(dialect: str | None) -> None:
+    """In every draft."""
+    schema = {"format": "date-time"} if dialect is None else {"$schema": dialect, "format": "date-time"}
+    assert [error.keyword for error in compile_schema(schema).errors("tomorrow")] == ["format"]
+    assert compile_schema(schema, assert_format=False).errors("tomorrow") == []
 
 
 def test_catastrophic_patterns_are_harmless() -> None:

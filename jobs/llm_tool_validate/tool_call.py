@@ -1,0 +1,79 @@
+"""Finds the arguments in a whole tool call, as APIs of LLMs return it.
+
+| format | place of the arguments |
+|---|---|
+| OpenAI, Chat Completions | `function.arguments`, also in the only item of `tool_calls` |
+| OpenAI, the older `function_call` | `function_call.arguments` |
+| OpenAI, Responses (`"type": "function_call"`) | `arguments` |
+| Anthropic (`"type": "tool_use"`) | `input`, also in the only such item of `content` |
+| MCP (`"method": "tools/call"`) | `params.arguments` |
+
+OpenAI sends the arguments as JSON text, which is read; a tool without parameters may get an empty text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from jobs.llm_tool_validate.nothing import NOTHING
+from jobs.llm_tool_validate.solve import MAX_LEVELS
+from jobs.llm_tool_validate.texts import container
+
+
+class Unwrapped(msgspec.Struct, frozen=True, rename="camel"):
+    """The call in which the arguments were found. `name`: of the tool. `path`: JSON Pointer to the arguments in the call."""
+
+    format: Literal["openai", "anthropic", "mcp"]
+    name: str | None
+    path: str
+
+
+def arguments_in(data: Any, schema: Any) -> tuple[Any, Unwrapped | None]:
+    """The arguments, and what was around them; the data itself when it is no tool call, or the schema describes such an object.
+
+    Args:
+        schema: the schema of the arguments. An object whose properties it names is not unwrapped.
+    """
+    found = _call(data) if isinstance(data, dict) else None
+    if found is None:
+        return data, None
+    call, form, name, path = found
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if isinstance(properties, dict) and path.split("/")[1] in properties:
+        return data, None
+    return _read(call), Unwrapped(form, name if isinstance(name, str) else None, path)
+
+
+def _call(data: dict[str, Any]) -> tuple[Any, Literal["openai", "anthropic", "mcp"], Any, str] | None:
+    match data:
+        case {"type": "tool_use", "name": name, "input": arguments}:
+            return arguments, "anthropic", name, "/input"
+        case {"content": [*parts], "role": "assistant"} if uses := _of_type(parts, "tool_use"):
+            if len(uses) == 1 and "input" in (use := parts[uses[0]]):
+                return use["input"], "anthropic", use.get("name"), f"/content/{uses[0]}/input"
+        case {"type": "function_call", "name": name, "arguments": str() as arguments}:
+            return arguments, "openai", name, "/arguments"
+        case {"function": {"name": name, "arguments": arguments}}:
+            return arguments, "openai", name, "/function/arguments"
+        case {"tool_calls": [{"function": {"name": name, "arguments": arguments}}]}:
+            return arguments, "openai", name, "/tool_calls/0/function/arguments"
+        case {"function_call": {"name": name, "arguments": arguments}}:
+            return arguments, "openai", name, "/function_call/arguments"
+        case {"method": "tools/call", "params": {"name": name, "arguments": arguments}}:
+            return arguments, "mcp", name, "/params/arguments"
+    return None
+
+
+def _of_type(parts: list[Any], kind: str) -> list[int]:
+    return [index for index, part in enumerate(parts) if isinstance(part, dict) and part.get("type") == kind]
+
+
+def _read(arguments: Any) -> Any:
+    if not isinstance(arguments, str):
+        return arguments
+    if not arguments.strip():
+        return {}
+    read = container(arguments, max_levels=MAX_LEVELS)
+    return arguments if read is NOTHING else read
