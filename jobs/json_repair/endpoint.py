@@ -94,8 +94,8 @@ def run(request: Request, context: Context) -> Response:
         schema_valid=None if errors is None else not errors,
         schema_errors=errors or [],
         error=None,
-        dialect=schema and schema.dialect,
-        format_asserted=schema and schema.assert_format,
+        dialect=schema.dialect if schema else None,
+        format_asserted=schema.assert_format if schema else None,
     )
 
 
@@ -117,8 +117,8 @@ def _without_value(error: Literal["not_repairable", "too_complex"], schema: Sche
         schema_valid=None,
         schema_errors=[],
         error=error,
-        dialect=schema and schema.dialect,
-        format_asserted=schema and schema.assert_format,
+        dialect=schema.dialect if schema else None,
+        format_asserted=schema.assert_format if schema else None,
     )
 
 

@@ -1,6 +1,7 @@
 """Finds registrable domains with the public suffix list of the installed tldextract. Nothing is fetched or written.
 
-Only ICANN's part of the list is used: for a registry, `example.github.io` is a host below github.io.
+Only ICANN's part of the list is used: for a registry, `example.github.io` is a host below github.io. The exceptions are the
+private registries that serve WHOIS themselves (private_registries.py).
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import functools
 from typing import TYPE_CHECKING
 
 import ada_url
+
+from jobs.whois.private_registries import suffix_of
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -28,6 +31,8 @@ def registrable(host: str) -> str | None:
         host: lower-case A-labels. Below an unknown top-level domain the second level is registrable, by the list's default
         rule.
     """
+    if private := suffix_of(host):
+        return f"{host.removesuffix(private).rstrip('.').rpartition('.')[2]}.{private}"
     parts = _suffixes()(host)
     if not parts.suffix:
         labels = host.split(".")

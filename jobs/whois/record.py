@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -32,6 +33,9 @@ _HELD = (
 )
 _LATER = frozenset(("registrar registration expiration date", "registrar handle", "registrar id", "fecha de corte"))
 """Keys that count only when no other key gives the same field."""
+_HOST = re.compile(r"(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?![\w-])")
+_HEAD = 4096
+"""Characters in which the name that was asked for is searched, where it is not known."""
 _WEB = frozenset(("url", "website", "web", "www"))
 
 
@@ -113,8 +117,8 @@ def is_throttled(text: str) -> bool:
     """Whether a text is a refusal: we ask too often, or may not ask at all."""
     lines = list(tokens(text))
     findings = _findings(entries(lines), GENERIC)
-    speech = Speech(lines, ())
-    return findings.evidence < 2 and speech.is_throttled and not speech.is_free
+    speech = Speech(lines, tuple(dict.fromkeys(_HOST.findall(text[:_HEAD].lower())))[:8])
+    return findings.evidence < 2 and speech.is_throttled
 
 
 def _own(found: list[Entry], names: Sequence[str]) -> tuple[list[Entry], bool]:
@@ -252,6 +256,9 @@ def _is_key(value: str) -> bool:
 
 
 def _registered(findings: _Findings, speech: Speech, rules: Rules, *, is_named: bool) -> bool | None:
+    """A refusal comes first, then a record, then the registry's own statement that there is none. Else nothing is known."""
+    if findings.evidence < 2 and speech.is_throttled:
+        return None
     free = any(status in _FREE or status in rules.free for status in findings.statuses)
     held = any(status.startswith(_HELD) for status in findings.statuses)
     if (
@@ -265,5 +272,5 @@ def _registered(findings: _Findings, speech: Speech, rules: Rules, *, is_named: 
     if held or speech.is_held:
         return None
     if free or speech.is_free:
-        return False
+        return None if speech.is_unclear else False
     return True if is_named and findings.statuses else None

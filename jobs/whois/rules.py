@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jobs.whois.keys import Field
+from jobs.whois.private_registries import suffix_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,5 +126,7 @@ RULES: Mapping[str, Rules] = {
 
 
 def rules_of(domain: str) -> Rules:
-    """The rules for a domain, by its last label."""
+    """The rules for a domain, by its last label. A private registry follows none of its top-level domain's."""
+    if suffix_of(domain):
+        return GENERIC
     return RULES.get(domain.rpartition(".")[2], GENERIC)

@@ -9,6 +9,7 @@ from jobs import hosts
 from jobs.hosts import NotPublic
 from jobs.ports import Whois, WhoisText
 from jobs.whois.lines import tokens
+from jobs.whois.private_registries import SERVERS, suffix_of
 from jobs.whois.record import Record, read
 from jobs.whois.rules import GENERIC, Rules, rules_of
 from jobs.whois.text import cut, decode
@@ -75,6 +76,8 @@ class Search:
         return int(max(text.age_s for _, text, _ in self._texts))
 
     def _registry(self) -> str:
+        if private := suffix_of(self._domain):
+            return SERVERS[private]
         text = self._whois.ask(self._whois.root, self._top, deadline=self._deadline)
         self.visited.append(self._whois.root)
         server = referral(decode(text.raw))

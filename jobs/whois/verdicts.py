@@ -1,7 +1,8 @@
 """Recognises sentences about the state of a name. They count only without a record, and never inside boilerplate.
 
 Boilerplate is prose: a paragraph of many lines, or a line that goes on after the matched words. So a sentence counts if it
-is the whole line, and the line either names the domain or is in a short paragraph.
+is the whole line, and the line either names the domain or is in a short paragraph. no_match.py has the sentences that say
+that nobody has registered a name.
 """
 
 from __future__ import annotations
@@ -10,101 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jobs.whois.lines import Token
+from jobs.whois.no_match import ASKED, is_no_match
+from jobs.whois.private_registries import suffix_of
 
 SHORT_PARAGRAPH = 3
 """Lines."""
 LONGEST_SENTENCE = 200
-_ASKED = "§"
-
-# Whole lines that say "nobody has registered it". They count in any paragraph, because they have no other meaning.
-_FREE = frozenset(
-    (
-        *(
-            "no match",
-            "no matches",
-            "no match found",
-            "no matches found",
-            "not found",
-            "domain not found",
-            "no data found",
-        ),
-        *(
-            "no entries found",
-            "no records found",
-            "no record found",
-            "nothing found",
-            "no object found",
-            "object not found",
-        ),
-        *(
-            "no such domain",
-            "no matching record",
-            "no matching records",
-            "no matching record found",
-            "no found",
-            "free",
-        ),
-        *("no matching objects found", "domain name not found", "object does not exist", "record not found"),
-        *("domain unknown", "not registered", "domain not registered", "domain is not registered", "no such object"),
-        *("this domain is available", "domain is available", "status available", "status free", "no domain found"),
-        *("domain status available", "domain status free", "domain status no object found", "no whois data found"),
-        *("this domain is not registered", "domain name is not registered", "this domain name is available"),
-        *("the domain has not been registered", "domain has not been registered", "no existe", "no se encontro"),
-        *(
-            "this domain name has not been registered",
-            "the queried object does not exist",
-            "no whois information found",
-        ),
-        *(
-            "the queried object does not exist domain not found",
-            "domain name has not been registered",
-            "not find matchingrecord",
-        ),
-        *(
-            "no se encontro el objeto object not found",
-            "domaine non trouvé",
-            "domaine inconnu",
-            "dominio no encontrado",
-        ),
-        *("el dominio no se encuentra registrado en nic argentina", "상기 도메인이름은 등록되어 있지 않습니다"),
-        *("위의 도메인이름은 등록되어 있지 않습니다", "該当するデータがありません", "未找到匹配的记录", "域名未注册"),
-        *("we do not have an entry in our database matching your query", "domain name not known in dot tk database"),
-        *(
-            "no data was found to match the request criteria",
-            "error no entries found",
-            "error domain is not registered",
-        ),
-        *("object not found no such domain", "invalid query or domain name not known in dot tk domain registry"),
-    )
-)
-
-_SUBJECT = (
-    r"(?:sorry |but |error |fail |we |the |this |that |your |such |above |requested |queried )*"
-    r"(?:domain name |domain |object |record |name |query )*"
-)
-_REST = (
-    r"(?: (?:in|to|for|by|with|at|yet|on|from|within|domain|object|registry|the|here|was|registration|matching|that)\b"
-    r".{0,100})"
-)
-_SENTENCES = (
-    # (is) not found, is free, has not been registered ...
-    rf"{_SUBJECT}(?:§ )?(?:is |was |has |does |could )?(?:currently |still )?"
-    rf"(?:not (?:been |be |yet )?(?:found|registered|exists?|known|delegated)|does not exist|do not exist|unknown"
-    rf"|free|available|unregistered|no existe|non trouvé|nicht registriert|no encontrado){_REST}?",
-    # no match for x, no entries found for the selected source, no matching record ...
-    rf"(?:error |sorry )?(?:no|not) (?:such )?(?:match|matches|matching|entries|entry)"
-    rf"(?: (?:found|records?|objects?|domains?))*"
-    rf"(?: for)?(?: domain)?(?: name)?(?: § ?.{{0,80}}|{_REST})?",
-    rf"(?:error |sorry )?no (?:\w+ ){{0,3}}(?:records?|objects?|data|information|domain|domains|results?|entries)"
-    rf"(?: was| were| is)? (?:found|available|exists?|match|matches|matching)(?: § ?.{{0,80}}|{_REST})?",
-    rf"nothing found(?: §.{{0,40}}|{_REST})?",
-    r"§ (?:no match|no existe|not found|free|available|no data|no entries).{0,40}",
-    r"not found (?:domain )?§",
-    r"no information available about domain name § in .{0,60}",
-    r"available §",
-)
-_FREE_SENTENCE = re.compile("|".join(f"(?:{sentence})" for sentence in _SENTENCES))
-
 _HELD = re.compile(
     r".{0,60}?(?:§|\b(?:domain|name|names|label|string|object|this|it|registration|status)\b).{0,60}?\b(?:"
     r"reserved(?! (?:rights?|by law))|premium|blocked|prohibited|restricted|unassignable|excluded|not allowed|forbidden|"
@@ -133,26 +45,56 @@ _THROTTLED = re.compile(
 )
 
 
+_CONDITION = re.compile(
+    r"\b(?:if|may|might|will|would|should|shall|must|subject to|in case|whenever|when|prevent|avoid|note|agree|reserves?"
+    r"|terms|policy|purposes?|to query|intended)\b"
+)
+"""Words of a rule about queries, and not of a refusal."""
+_NO_ANSWER = re.compile(
+    r"\b(?:invalid|unsupported|not supported|unrecogni[sz]ed|malformed|syntax error|bad request"
+    r"|unknown (?:tld|command|query|error)"
+    r"|internal (?:server )?error|time ?d? ?out|timeout|unable to|could ?n[o']t (?:connect|be processed|process|complete)"
+    r"|(?:service|server|system|database|data|whois|information)\b.{0,30}"
+    r"\b(?:unavailable|not available|down|offline|maintenance)"
+    r"|under maintenance|try again|no whois server|not (?:served|handled|managed|operated) (?:by|here)|backend|sql)\b"
+)
+"""A server that could not answer. A no-match line beside it is about something else."""
+_ENDING = re.compile(
+    r"\b(?:redemption|pending ?(?:delete|deletion|restore|release)|grace period|quarantine|quarantined|to be released"
+    r"|about to be (?:deleted|released)|recently (?:deleted|expired)|expired on|cool(?:ing)?[- ]?off|auction)\b"
+)
+"""A name that had an owner until lately, and that nobody can register yet."""
+
+
 class Speech:
     """The sentences of a text.
 
     Args:
-        names: the requested domain in lower case: in A-labels, and in Unicode when that differs.
+        names: the requested domain in lower case: in A-labels, and in Unicode when that differs. Empty when it does not matter.
     """
 
     def __init__(self, tokens: Sequence[Token], names: Sequence[str]) -> None:
+        self._top = "" if not names or suffix_of(names[0]) else names[0].rpartition(".")[2]
         self._sentences = list(_sentences(tokens, names))
         self._lines = len(tokens)
 
     @property
     def is_free(self) -> bool:
-        """Whether a line says that nobody has registered the name."""
-        for sentence, is_short in self._sentences:
-            if sentence in _FREE or sentence.replace(f" {_ASKED}", "") in _FREE:
-                return True
-            if (is_short or _ASKED in sentence) and _FREE_SENTENCE.fullmatch(sentence):
-                return True
-        return False
+        """Whether a line is the registry's statement that nobody has registered the name."""
+        return any(
+            is_no_match(sentence, self._top)
+            for sentence, is_short in self._sentences
+            if is_short or ASKED in sentence or is_no_match(sentence, "")
+        )
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether a line says that the server cannot answer, or that the name is not free yet."""
+        return any(
+            _ENDING.search(sentence) or (_NO_ANSWER.search(sentence) and not _CONDITION.search(sentence))
+            for sentence, is_short in self._sentences
+            if is_short and not is_no_match(sentence, self._top)
+        )
 
     @property
     def is_held(self) -> bool:
@@ -160,14 +102,16 @@ class Speech:
         return any(
             _HELD.fullmatch(sentence) and not any(words in sentence for words in _NOT_HELD)
             for sentence, is_short in self._sentences
-            if is_short or _ASKED in sentence
+            if is_short or ASKED in sentence
         )
 
     @property
     def is_throttled(self) -> bool:
         """Whether a line says that we ask too often, or may not ask."""
         is_terse = self._lines <= 12
-        return any(_THROTTLED.search(sentence) for sentence, is_short in self._sentences if is_short or is_terse)
+        said = [one for one, is_short in self._sentences if (is_short or is_terse) and _THROTTLED.search(one)]
+        # Beside the statement that a name is free, only a refusal counts, and not a rule about queries.
+        return any(not _CONDITION.search(one) for one in said) if self.is_free else bool(said)
 
 
 def _sentences(tokens: Sequence[Token], names: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -188,6 +132,6 @@ def _folded(paragraph: Sequence[Token], names: Sequence[str]) -> Iterator[tuple[
             continue
         text = token.text.lower()
         for name in names:
-            text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", f" {_ASKED} ", text)
-        words = re.sub(rf"[^\w{_ASKED}'-]+", " ", text.replace("_", " ")).replace(" - ", " ")
+            text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", f" {ASKED} ", text)
+        words = re.sub(rf"[^\w{ASKED}'-]+", " ", text.replace("_", " ")).replace(" - ", " ")
         yield re.sub(r"^(?:error )?\d{1,4} ", "error ", " ".join(words.split()).strip("'- ")), is_short

@@ -295,3 +295,24 @@ def test_a_registry_that_is_known_to_have_no_server_is_refused_before_the_paymen
 def test_no_rules_are_written_for_a_registry_without_a_server() -> None:
     """Rules come from answers: whoever writes some has seen a server."""
     assert not any(top in RULES for top in WITHOUT_SERVER)
+
+
+@pytest.mark.parametrize(
+    ("host", "domain", "server"),
+    [
+        ("www.foo.uk.com", "foo.uk.com", "whois.centralnic.com"),
+        ("foo.eu.org", "foo.eu.org", "whois.eu.org"),
+        ("foo.co.pl", "foo.co.pl", "whois.co.pl"),
+    ],
+)
+def test_names_below_a_private_registry_are_asked_there(host: str, domain: str, server: str) -> None:
+    """Not the registry of the top-level domain, which knows only the operator's own name."""
+    servers = Servers({(server, domain): COMPLETE.format(domain)})
+    said = answer(host, servers)
+    assert (said["domain"], said["registered"], said["serversQueried"]) == (domain, True, [server])
+
+
+def test_a_private_registrys_own_name_is_asked_at_the_registry() -> None:
+    """`uk.com` is a name in .com."""
+    servers = Servers({("whois.registry.net", "domain uk.com"): COMPLETE.format("uk.com")})
+    assert answer("uk.com", servers)["domain"] == "uk.com"

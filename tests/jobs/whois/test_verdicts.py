@@ -100,6 +100,12 @@ FREE = [
     ("free-name.tn", "NO OBJECT FOUND!\n"),
     ("free-name.kg", "This domain is available for registration\n"),
     ("free-name.io", "Domain free-name.io is available for registration\n"),
+    ("free-name.hu", "% Whois server 4.0 serving the hu ccTLD\n\n\nNincs tal\u00e1lat / No match\n"),
+    ("free-name.cat", "%\n% Access restrictions apply.\n%\n\n% No matching objects found\n"),
+    ("free-name.berlin", "% No match for free-name.berlin\n"),
+    ("free-name.online", "The queried object does not exist: no matching objects found\n"),
+    ("free-name.africa", "No information was found matching that query.\n"),
+    ("free-name.uk.com", "DOMAIN NOT FOUND\n"),
     ("xn--mnchen-3ya.de", "Domain: xn--mnchen-3ya.de\nStatus: free\n"),
 ]
 
@@ -144,7 +150,27 @@ THROTTLED = [
     "Server is busy now, please try again later.\n",
 ]
 
+REFUSED_BESIDE_A_STATEMENT = [
+    "Query rate limit exceeded.\nNo match for a-name.com\n",
+    "No match for domain A-NAME.COM\n\nYour connection has been blocked: too many queries.\n",
+    "NOT FOUND\nWHOIS LIMIT EXCEEDED - SEE WWW.PIR.ORG/WHOIS FOR DETAILS\n",
+    "Domain not found.\nAccess denied\n",
+]
+
 SILENT = [
+    # Errors, grace periods and boilerplate, which sound like a free name.
+    "Invalid query\nNo match for a-name.com\n",
+    "Error: unable to connect to the database\nNot found\n",
+    "TLD is not supported.\nNo entries found\n",
+    "Service temporarily unavailable\nNo data found\n",
+    "No match for a-name.com\na-name.com is in its redemption period\n",
+    "Domain Status: available\nPending delete, to be released on 2026-12-01\n",
+    "a-name.com is available to its former holder only\n",
+    "The domain is available for backorder\n",
+    "This information is available at www.registry.example\n",
+    "Registration data not found here is available from the registrar\n",
+    "No information is available\n",
+    "Unknown\n",
     "a-name.com is already registered\n",
     "Not available\n",
     "Welcome to the registry.\n",
@@ -180,6 +206,20 @@ def test_we_asked_too_much(text: str) -> None:
     for whole in (text, banner + "\n" + text):
         assert is_throttled(whole), whole
         assert read(whole, ["a-name.com"]).registered is None
+
+
+@pytest.mark.parametrize("text", REFUSED_BESIDE_A_STATEMENT)
+def test_a_refusal_comes_before_a_statement(text: str) -> None:
+    """A server that refuses may send its no-match line as well. The name may have an owner."""
+    assert is_throttled(text)
+    assert read(text, ["a-name.com"]).registered is None
+
+
+def test_a_rule_about_queries_is_no_refusal() -> None:
+    """Terms of use below a statement say what would happen."""
+    text = "No match for a-name.com\n\n% If too many queries are sent, access may be denied.\n"
+    assert not is_throttled(text)
+    assert read(text, ["a-name.com"]).registered is False
 
 
 @pytest.mark.parametrize("text", SILENT)
