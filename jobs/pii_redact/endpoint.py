@@ -1,4 +1,4 @@
-"""pii-redact: replaces e-mail addresses, phones, SSNs, cards, IPv4 addresses and hex secrets in a text.
+"""pii-redact: replaces e-mail addresses, phones, SSNs, cards, IPv4 addresses, keys and account numbers in a text.
 
 There is no model, so the same text always gives the same answer. The rules for less obvious cases:
 
@@ -6,6 +6,8 @@ There is no model, so the same text always gives the same answer. The rules for 
   word that calls them an SSN. Phones have the widest rules: see phones.py. Digits that could also be a card are a phone when
   a plus sign or a word says so and the number is valid with its calling code.
 - A full git hash, an MD5 sum or an Ethereum address is a hex secret, because nothing distinguishes it from a key.
+- IBANs, keys of AWS, Stripe, GitHub, Google and Slack, JWTs and private-key blocks are the kind `secret`: secrets.py has the
+  form of each.
 - A port, a prefix length, and a version with four parts stay, when a word like "version", an operator or a list of packages
   identifies them. The first digits of a private network count against a version.
 - Overlapping findings are merged, with the kind of the longest. A finding of a kind that was not requested never becomes a
@@ -118,8 +120,8 @@ ENDPOINT = Endpoint(
     request=Request,
     response=Response,
     summary=(
-        "Replaces e-mail addresses, phone numbers, SSNs, payment cards, IPv4 addresses and hex secrets in a text with "
-        "placeholders, by deterministic patterns and check digits, with offsets and byte counts as evidence."
+        "Replaces e-mail addresses, phone numbers, SSNs, payment cards, IPv4 addresses, hex secrets, IBANs and API keys in a "
+        "text with placeholders, by deterministic patterns and check digits, with offsets and byte counts as evidence."
     ),
     example=Example(
         request={

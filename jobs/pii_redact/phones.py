@@ -1,16 +1,17 @@
 """Finds phone numbers: international ones of any country, national ones in their country's form, and North American ones with
 wider rules: the fictitious 555 and extensions.
 
-After a word that announces a phone number ("Tel: 2123 4567"), any 7 to 15 digits are one. Without such a word, the digits
-must be valid in a country that groups them this way. Digits without separators must be a valid North American number, or a
-mobile with its trunk digit, and no word may give them another meaning.
+After a word that announces a phone number ("Tel: 2123 4567"), a verb of calling ("call Bob on 2123 4567"), or before a word
+that describes one ("2123 4567 -Office"), any 7 to 15 digits are one. Without such words, the digits must be valid in a country
+that groups them this way. Digits without separators must be a valid North American number, or a mobile with its trunk digit,
+and no word may give them another meaning.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from jobs.pii_redact import plans
+from jobs.pii_redact import phone_words, plans
 from jobs.pii_redact.digits import Group, Run, runs
 from jobs.pii_redact.labels import Label, Labels
 from jobs.pii_redact.linear import compiled
@@ -96,17 +97,35 @@ class _Search:
         if label in _NOT_PHONES:
             return None
         candidates = [item for item in self._candidates(first) if self._may_end(first, item.last)]
-        is_labelled = label is Label.PHONE
+        is_announced = label is Label.PHONE or (first == 0 and bool(candidates) and self._is_called(first))
         for item in reversed(candidates):
+            is_labelled = is_announced or self._is_described(first, item.last)
             if item.last == first:
-                if self._is_bare(first, item.digits, label):
+                if self._is_bare(first, item.digits, Label.PHONE if is_labelled else label):
                     return first
             elif is_grouped(item.digits, item.shape, self._run.gaps[first : item.last]):
                 return item.last
             if is_labelled and is_usual(item.shape) and len(item.digits) <= plans.MAX_DIGITS:
                 return self._with_rest(item, candidates)
-        longest = [item.last for item in candidates if is_labelled and len(item.digits) <= plans.MAX_DIGITS]
+        longest = [item.last for item in candidates if label is Label.PHONE and len(item.digits) <= plans.MAX_DIGITS]
         return max(longest, default=None)
+
+    def _is_called(self, first: int) -> bool:
+        """Whether somebody calls the number that starts with this group, by the words before it."""
+        start = self._start(first, first)
+        if phone_words.names_a_place(self._text, start):
+            return True
+        last = self._run.groups[min(first + _MOST_NATIONAL_GROUPS, len(self._run.groups)) - 1].end
+        if not phone_words.says_call(self._text, start) or _UNIT.match(self._text[last : last + 16]):
+            return False
+        return self._labels.near(start) in (None, Label.PHONE)
+
+    def _is_described(self, first: int, last: int) -> bool:
+        """Whether a word after the number says whose it is, and no word before it gives it another meaning."""
+        if last + 1 < len(self._run.groups):
+            return False
+        start, end = self._run.groups[first].start, self._run.groups[last].end
+        return phone_words.describes(self._text, end) and self._labels.near(start) in (None, Label.PHONE)
 
     def _with_rest(self, item: _Candidate, candidates: list[_Candidate]) -> int:
         """The last group of a number in usual groups. If three digits end the run after it, they belong to the number, which

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from jobs.pii_redact import cards, emails, hex_secrets, ipv4, phones, spared, ssn
+from jobs.pii_redact import cards, emails, hex_secrets, ipv4, phones, secrets, spared, ssn
 from jobs.pii_redact.digits import groups
 from jobs.pii_redact.folding import Folded, fold
 from jobs.pii_redact.labels import Labels
@@ -48,6 +48,8 @@ def _search(folded: Folded, kinds: Collection[PiiKind]) -> list[Span]:
         found += ipv4.find(text, labels, spared.paths(text))
     if is_phone_wanted or "hex_secret" in kinds:
         found += hex_secrets.find(text)
+    if is_phone_wanted or "secret" in kinds:
+        found += secrets.find(text)
     if is_phone_wanted or "credit_card" in kinds or "ssn" in kinds:
         digits = groups(text, spared.find(text))
         found += cards.find(text, digits, labels)

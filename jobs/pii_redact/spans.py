@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
-PiiKind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret"]
+PiiKind = Literal["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret", "secret"]
 
 KINDS: tuple[PiiKind, ...] = get_args(PiiKind)
 
-PRECEDENCE: tuple[PiiKind, ...] = ("email", "credit_card", "ssn", "ipv4", "hex_secret", "phone")
+PRECEDENCE: tuple[PiiKind, ...] = ("email", "credit_card", "ssn", "ipv4", "secret", "hex_secret", "phone")
 """If two overlapping findings are equally long, the earlier kind in this list counts."""
 
 PLACEHOLDERS: dict[PiiKind, str] = {kind: f"[{kind.upper()}]" for kind in KINDS}

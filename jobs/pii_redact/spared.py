@@ -28,11 +28,13 @@ def find(text: str) -> list[tuple[int, int]]:
     found = paths(text)
     for pattern in (_DATE, _TIME, _UUID, _COORDINATES):
         found += [(m.start(), m.end()) for m in pattern.finditer(text) if not _is_part(text, m.start(), m.end())]
-    for match in _IBAN.finditer(text):
-        length = _iban_length(match[0] or "")
-        if length and not _is_part(text, match.start(), match.start() + length):
-            found.append((match.start(), match.start() + length))
-    return found
+    return found + ibans(text)
+
+
+def ibans(text: str) -> list[tuple[int, int]]:
+    """The ranges of IBANs with a correct check digit."""
+    found = [(match.start(), match.start() + _iban_length(match[0] or "")) for match in _IBAN.finditer(text)]
+    return [(start, end) for start, end in found if end > start and not _is_part(text, start, end)]
 
 
 def paths(text: str) -> list[tuple[int, int]]:

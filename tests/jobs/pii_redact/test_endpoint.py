@@ -22,7 +22,10 @@ _NAMES = (
     *("ok", "redacted", "counts", "totalRedactions", "findings", "inputBytes", "outputBytes", "redactedBytes"),
     *("patternsApplied", "error"),
 )
-_ALL = "user@example.com 415-555-0132 123-45-6789 4111111111111111 10.0.0.1 d41d8cd98f00b204e9800998ecf8427e"
+_ALL = (
+    "user@example.com 415-555-0132 123-45-6789 4111111111111111 10.0.0.1 d41d8cd98f00b204e9800998ecf8427e "
+    "AKIAIOSFODNN7EXAMPLE"
+)
 
 
 def _request(body: Any) -> Request:
@@ -44,9 +47,9 @@ def test_redacted() -> None:
     """Everything is redacted when no pattern is named, with a count for each kind and the places, but no values."""
     assert _answer(_ALL) == {
         "ok": True,
-        "redacted": "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET]",
-        "counts": {"email": 1, "phone": 1, "ssn": 1, "credit_card": 1, "ipv4": 1, "hex_secret": 1},
-        "totalRedactions": 6,
+        "redacted": "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET] [SECRET]",
+        "counts": {"email": 1, "phone": 1, "ssn": 1, "credit_card": 1, "ipv4": 1, "hex_secret": 1, "secret": 1},
+        "totalRedactions": 7,
         "findings": [
             {"kind": "email", "start": 0, "end": 16},
             {"kind": "phone", "start": 17, "end": 29},
@@ -54,11 +57,12 @@ def test_redacted() -> None:
             {"kind": "credit_card", "start": 42, "end": 58},
             {"kind": "ipv4", "start": 59, "end": 67},
             {"kind": "hex_secret", "start": 68, "end": 100},
+            {"kind": "secret", "start": 101, "end": 121},
         ],
-        "inputBytes": 100,
-        "outputBytes": 55,
-        "redactedBytes": 95,
-        "patternsApplied": ["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret"],
+        "inputBytes": 121,
+        "outputBytes": 64,
+        "redactedBytes": 115,
+        "patternsApplied": ["email", "phone", "ssn", "credit_card", "ipv4", "hex_secret", "secret"],
         "error": None,
     }
 
@@ -105,7 +109,7 @@ def test_bytes_are_utf8_and_offsets_are_code_points() -> None:
 def test_redacting_twice() -> None:
     """The second time there is nothing to do."""
     answer = _answer(_answer(_ALL)["redacted"])
-    assert answer["redacted"] == "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET]"
+    assert answer["redacted"] == "[EMAIL] [PHONE] [SSN] [CREDIT_CARD] [IPV4] [HEX_SECRET] [SECRET]"
     assert answer["totalRedactions"] == 0
     assert set(answer["counts"].values()) == {0}
 
@@ -134,7 +138,7 @@ def test_text_is_a_string(body: Any) -> None:
 
 @pytest.mark.parametrize(
     "patterns",
-    [[], "email", {"email": True}, ["EMAIL"], ["e-mail"], ["email", "name"], [None], [1], [["email"]], ["email"] * 7],
+    [[], "email", {"email": True}, ["EMAIL"], ["e-mail"], ["email", "name"], [None], [1], [["email"]], ["email"] * 8],
 )
 def test_patterns_are_known_kinds(patterns: Any) -> None:
     """An empty list, another type and an unknown kind are refused before anything is paid, by name of the field."""

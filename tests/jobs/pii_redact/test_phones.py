@@ -11,6 +11,17 @@ from jobs.pii_redact.redaction import redact
 from tests.jobs.pii_redact.marked import read
 
 FOUND = [
+    # A word after the number says whose it is.
+    *("«2123 4567» -Office", "«5551234» - Home", "«345 1234» fax", "«8123-4567» Mobile", "«613 4455» (mobile)"),
+    *("«345-1234» (w)\nother", "«42 61 22 11» fax, please", "| «9876543» (home) |"),
+    # A local number that somebody calls.
+    *("Call Bob on «7946 0958»", "Please phone John at «2123456».", "text me at «867-5309»", "phone Mary, «345-9876»"),
+    *(
+        "call the plumber («345 6789»)",
+        "leave a message on «444 2211»",
+        "we rang «2345678» twice",
+        "Office: «6543 2109»",
+    ),
     "Call «415-555-0132» now",
     "Call me at «(415) 555-0132».",
     "«(415)555-0132»",
@@ -381,6 +392,15 @@ FOUND = [
 ]
 
 NOT_FOUND = [
+    # Words of calling, and of places, beside other numbers.
+    *(
+        "account 12345678 - home loan",
+        "item 34567890 mobile phone case",
+        "invoice 9876543 (home delivery)",
+        "ticket 1234567 office",
+    ),
+    *("price 1234567 (home)", "2123 4567 units - Office supplies", "1,234,567 - home sales", "called 1234567 times"),
+    *("called the API on 1234567 rows", "call the order 1234567 off", "In 2019 - Office", "build 20231011 mobile"),
     "Order #1234567890 was shipped",
     "Order number: 4155550132",
     "Your order 4155550132 is ready",

@@ -1,0 +1,88 @@
+"""Finds keys and account numbers that can be told by their form: each has its issuer's prefix and length, or a check digit.
+
+| what | form |
+|---|---|
+| IBAN | country, and the remainder 1 of ISO 13616 |
+| AWS access key id | `AKIA`, `ASIA` and others, and 16 characters of base32 |
+| AWS secret access key | 40 characters of base64 after a word for it |
+| Stripe | `sk_`, `rk_` or `pk_` with `live_` or `test_`, and `whsec_` |
+| GitHub | `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_` and 36 letters and digits; `github_pat_` |
+| Google | `AIza` and 35 characters; `GOCSPX-` and 28; access tokens `ya29.` |
+| Slack | `xoxb-` and its siblings, `xapp-`, and the address of an incoming webhook |
+| JWT | three parts of base64url, the first of which is a JSON object with `alg` |
+| private key | a PEM block, also when its end is missing |
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+
+import msgspec
+
+from jobs.pii_redact import spared
+from jobs.pii_redact.linear import compiled
+from jobs.pii_redact.spans import Span
+from jobs.pii_redact.surroundings import joins
+
+_KEYS = compiled(
+    r"(?:A3T[A-Z0-9]|AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ABIA|ACCA)[A-Z2-7]{16}"
+    r"|[spr]k_(?:live|test)_[0-9A-Za-z]{16,247}|whsec_[0-9A-Za-z+/]{24,128}={0,2}"
+    r"|gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z]{22}_[0-9A-Za-z]{59}"
+    r"|AIza[0-9A-Za-z_-]{35}|GOCSPX-[0-9A-Za-z_-]{28}|ya29\.[0-9A-Za-z_-]{20,512}"
+    r"|xox[abceoprs]-(?:[0-9A-Za-z]{1,64}-){0,5}[0-9A-Za-z]{10,256}|xapp-[0-9]-[A-Z0-9]{8,16}-[0-9]{8,16}-[0-9a-f]{32,128}"
+    r"|https://hooks\.slack\.com/(?:services|workflows|triggers)/[0-9A-Za-z/]{20,128}"
+)
+_AWS_SECRET = compiled(
+    r"(?i)(?:aws.{0,20}?)?(?:secret.{0,3}?access.{0,3}?key|aws.{0,3}?secret(?:.{0,3}?key)?)[\"'`]? ?(?:=>|:=|[:=]|is)? ?[\"'`]?"
+    r"([0-9A-Za-z/+]{40})"
+)
+_JWT = compiled(r"(ey[0-9A-Za-z_-]{10,})\.(ey[0-9A-Za-z_-]*)\.([0-9A-Za-z_-]*)")
+_BEGIN = compiled(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_END = compiled(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_BLOCK = compiled(r"(?:[0-9A-Za-z+/=\s]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n]{0,200})*")
+_WORD = frozenset("_-")
+
+
+def find(text: str) -> list[Span]:
+    """Find the secrets in a text."""
+    found = [Span(start, end, "secret") for start, end in spared.ibans(text)]
+    for match in _KEYS.finditer(text):
+        if _is_whole(text, match.start(), match.end()):
+            found.append(Span(match.start(), match.end(), "secret"))
+    for match in _AWS_SECRET.finditer(text):
+        if not joins(text[match.end() : match.end() + 1]) and text[match.end() : match.end() + 1] not in (
+            "/",
+            "+",
+            "=",
+        ):
+            found.append(Span(match.start(1), match.end(1), "secret"))
+    for match in _JWT.finditer(text):
+        if _is_whole(text, match.start(), match.end()) and _is_header(match[1] or ""):
+            found.append(Span(match.start(), match.end(), "secret"))
+    return found + [Span(start, end, "secret") for start, end in _blocks(text)]
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not (joins(before) or before in _WORD or joins(after) or after in _WORD)
+
+
+def _is_header(part: str) -> bool:
+    try:
+        header = msgspec.json.decode(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (msgspec.DecodeError, binascii.Error, UnicodeDecodeError, ValueError):
+        return False
+    return isinstance(header, dict) and "alg" in header
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """The PEM blocks. One without its end reaches as far as its content may."""
+    begins = [(match.start(), match.end()) for match in _BEGIN.finditer(text)]
+    ends = {match.start(): match.end() for match in _END.finditer(text)}
+    for index, (start, end) in enumerate(begins):
+        limit = begins[index + 1][0] if index + 1 < len(begins) else len(text)
+        content = _BLOCK.match(text[end:limit])
+        reached = end + (content.end() if content else 0)
+        yield start, ends.get(reached, reached)
