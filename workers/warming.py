@@ -36,6 +36,9 @@ _FEED = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>News</title>
 <item><title>Tea &amp; cups</title><pubDate>Sun, 22 Nov 2026 10:00:00 +0100</pubDate><guid>1</guid></item></channel></rss>"""
 _ATOM = b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>News</title><entry><title>Tea</title><id>1</id>
 <updated>2026-11-22T10:00:00Z</updated><content type="html">&lt;p&gt;Tea&lt;/p&gt;</content></entry></feed>"""
+_CDF = b"""<CHANNEL HREF="https://shop.example/"><TITLE>News</TITLE><ITEM HREF="https://shop.example/tea" LASTMOD="2026-11-22">
+<TITLE>Tea</TITLE><ABSTRACT>Green &amp; black</ABSTRACT></ITEM></CHANNEL>"""
+_BROKEN_FEED = b"<channel><title>News</title><item><title>Tea<link>https://shop.example/tea"
 _CAPTIONS = (
     b'<transcript><text start="1.2" dur="3.4">it&amp;#39;s &amp;lt;i&amp;gt;here&amp;lt;/i&amp;gt;</text></transcript>'
 )
@@ -81,7 +84,7 @@ def examples(pools: Collection[Pool]) -> Iterator[tuple[str, bytes]]:
     if Pool.YOUTUBE in pools:
         yield transcript.NAME, _CAPTIONS
     if Pool.NET in pools:
-        for body in (_FEED, _ATOM):
+        for body in (_FEED, _ATOM, _CDF, _BROKEN_FEED):
             fetched = Fetched(url="https://shop.example/feed", content_type="application/xml", body=body, limit=10)
             yield feed.NAME, encode(fetched)
         url = "https://shop.example/"

@@ -20,6 +20,8 @@ import msgspec
 
 from jobs.jwt_verify.token import Fault
 
+_LEAST_MS, _MOST_MS = 100_000_000_000, 10_000_000_000_000
+"""1973 and 2286 in milliseconds."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -115,6 +117,12 @@ def judge(payload: dict[str, Any] | None, rules: Rules, now_s: float) -> Judgeme
         issued_at=_instant(payload.get("iat")),
         faults=tuple(faults),
     )
+
+
+def dates_in_milliseconds(payload: dict[str, Any] | None) -> list[str]:
+    """The claims whose dates are in milliseconds, as JavaScript counts. In seconds they would be after the year 5000."""
+    dates = {name: (payload or {}).get(name) for name in ("exp", "nbf", "iat")}
+    return [name for name, value in dates.items() if _is_date(value) and _LEAST_MS <= value < _MOST_MS]  # type: ignore[operator]
 
 
 def _is_date(value: Any) -> bool:

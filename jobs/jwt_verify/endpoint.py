@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from jobs.jwt_verify.claims import Claims, Rules, judge
+from jobs.jwt_verify.claims import Claims, Rules, dates_in_milliseconds, judge
 from jobs.jwt_verify.key import Key
 from jobs.jwt_verify.public_key import public_key
 from jobs.jwt_verify.secret import Encoding, shared_secret
@@ -145,8 +145,15 @@ def verify(request: Request, now_s: float) -> Response:
         not_before=judgement.not_before,
         issued_at=judgement.issued_at,
         errors=faults,
-        warnings=list(verdict.cautions),
+        warnings=[*verdict.cautions, *map(_in_milliseconds, dates_in_milliseconds(token.payload))],
     )
+
+
+def _in_milliseconds(claim: str) -> Caution:
+    detail = (
+        f"The claim {claim} looks like milliseconds. RFC 7519 counts seconds, so the date is thousands of years ahead."
+    )
+    return Caution("date_in_milliseconds", detail)
 
 
 def _names(asked: str | list[str] | None) -> list[str]:

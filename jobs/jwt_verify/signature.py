@@ -19,7 +19,7 @@ _KEY_HEADERS = ("jwk", "jku", "x5c", "x5u")
 class Caution(msgspec.Struct, frozen=True):
     """A weakness that does not make the token invalid."""
 
-    code: Literal["weak_key", "key_in_header"]
+    code: Literal["weak_key", "key_in_header", "date_in_milliseconds"]
     message: str
 
 
@@ -48,7 +48,7 @@ def check(token: Token, key: Key) -> Verdict:
     if header is not None:
         fault = _algorithm_fault(algorithm, key)
         faults = [fault for fault in (fault, _critical_fault(token, header)) if fault is not None]
-        if bits and token.signature is not None and token.payload_encoded:
+        if bits and token.signature is not None and token.payload_encoded and token.payload_canonical:
             valid = key.verifies(token.signing_input, token.signature, bits=bits)
             if not valid:
                 faults.append(Fault("bad_signature", "The signature does not belong to this token and this key."))

@@ -64,6 +64,8 @@ class Token:
         signing_input: the two parts that the signature covers, as received.
         signature: None when there are not three parts, or the third is not base64url.
         payload_encoded: False when the header requires, or may require, a payload that is not base64url (RFC 7797).
+        payload_canonical: whether the payload is the one base64url text of its bytes. A signature over any other text is not
+            valid (RFC 7515 section 5.2, step 3).
         faults: all of them `malformed`.
     """
 
@@ -72,6 +74,7 @@ class Token:
     signing_input: bytes
     signature: bytes | None
     payload_encoded: bool
+    payload_canonical: bool
     faults: tuple[Fault, ...]
 
 
@@ -86,7 +89,7 @@ def read(text: str) -> Token:
     encoded = header is None or header.get("b64", True) is True
     misshapen = _why_misshapen(text, len(parts))
     if misshapen:
-        return Token(header, None, b"", None, encoded, (Fault("malformed", misshapen),))
+        return Token(header, None, b"", None, encoded, False, (Fault("malformed", misshapen),))
     payload, payload_fault = _attempt("payload", parts[1], _object) if encoded else (None, None)
     if payload_fault and _is_nested(header):
         payload_fault = "The payload is another token, as the header's cty says: verify that one on its own."
@@ -97,6 +100,7 @@ def read(text: str) -> Token:
         signing_input=".".join(parts[:2]).encode(),
         signature=signature,
         payload_encoded=encoded,
+        payload_canonical=base64url(parts[1]) is not None,
         faults=tuple(Fault("malformed", why) for why in (header_fault, payload_fault, signature_fault) if why),
     )
 

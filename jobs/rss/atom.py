@@ -52,8 +52,8 @@ def _feed(fields: Fields, own: str, url: str) -> Feed:
         updated_at=fields.date("updated", "modified"),
         published_at=fields.date("published"),
         author=_author(fields, own, url),
-        image_url=fields.link("logo"),
-        generator=fields.text("generator"),
+        image_url=fields.link("logo") or fields.link("icon"),
+        generator=_generator(fields),
         copyright=_text(fields, "rights", "copyright"),
         categories=distinct(_categories(fields)),
     )
@@ -64,13 +64,24 @@ def _entry(fields: Fields, own: str, url: str) -> Item:
         title=_text(fields, "title"),
         link=fields.related("alternate", "link"),
         guid=fields.identifier("id"),
-        published_at=fields.date("published", "issued", "created"),
+        published_at=fields.date("published", "issued", "created", "updated", "modified"),
         updated_at=fields.date("updated", "modified"),
         author=_author(fields, own, url) or _author_of_source(fields, own, url),
         categories=distinct(_categories(fields)),
         content_snippet=_snippet(fields),
         enclosures=list(_enclosures(fields)),
     )
+
+
+def _generator(fields: Fields) -> str | None:
+    """The program's name with its version and address: `WordPress v6.4 https://wordpress.org/`, as gofeed writes it."""
+    for element in fields.all("generator"):
+        version = line(element.get("version") or "")
+        address = line(element.get("uri") or element.get("url") or "")
+        parts = (plain(element), version and f"v{version.removeprefix('v')}", address)
+        if told := " ".join(part for part in parts if part):
+            return told
+    return None
 
 
 def _text(fields: Fields, *names: str, limit: int = 1000) -> str | None:

@@ -17,7 +17,7 @@ from jobs import http_status
 from jobs.hosts import NotPublic, public_url
 from jobs.ports import Context, Page
 from jobs.rss import reading
-from jobs.rss.shape import Feed, Fetched, Item, Reading, Time
+from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading, Time
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 from shared.outcome import UpstreamFailed
@@ -52,7 +52,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The feed.
 
     `url`: as requested. `finalUrl`: after redirects. `itemCount`: number of `items`. `totalItems`: number of items in the feed.
-    `truncated`: whether the feed has more items than `items`.
+    `truncated`: whether the feed has more items than `items`. `parsedBy`: `native`, or `feedparser` for what only that reads.
     """
 
     ok: bool
@@ -64,6 +64,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     total_items: int
     truncated: bool
     fetched_at: Time
+    parsed_by: Parser
 
 
 def run(request: Request, context: Context) -> Response:
@@ -92,6 +93,7 @@ def run(request: Request, context: Context) -> Response:
         total_items=found.total,
         truncated=found.total > len(found.items),
         fetched_at=fetched_at.isoformat().replace("+00:00", "Z"),
+        parsed_by=found.parsed_by,
     )
 
 
@@ -171,6 +173,7 @@ ENDPOINT = Endpoint(
             "totalItems": 2,
             "truncated": True,
             "fetchedAt": "2026-11-20T15:04:05Z",
+            "parsedBy": "native",
         },
     ),
     run=run,

@@ -118,6 +118,11 @@ class Fields:
         """The first text that is a link, made absolute."""
         return next((link for child in self.all(*names) if (link := self.resolved(child, content(child)))), None)
 
+    def last_link(self, name: str) -> str | None:
+        """The last text of this name that is a link, made absolute. In RSS the last of several counts, as in gofeed."""
+        links = (self.resolved(child, content(child)) for child in reversed(self._found.get(name, [])))
+        return next((link for link in links if link), None)
+
     def related(self, relation: str, *names: str) -> str | None:
         """The `href` of the first link element with this relation."""
         for child in self.all(*names):

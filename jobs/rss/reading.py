@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from jobs.rss import second_reader
 from jobs.rss.atom import read_atom
 from jobs.rss.document import Element, root_of
 from jobs.rss.encoding import text_of
@@ -22,9 +23,16 @@ def calculate(argument: bytes) -> bytes:
 
 
 def read(fetched: Fetched) -> Reading:
-    """Read the feed in a response. Raises UpstreamFailed `not_a_feed` or `bad_content`."""
+    """Read the feed in a response. Raises UpstreamFailed `not_a_feed` or `bad_content`.
+
+    What is no feed to our own reader is given to feedparser, which knows CDF and guesses more from broken XML.
+    """
     try:
         return _read(root_of(text_of(fetched.body, fetched.content_type)), fetched)
+    except UpstreamFailed as refused:
+        if refused.reason == "not_a_feed" and (found := second_reader.read(fetched)):
+            return found
+        raise
     except UnicodeDecodeError:  # lxml cannot return a surrogate, which an entity may contain
         detail = "The feed contains characters that do not exist."
         raise UpstreamFailed(detail, reason="bad_content", is_final=True) from None

@@ -59,6 +59,7 @@ _ITEM = frozenset(
         *("atom:summary", "atom:content", "atom:author", "media:title", "media:description"),
     )
 )
+_PUBLISHED = ("pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published")
 _IMAGE = frozenset({"url", "link", "title"})
 _OF_THE_ITEM = ("author", "dc:author", "dc:creator", "itunes:author", "atom:author")
 _OF_THE_FEED = ("managingeditor", "webmaster", "dc:author", "dc:creator", "itunes:author", "atom:author")
@@ -104,7 +105,7 @@ def _feed(fields: Fields, around: Fields, kind: Format, own: str, url: str) -> F
         format=kind,
         title=fields.text("title", "dc:title", "atom:title"),
         description=fields.text("description", "itunes:subtitle", "dc:description", "itunes:summary", "atom:subtitle"),
-        link=fields.link("link") or fields.related("alternate", "atom:link", "link"),
+        link=fields.last_link("link") or fields.related("alternate", "atom:link", "link"),
         feed_link=fields.related("self", "atom:link", "link"),
         language=fields.text("language", "dc:language"),
         updated_at=fields.date("lastbuilddate", "dc:date", "atom:updated", "dcterms:modified"),
@@ -122,7 +123,7 @@ def _item(fields: Fields) -> Item:
         title=fields.text("title", "dc:title", "atom:title", "itunes:title", "media:title"),
         link=_link(fields),
         guid=fields.identifier("guid") or identifier(fields.element.get(f"{_RDF}about")),
-        published_at=fields.date("pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published"),
+        published_at=fields.date(*_PUBLISHED, "dcterms:modified", "atom:updated"),
         updated_at=fields.date("dc:date", "dcterms:modified", "atom:updated"),
         author=_author(fields, *_OF_THE_ITEM),
         categories=distinct(_categories(fields)),
@@ -132,7 +133,7 @@ def _item(fields: Fields) -> Item:
 
 
 def _link(fields: Fields) -> str | None:
-    if link := fields.link("link") or fields.related("alternate", "atom:link", "link"):
+    if link := fields.last_link("link") or fields.related("alternate", "atom:link", "link"):
         return link
     for guid in fields.all("guid"):
         # A guid is a permalink unless it says that it is not. A guid without a scheme never is one.

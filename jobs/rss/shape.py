@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-Format = Literal["rss2", "rss1", "rss0.9x", "atom1", "atom0.3"]
+Format = Literal["rss2", "rss1", "rss0.9x", "atom1", "atom0.3", "cdf"]
+Parser = Literal["native", "feedparser"]
 Time = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.", extra_json_schema={"format": "date-time"})]
 
 
@@ -51,11 +52,12 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """A feed with its first items. `total`: the number of all items."""
+    """A feed with its first items. `total`: the number of all items. `parsed_by`: the reader."""
 
     feed: Feed
     items: list[Item]
     total: int
+    parsed_by: Parser = "native"
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from jobs.ssl_info import algorithms
@@ -41,6 +41,11 @@ _EXTENSIONS = 0xA3
 _EMAIL, _DNS, _URI, _IP = 0x81, 0x82, 0x86, 0x87
 # digitalSignature, keyEncipherment, keyAgreement: the ways in which a TLS server uses its key.
 _SERVER_BITS = 0b1010_1000
+_CERT_SIGN = 0b0000_0100
+_BASIC_CONSTRAINTS = "2.5.29.19"
+_NAME_CONSTRAINTS = "2.5.29.30"
+_EXCLUDED = 0xA1
+_BOOLEAN = 0x01
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,8 @@ class Certificate:
         dns_names: the bytes of the DNS names among the alternative names.
         alternative_names: texts of the alternative names that have one.
         alternative_count: number of all alternative names.
-        may_serve: whether key usage and extended key usage allow a TLS server.
+        excluded_names: DNS names below which it may not issue.
+        may_serve: whether key usage and extended key usage allow a TLS server, and it is no authority.
         may_issue_servers: whether extended key usage allows it to issue certificates of TLS servers.
         is_well_formed: whether the dates and all relevant extensions can be read, and no extension appears twice.
     """
@@ -89,6 +95,7 @@ class Certificate:
     signature_algorithm: str
     has_weak_signature: bool
     key: Key
+    excluded_names: Sequence[bytes]
     may_serve: bool
     may_issue_servers: bool
     is_well_formed: bool
@@ -132,6 +139,7 @@ def read_certificate(der: bytes, *, most_names: int) -> Certificate:
         signature_algorithm=_signature_name(algorithm),
         has_weak_signature=_is_weak_signature(algorithm),
         key=_key(key),
+        excluded_names=extensions.excluded_names,
         may_serve=extensions.may_serve,
         may_issue_servers=extensions.may_issue_servers,
         is_well_formed=is_well_formed and not_before is not None and not_after is not None,
@@ -141,6 +149,7 @@ def read_certificate(der: bytes, *, most_names: int) -> Certificate:
 @dataclass(slots=True)
 class _Extensions:
     alternative_names: list[Element]
+    excluded_names: list[bytes] = field(default_factory=list)
     may_serve: bool = True
     may_issue_servers: bool = True
 
@@ -179,7 +188,16 @@ def _take(found: _Extensions, name: str, value: bytes) -> None:
         found.alternative_names = elements(only(value, SEQUENCE))
     elif name == _KEY_USAGE:
         usage = only(value, BIT_STRING)[1:2]
-        found.may_serve &= bool(usage and usage[0] & _SERVER_BITS)
+        found.may_serve &= bool(usage and usage[0] & _SERVER_BITS and not usage[0] & _CERT_SIGN)
+    elif name == _BASIC_CONSTRAINTS:
+        found.may_serve &= not any(
+            part.tag == _BOOLEAN and any(part.content) for part in elements(only(value, SEQUENCE))
+        )
+    elif name == _NAME_CONSTRAINTS:
+        for part in elements(only(value, SEQUENCE)):
+            if part.tag == _EXCLUDED:
+                bases = (elements(expected(subtree, SEQUENCE))[0] for subtree in elements(part.content))
+                found.excluded_names += [base.content.lower() for base in bases if base.tag == _DNS]
     elif name == _EXTENDED_KEY_USAGE:
         purposes = {oid(expected(purpose, OID)) for purpose in elements(only(value, SEQUENCE))}
         found.may_issue_servers = not purposes.isdisjoint({SERVER_AUTH, ANY_PURPOSE})

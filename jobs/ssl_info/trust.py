@@ -40,8 +40,8 @@ Distrust = Literal[
 `self_signed`: the certificate is its own issuer. `untrusted_root`: the chain ends in an authority that is not trusted.
 `incomplete_chain`: the issuer of the last certificate was not sent and is not a trusted authority, so an intermediate is
 missing or the authority is unknown. `invalid_issuer`: an issuer is not an authority, or may not issue at this depth.
-`wrong_purpose`: not for TLS servers. `weak_key`: less than 112 bits of security, RSA below 2048. `weak_signature`: MD5 or
-SHA-1.
+`wrong_purpose`: not for TLS servers, or an authority's own. `weak_key`: less than 112 bits of security, RSA below 2048, DSA.
+`weak_signature`: MD5 or SHA-1.
 """
 
 _NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME, which pyOpenSSL lacks
@@ -145,7 +145,8 @@ def _path(
     """The path from the certificate to an authority, or an empty path and OpenSSL's error."""
     from OpenSSL import crypto
 
-    store = _store(roots, flags)
+    # An operator may trust an intermediate authority, without its root.
+    store = _store(roots, flags | crypto.X509StoreFlags.PARTIAL_CHAIN)
     store.set_time(now)
     try:
         found = crypto.X509StoreContext(store, leaf, others).get_verified_chain()
@@ -195,7 +196,7 @@ def _flaw(path: Sequence[Certificate], now: datetime) -> Distrust | None:
     for certificate in path:
         if not certificate.is_well_formed:
             return "malformed"
-        if certificate.key.is_weak:
+        if certificate.key.is_weak or certificate.key.kind == "DSA":  # TLS 1.3 and browsers have no DSA
             return "weak_key"
     if any(certificate.has_weak_signature for certificate in path[:-1]):  # an authority's own does not matter
         return "weak_signature"
@@ -206,6 +207,20 @@ def _flaw(path: Sequence[Certificate], now: datetime) -> Distrust | None:
             return "issuer_not_yet_valid"
         if now > issuer.not_after:
             return "issuer_expired"
+    if _is_excluded(leaf.dns_names, [name for issuer in issuers for name in issuer.excluded_names]):
+        return "name_constraint_violated"
     if not leaf.may_serve or not all(issuer.may_issue_servers for issuer in issuers):
         return "wrong_purpose"
     return None
+
+
+def _is_excluded(names: Sequence[bytes], excluded: Sequence[bytes]) -> bool:
+    """Whether a wildcard stands for a name in an excluded subtree. OpenSSL compares its text, and not what it stands for."""
+    bases = {base.removeprefix(b".") for base in excluded}
+    parents = bases | {base.partition(b".")[2] for base in bases}
+    for name in names:
+        parent = name[2:].lower() if name.startswith(b"*.") else b""
+        labels = parent.split(b".")
+        if parent and (parent in parents or any(b".".join(labels[i:]) in bases for i in range(min(len(labels), 127)))):
+            return True
+    return False

@@ -15,7 +15,19 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 _KEYS = ("url", "resource", "resourceurl", "endpointurl", "fullurl", "endpoint", "uri", "href", "path", "route")
 _PATH_KEYS = frozenset({"path", "route", "endpoint", "resource"})
-_BASE_KEYS = frozenset({"baseurl", "servicebaseurl", "apibase", "apibaseurl", "apiurl", "serviceurl", "basepath"})
+_BASE_KEYS = frozenset(
+    {
+        "baseurl",
+        "servicebaseurl",
+        "apibase",
+        "apibaseurl",
+        "apiurl",
+        "serviceurl",
+        "basepath",
+        "publicbaseurl",
+        "publicurl",
+    }
+)
 _METHOD_KEYS = frozenset({"method", "httpmethod", "verb", "methods"})
 _METHOD_PLACES = (
     ("input",),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from jobs.x402_discover import figures
@@ -55,8 +56,11 @@ _NESTED = _LISTS | {
     *("price", "pricing", "cost", "payment", "paymentinfo", "x402", "xpaymentinfo", "paymentrequired", "protocols"),
     *("extra", "terms", "paymentterms", "defaults"),
 }
+_NETWORKS = frozenset({"networks", "supportednetworks", "acceptednetworks", "chains"})
+"""The networks on which one price may be paid: names, objects, or objects by name."""
 _IN_WHOLE_UNITS = frozenset({"currency", "mode"})
 """An amount beside one of these keys is not in atomic units."""
+_NAMES = ("id", "name", "key")
 _PRICES = ("amount", "price", "price_usd", "least")
 _FREE = {
     "free": True,
@@ -76,7 +80,7 @@ def key_of(text: str) -> str:
 
 def is_terms_key(key: str) -> bool:
     """Whether a key (from `key_of`) contains payment terms."""
-    return key in _NESTED
+    return key in _NESTED or key in _NETWORKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,9 @@ class Stated:
         inherited, offers = defaults.fields, defaults.offers
         if self.has_price:
             inherited, offers = _without_prices(inherited), tuple(map(_without_prices, offers))
+        if "network" in self.fields:
+            own = network_id(self.fields["network"])
+            offers = tuple(offer for offer in offers if network_id(offer.get("network", own)) == own)
         is_free = self.is_free or (defaults.is_free and not self.is_evidence)
         return Stated({**inherited, **self.fields}, self.offers or offers, is_free)
 
@@ -144,12 +151,15 @@ def stated(node: Mapping[str, Any], *, is_offer: bool = False, level: int = 0) -
         return NOTHING
     found: dict[str, Any] = {}
     offers: list[Mapping[str, Any]] = []
+    networks: list[Mapping[str, Any]] = []
     says_free = has_no_offers = False
     for part, in_whole_units in _objects(node):
         for text, value in part.items():
             key = key_of(text)
             if isinstance(value, bool):
                 says_free = says_free or _FREE.get(key) is value
+            elif key in _NETWORKS and level < _MAX_LEVELS:
+                networks.extend(_on_networks(value, level + 1))
             elif isinstance(value, list) and key in _NESTED:
                 has_no_offers = has_no_offers or (key == "accepts" and not value)
                 if level < _MAX_LEVELS:
@@ -160,7 +170,7 @@ def stated(node: Mapping[str, Any], *, is_offer: bool = False, level: int = 0) -
                 if name is not None and scalar is not None:
                     found.setdefault("price" if name == "amount" and in_whole_units else name, scalar)
                 says_free = says_free or (name in _PRICES and isinstance(value, str) and value.lower() == "free")
-    said = Stated(found, tuple(offers[:MAX_OFFERS]))
+    said = Stated(found, tuple((offers or networks)[:MAX_OFFERS]))
     return Stated(found, said.offers, is_free=says_free or (has_no_offers and not said.has_price))
 
 
@@ -186,6 +196,27 @@ def _offers(entries: list[Any], level: int) -> Iterator[Mapping[str, Any]]:
             fields = stated(inner if isinstance(inner, dict) else entry, is_offer=True, level=level).fields
             if fields:
                 yield fields
+
+
+def _on_networks(value: Any, level: int) -> Iterator[Mapping[str, Any]]:
+    """The terms on each network: `["base"]`, `[{"name": "base", "payTo": ...}]`, `{"base": {"payTo": ...}}`."""
+    entries = (
+        value.items() if isinstance(value, dict) else (("", one) for one in value) if isinstance(value, list) else ()
+    )
+    for name, entry in islice(entries, MAX_OFFERS):
+        if isinstance(entry, str) and not name:
+            yield {"network": entry}
+        elif isinstance(entry, dict):
+            fields = stated(entry, is_offer=True, level=level).fields
+            named = (
+                fields.get("network")
+                or name
+                or next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), None)
+            )
+            if named:
+                yield {**fields, "network": named}
+        elif name and isinstance(entry, str):
+            yield {"network": name, "pay_to": entry}
 
 
 def _scalar(name: str, value: Any) -> str | None:

@@ -14,6 +14,7 @@ _HOSTS = frozenset(prefix + site for site in _SITES for prefix in ("", "www.", "
 _SHORT_HOSTS = frozenset({"youtu.be", "www.youtu.be"})
 _KINDS = frozenset({"watch", "shorts", "live", "embed", "v", "vi", "e"})
 _ID = re.compile(r"[A-Za-z0-9_-]{11}", re.ASCII)
+_OLD_PLAYER = re.compile(r"p/(?:[A-Za-z0-9_-]{1,40}/){1,4}([A-Za-z0-9_-]{11})/?", re.ASCII)
 _NOT_VIDEOS = frozenset({"videoseries", "live_stream"})
 """They have the form of an id, but /embed/videoseries is a playlist and /embed/live_stream is a channel."""
 _MAX_PARAMETERS = 100
@@ -37,7 +38,7 @@ def video_id(url: str) -> str:
         # The link target is a path or a whole URL. It must not be another link of this kind.
         address = _address(inner, base=address)
         parameters = _parameters(address)
-    found = _found(address, parameters)
+    found = _found(address, parameters) or _in_fragment(url, address)
     if found is None or not _ID.fullmatch(found) or found in _NOT_VIDEOS:
         raise NotAVideo(ACCEPTED)
     return found
@@ -59,7 +60,13 @@ def _found(address: PublicUrl, parameters: dict[str, str]) -> str | None:
             return parameters.get("v", parameters.get("vi"))
         case [kind, found] if kind in _KINDS:
             return _cut(found)
-    return None
+    return parameters.get("v")
+
+
+def _in_fragment(url: str, address: PublicUrl) -> str | None:
+    """The id in the address of an old channel page, which named its player's video after `#p/`: `/user/NAME#p/u/3/ID`."""
+    match = _OLD_PLAYER.fullmatch(url.partition("#")[2])
+    return match[1] if match is not None and _is_site(address) else None
 
 
 def _cut(segment: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.jwt_verify.claims import Judgement, Rules, judge
+from jobs.jwt_verify.claims import Judgement, Rules, dates_in_milliseconds, judge
 from tests.jobs.jose import NOW
 
 
@@ -219,3 +219,12 @@ def test_dates_by_fractions(exp: float, nbf: float, tolerance: int, now: int) ->
     judgement = _judge({"exp": exp, "nbf": nbf}, now=now, tolerance=tolerance)
     assert judgement.expired is (Fraction(now) >= Fraction(exp) + tolerance)
     assert judgement.not_yet_valid is (Fraction(now) < Fraction(nbf) - tolerance)
+
+
+@pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
+def test_dates_in_milliseconds(name: str) -> None:
+    """As JavaScript counts. A date far away in seconds is no such mistake."""
+    assert dates_in_milliseconds({name: NOW * 1000}) == [name]
+    assert dates_in_milliseconds({name: float(NOW * 1000)}) == [name]
+    for value in (NOW, 4_102_444_800, 10**30, "1767225600000", True, None):
+        assert dates_in_milliseconds({name: value}) == []

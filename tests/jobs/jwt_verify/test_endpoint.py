@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import itertools
 import json
 import random
@@ -585,3 +586,22 @@ def test_any_claims_get_a_whole_answer(claims: dict[str, Any]) -> None:
     assert (answer["signatureValid"], answer["payload"]) == (True, claims)
     for name, claim in answer["claims"].items():
         assert (claim["present"], claim["value"]) == (name in claims, claims.get(name))
+
+
+def test_a_payload_that_is_not_canonical_is_not_signed() -> None:
+    """RFC 7515 section 5.2: a text that is not base64url is no payload, although its MAC fits."""
+    header, payload = signing_input({"alg": "HS256"}, {"a": 1}).split(".")
+    for spoiled in (payload + "=", payload[:-1] + chr(ord(payload[-1]) + 1)):
+        mac = hmac.new(SECRET.encode(), f"{header}.{spoiled}".encode(), "sha256").digest()
+        answer = verify(Request(token=f"{header}.{spoiled}.{b64u(mac)}", shared_secret=SECRET), NOW)
+        assert (answer.valid, answer.signature_valid, [fault.code for fault in answer.errors]) == (
+            False,
+            False,
+            ["malformed"],
+        )
+
+
+def test_dates_in_milliseconds_are_a_warning() -> None:
+    """The token is valid for thousands of years, which its author did not mean."""
+    answer = verify(Request(token=hs({"exp": (NOW + 60) * 1000}), shared_secret=SECRET), NOW)
+    assert (answer.valid, [caution.code for caution in answer.warnings]) == (True, ["date_in_milliseconds"])

@@ -250,6 +250,7 @@ def test_rdf() -> None:
             }
         ],
         "total": 1,
+        "parsed_by": "native",
     }
 
 
@@ -285,3 +286,17 @@ def test_other_namespaces_are_not_mistaken() -> None:
         "<it:author>who</it:author></channel></rss>"
     )
     assert (of_feed(body, "title"), of_feed(body, "author")) == ("yes", "who")
+
+
+def test_of_several_links_the_last_one_counts() -> None:
+    """As in gofeed. An empty one is none."""
+    links = "<link>/first</link><link>/second</link><link> </link>"
+    assert of_feed(rss(links), "link") == "https://feeds.example.com/second"
+    assert of_item(rss(item=links), "link") == "https://feeds.example.com/second"
+
+
+@pytest.mark.parametrize("name", ["atom:updated", "dcterms:modified"])
+def test_an_item_without_a_date_of_publication_has_that_of_its_update(name: str) -> None:
+    """A reader that sorts by one date has one."""
+    body = rss(item=f"<{name}>2004-01-02T03:04:05Z</{name}>")
+    assert of_item(body, "published_at") == of_item(body, "updated_at") == "2004-01-02T03:04:05Z"

@@ -9,7 +9,7 @@ import certifi
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
@@ -175,6 +175,51 @@ def test_name_constraints() -> None:
         assert judged(authority.identity(allowed)) is None
         assert judged(authority.identity(refused)) == "name_constraint_violated"
         assert judged(authority.identity(allowed, refused)) == "name_constraint_violated"
+
+
+@pytest.mark.parametrize(
+    ("excluded", "name", "expected"),
+    [
+        ("secret.example.com", "*.example.com", "name_constraint_violated"),
+        ("example.com", "*.example.com", "name_constraint_violated"),
+        ("example.com", "*.www.example.com", "name_constraint_violated"),
+        ("a.secret.example.com", "*.example.com", None),
+        ("example.org", "*.example.com", None),
+    ],
+)
+def test_a_wildcard_stands_for_all_its_names(excluded: str, name: str, expected: str | None) -> None:
+    """One of which may be excluded."""
+    constraints = x509.NameConstraints(None, [x509.DNSName(excluded)])
+    authority = Authority(f"Without {excluded}", issuer=ROOT, constraints=constraints)
+    assert judged(authority.identity(name)) == expected
+
+
+def test_an_authoritys_own_certificate_serves_nobody() -> None:
+    """Neither with basic constraints that make it an authority, nor with a key that may sign certificates."""
+    identity = ROOT.identity(HOST)
+    names = made.extension("2.5.29.17", made.tlv(0x30, made.tlv(0x82, HOST.encode())))
+    authority = made.extension("2.5.29.19", made.tlv(0x30, b"\x01\x01\xff"), critical=True)
+    none = made.extension("2.5.29.19", made.tlv(0x30), critical=True)
+    signs = made.extension("2.5.29.15", made.tlv(0x03, b"\x02\x84"), critical=True)
+    for field, expected in (
+        ((names, authority), "wrong_purpose"),
+        ((names, signs), "wrong_purpose"),
+        ((names, none), None),
+    ):
+        leaf = made.altered(identity, ROOT_KEY, {made.EXTENSIONS: made.extensions(*field)})
+        assert judged([leaf]) == expected
+
+
+def test_a_dsa_key_is_weak() -> None:
+    """No client of today accepts one."""
+    assert judged(ROOT.identity(HOST, key=dsa.generate_private_key(2048))) == "weak_key"
+
+
+def test_an_operator_may_trust_an_intermediate() -> None:
+    """Without its root, which the server need not send."""
+    assert judged(GOOD.showing(), roots=pem(INTERMEDIATE.certificate)) is None
+    assert judged(GOOD, roots=pem(INTERMEDIATE.certificate)) is None
+    assert judged(STRANGER.identity(HOST), roots=pem(INTERMEDIATE.certificate)) == "incomplete_chain"
 
 
 def test_purposes() -> None:

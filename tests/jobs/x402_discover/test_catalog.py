@@ -10,6 +10,7 @@ import pytest
 from jobs.x402_discover.document import Entry, Reading, Source
 from jobs.x402_discover.reading import read
 
+SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 PAYEE = "0x1BBAC180dC1e393ac2bAD9930BC58f532cc866a3"
 OFFER = {"scheme": "exact", "network": "eip155:8453", "asset": USDC, "payTo": PAYEE, "amount": "50000"}
@@ -321,3 +322,38 @@ def test_ten_thousand_items() -> None:
     result = reading(document)
     assert (len(result.entries), result.is_cut) == (10_000, True)
     assert any("There is more" in text for text in result.warnings)
+
+
+@pytest.mark.parametrize(
+    "networks",
+    [
+        ["base", "solana"],
+        [{"network": "base", "asset": USDC}, {"name": "solana"}],
+        {"base": {"asset": USDC, "payTo": PAYEE}, "solana": {"chainId": "solana"}},
+    ],
+)
+def test_one_price_on_several_networks(networks: Any) -> None:
+    """`networks` says where the terms of the manifest hold; each is an offer."""
+    document = {
+        "x402Version": 2,
+        "public_base_url": "https://api.shop.example.com/v2",
+        "networks": networks,
+        "payTo": PAYEE,
+        "endpoints": [{"path": "/weather", "method": "GET", "price": "$0.01"}],
+    }
+    result = reading(document)
+    (entry,) = result.entries
+    assert (entry.url, entry.price_usdc) == ("https://api.shop.example.com/v2/weather", "0.01")
+    assert [result.offers[place].network for place in entry.offers] == ["eip155:8453", SOLANA]
+    assert {result.offers[place].pay_to for place in entry.offers} == {PAYEE}
+
+
+def test_a_call_on_one_of_the_networks() -> None:
+    """Its own network counts, and not all of them."""
+    document = {
+        "networks": ["base", "solana"],
+        "payTo": PAYEE,
+        "endpoints": [{"path": "/a", "price": "$1", "network": "base"}],
+    }
+    result = reading(document)
+    assert [result.offers[place].network for place in result.entries[0].offers] == ["eip155:8453"]

@@ -42,9 +42,21 @@ ACCEPTED = [
     f"https://www.youtube.com/attribution_link?a=x&u=%2Fwatch%3Fv%3D{ID}%26feature%3Dshare",
     f"https://www.youtube.com/attribution_link?u=https%3A%2F%2Fwww.youtube.com%2Fwatch%3Fv%3D{ID}",
     f"https://www.youtube.com/attribution_link?u=%2Fshorts%2F{ID}",
+    # The site's own past.
+    f"https://www.youtube.com/user/TEDtalksDirector#p/u/11/{ID}",
+    f"http://www.youtube.com/user/somebody#p/a/u/2/{ID}",
+    f"http://www.youtube.com/somebody#p/c/54B8C800269D7C1B/1/{ID}",
+    f"https://www.youtube.com/user/somebody?v={ID}",
+    f"https://www.youtube.com/watch_popup?v={ID}",
+    f"https://www.youtube.com/ytscreeningroom?v={ID}&feature=x",
+    f"https://www.youtube.com/WATCH?v={ID}",
+    f"https://www.youtube.com//watch?v={ID}",
 ]
 
 REFUSED = [
+    f"https://example.com/user/somebody#p/u/11/{ID}",
+    "https://www.youtube.com/user/somebody#p/u/11/short",
+    f"https://www.youtube.com/user/somebody#x/{ID}",
     "",
     ID,
     f"youtube.com/watch?v={ID}",
@@ -62,11 +74,8 @@ REFUSED = [
     f"https://www.youtube.com/watch?v=&v={ID}",
     f"https://www.youtube.com/watch?v=short&v={ID}",
     f"https://www.youtube.com/watch#v={ID}",
-    f"https://www.youtube.com/WATCH?v={ID}",
-    f"https://www.youtube.com/results?v={ID}",
     f"https://www.youtube.com/channel/{ID}",
     f"https://www.youtube.com/shorts/{ID}/more",
-    f"https://www.youtube.com//watch?v={ID}",
     "https://www.youtube.com/shorts/",
     "https://www.youtube.com/playlist?list=PL123",
     "https://www.youtube.com/@somebody",
