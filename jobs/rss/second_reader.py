@@ -42,6 +42,8 @@ def read(fetched: Fetched) -> Reading | None:
 
     if len(fetched.body) > _MOST_BYTES or len(_DECLARATION.findall(fetched.body)) > _MOST_DECLARATIONS:
         return None
+    # It would search the disk for this parser at every call, and a child may not.
+    feedparser.api.PREFERRED_XML_PARSERS.clear()
     headers = {"content-type": fetched.content_type} if fetched.content_type else {}
     found = feedparser.parse(
         io.BytesIO(fetched.body), response_headers=headers, resolve_relative_uris=False, sanitize_html=False
