@@ -1,0 +1,50 @@
+"""What a scorer is: one module per endpoint, `tests/quality/<endpoint>.py` with `_` for `-`, which has a function `measures`.
+
+    def measures(held_out: bool) -> Iterable[Measure]:
+        ...
+
+A scorer reads tables of its own, gives each case to the endpoint's engine or to its `run`, and counts the right answers. It
+opens no socket, gives the same score again, and takes a minute at most. Its cases have two parts. People who write rules look
+at the first part. Nobody looks at the part set aside, `held_out`, before the rules are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from jobs.catalogue import CATALOGUE
+
+
+class Measure(NamedTuple):
+    """One row of the table.
+
+    Attributes:
+        name: what is counted, for example "recall"; empty when the endpoint has one measure only.
+        cases: how many cases were judged.
+        right: how many of them were right. A measure that gives part of a point to a case adds up the parts.
+    """
+
+    name: str
+    cases: int
+    right: float
+
+    @property
+    def score(self) -> float:
+        """0 to 1."""
+        return self.right / self.cases if self.cases else 0.0
+
+
+def endpoints() -> list[str]:
+    """The endpoints that have a scorer, in the order of the catalogue."""
+    files = {path.stem for path in Path(__file__).parent.glob("*.py")}
+    return [endpoint.name for endpoint in CATALOGUE if endpoint.name.replace("-", "_") in files]
+
+
+def measures_of(endpoint: str, *, held_out: bool) -> list[Measure]:
+    """Run the scorer of an endpoint."""
+    module = import_module(f"tests.quality.{endpoint.replace('-', '_')}")
+    measures: Iterable[Measure] = module.measures(held_out=held_out)
+    return list(measures)
