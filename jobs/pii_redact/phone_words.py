@@ -9,37 +9,45 @@ _REACH_BEFORE = 80
 _REACH_AFTER = 24
 
 _CALLED = compiled(
-    r"(?is)(?:.*[^\pL\pM\d_-])?(?:(?:call|calls|called|calling|phone|phoned|phoning|ring|rang|ringing|dial|dialed|dialled|dialling"
-    r"|text|texted|texting|reach|contact|fax|whatsapp|get hold of|leave (?:a )?(?:message|voicemail))\b[^.!?\n\d:;=]{0,48}"
-    r"(?:\b(?:at|on|under|via) |[,(] ?|\bnumber |\bnumber is )|(?:rang|phoned|dialed|dialled) )"
+    r"(?is)(?:.*[^\pL\pM\d_-])?(?:"
+    r"(?:call|called|phone|phoned|ring|rang|dial|dialed|dialled|text|texted|reach|contact|fax|whatsapp|get hold of|leave|give) "
+    r"(?:me|us|him|her|them|you|(?:the|my|our|your|his|their|a) [\pL' -]+|(?-i:\p{Lu})[\pL.' -]*)(?:,? (?:[\pL' ]+ )?"
+    r"(?:at|on|under|via) |, | ?\()"
+    r"|(?:call|phone|ring|dial|reach|contact|fax|whatsapp) (?:at|on|under|via) "
+    r"|(?:rang|phoned|dialed|dialled) |(?:call|text|ring) back:? )"
 )
+"""A verb of calling, whom it is about, and the word before the number. `the call to f(1234567)` has none of them."""
 _PLACE = compiled(
     r"(?is)(?:.*[^\pL\pM\d_-])?(?:office|work|home|direct|desk|reception|büro|privat|bureau|oficina|casa)"
     r"(?: (?:line|no\.?|number))? ?: ?\(?"
 )
-_PLACES = "office|work|home|mobile|mob|cell|cellular|fax|tel|telephone|phone|landline|direct|main|desk|reception|hotline|pager"
+_GOES_ON = compiled(
+    r"(?is)(?:[)\]]| )*(?:|[.,;:!?|/<\"'\n\r\t–-].*|(?:today|tomorrow|yesterday|now|to|for|if|and|or|after|before|when|asap"
+    r"|please|twice|once|again|this|at|between|during|any|anytime|until|from|so|but|as|because|instead|directly|immediately)\b.*)"
+)
+"""What may follow a number that somebody calls. A noun would say what is counted: `1234567 tickets`."""
+_PLACES = "office|work|home|mobile|mob|cell|cellular|fax|tel|telephone|phone|landline|desk|reception|hotline|pager"
 _FOREIGN = "büro|privat|handy|mobil|bureau|portable|móvil|casa|oficina|celular"
 _DESCRIBED = compiled(
-    rf"(?is)(?: ?[(\[] ?(?:{_PLACES}|{_FOREIGN}|[owhmcfd])\.? ?[)\]]"
-    r"|(?: ?- ?| )(?:mobile|mob|cell|cellular|fax|telephone|landline|handy|mobil|móvil|celular)"
+    rf"(?is)(?: ?[(\[] ?(?:{_PLACES}|direct|main|{_FOREIGN})\.? ?[)\]]"
+    r"|(?: ?- ?| )(?:mobile|mob\.?|cell|cellular|fax|telephone|landline|handy|mobil|móvil|celular)"
     rf"| ?- ?(?:{_PLACES}|{_FOREIGN}))"
     r"(?: ?[,;.)\]|/\n\r\t<\"'].*| ?)"
 )
+_INITIAL = compiled(r"(?is) ?[(\[] ?[owhmcfd]\.? ?[)\]](?: ?[,;.)\]|/\n\r\t<\"'].*| ?)")
 
 
-def says_call(text: str, start: int) -> bool:
-    """Whether somebody calls the number at a place: "call Bob on", "rang", "leave a message on"."""
-    return _CALLED.fullmatch(text[max(0, start - _REACH_BEFORE) : start]) is not None
+def says_call(text: str, start: int, end: int) -> bool:
+    """Whether somebody calls the number at a place: "call Bob on", "rang", "Office:"."""
+    before = text[max(0, start - _REACH_BEFORE) : start]
+    is_called = _CALLED.fullmatch(before) is not None or _PLACE.fullmatch(before) is not None
+    return is_called and _GOES_ON.fullmatch(text[end : end + _REACH_AFTER]) is not None
 
 
-def names_a_place(text: str, start: int) -> bool:
-    """Whether the place of a phone and a colon stand before the number: "Office:", "direct line:"."""
-    return _PLACE.fullmatch(text[max(0, start - _REACH_BEFORE) : start]) is not None
-
-
-def describes(text: str, end: int) -> bool:
-    """Whether a word after the number says whose it is: "-Office", "fax", "(mobile)".
+def describes(text: str, end: int, *, is_grouped: bool) -> bool:
+    """Whether a word after the number says whose it is: "-Office", "fax", "(mobile)"; for grouped digits also "(w)".
 
     Nothing of the sentence may follow: `12345678 - home loan` is no phone.
     """
-    return _DESCRIBED.fullmatch(text[end : end + _REACH_AFTER]) is not None
+    after = text[end : end + _REACH_AFTER]
+    return _DESCRIBED.fullmatch(after) is not None or (is_grouped and _INITIAL.fullmatch(after) is not None)

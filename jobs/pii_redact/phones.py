@@ -24,6 +24,9 @@ _WIDEST_GAP = 4
 _MOST_GROUPS = 15
 _MOST_NATIONAL_GROUPS = 7
 _REST = 3
+_MOST_TOLD = 11
+"""Digits of a local number, with its area code."""
+_DATE = compiled(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _BRACKETS = (("(", ")"), ("[", "]"))
 
 _NOT_PHONES = frozenset((Label.NUMBER, Label.BARCODE, Label.VERSION))
@@ -97,9 +100,8 @@ class _Search:
         if label in _NOT_PHONES:
             return None
         candidates = [item for item in self._candidates(first) if self._may_end(first, item.last)]
-        is_announced = label is Label.PHONE or (first == 0 and bool(candidates) and self._is_called(first))
         for item in reversed(candidates):
-            is_labelled = is_announced or self._is_described(first, item.last)
+            is_labelled = label is Label.PHONE or self._is_told(first, item)
             if item.last == first:
                 if self._is_bare(first, item.digits, Label.PHONE if is_labelled else label):
                     return first
@@ -110,22 +112,18 @@ class _Search:
         longest = [item.last for item in candidates if label is Label.PHONE and len(item.digits) <= plans.MAX_DIGITS]
         return max(longest, default=None)
 
-    def _is_called(self, first: int) -> bool:
-        """Whether somebody calls the number that starts with this group, by the words before it."""
-        start = self._start(first, first)
-        if phone_words.names_a_place(self._text, start):
-            return True
-        last = self._run.groups[min(first + _MOST_NATIONAL_GROUPS, len(self._run.groups)) - 1].end
-        if not phone_words.says_call(self._text, start) or _UNIT.match(self._text[last : last + 16]):
+    def _is_told(self, first: int, item: _Candidate) -> bool:
+        """Whether words around a run that is one number say that somebody calls it, or whose it is, and none says else."""
+        groups = self._run.groups
+        if first or item.last + 1 < len(groups) or len(item.digits) > _MOST_TOLD or _DATE.fullmatch(item.digits):
             return False
-        return self._labels.near(start) in (None, Label.PHONE)
-
-    def _is_described(self, first: int, last: int) -> bool:
-        """Whether a word after the number says whose it is, and no word before it gives it another meaning."""
-        if last + 1 < len(self._run.groups):
+        start, end = self._start(first, item.last), groups[item.last].end
+        if not (
+            phone_words.says_call(self._text, start, end)
+            or phone_words.describes(self._text, end, is_grouped=item.last > first)
+        ):
             return False
-        start, end = self._run.groups[first].start, self._run.groups[last].end
-        return phone_words.describes(self._text, end) and self._labels.near(start) in (None, Label.PHONE)
+        return self._labels.near(groups[first].start) in (None, Label.PHONE)
 
     def _with_rest(self, item: _Candidate, candidates: list[_Candidate]) -> int:
         """The last group of a number in usual groups. If three digits end the run after it, they belong to the number, which
