@@ -1,0 +1,74 @@
+"""jwt-verify: good tokens are valid, and each way to spoil one makes it invalid."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+
+from jobs.jwt_verify.endpoint import Request, verify
+from tests.jobs.jose import NOW, SECRET, b64u, hs
+from tests.quality.scorer import Measure
+
+_CLAIMS = {"sub": "ada", "exp": NOW + 60, "nbf": NOW - 60}
+
+
+def measures(held_out: bool) -> Iterator[Measure]:
+    """Tokens that must be valid, and tokens that must not."""
+    good = _more_good() if held_out else [hs(_CLAIMS, bits=bits) for bits in (256, 384, 512)]
+    bad = _more_spoiled() if held_out else _spoiled()
+    yield Measure("valid", len(good), sum(_is_valid(token) for token in good))
+    yield Measure("not valid", len(bad), sum(not _is_valid(token) for token in bad))
+
+
+def _is_valid(token: str) -> bool:
+    return verify(Request(token=token, shared_secret=SECRET), float(NOW)).valid
+
+
+def _more_good() -> list[str]:
+    header = {"typ": "JWT", "alg": "HS256", "kid": "é", "x": [1, {"y": None}]}
+    return [
+        hs({}),
+        hs({"exp": NOW + 0.5}),
+        hs({"iat": NOW + 10**6}),
+        hs({"aud": ["a", "b"], "n": 10**40}),
+        hs(_CLAIMS, header),
+    ]
+
+
+def _spoiled() -> list[str]:
+    header, payload, mac = hs(_CLAIMS).split(".")
+    return [
+        f"{header}.{payload}.{mac[:-2]}",
+        f"{header}.{payload}.",
+        f"{header}.{b64u(json.dumps({**_CLAIMS, 'sub': 'eve'}))}.{mac}",
+        f"{b64u(json.dumps({'alg': 'none'}))}.{payload}.",
+        hs({**_CLAIMS, "exp": NOW}),
+        hs({**_CLAIMS, "nbf": NOW + 1}),
+        hs(_CLAIMS, secret="another secret that is long enough for the hash 123"),
+    ]
+
+
+def _more_spoiled() -> list[str]:
+    header, payload, _ = hs(_CLAIMS).split(".")
+    padded = base64.urlsafe_b64encode(json.dumps({**_CLAIMS, "sub": "ad"}).encode()).decode()
+    return [
+        *(
+            _signed(header, text)
+            for text in (padded if padded.endswith("=") else padded + "=", payload + "\n", payload + "*")
+        ),
+        *(hs({**_CLAIMS, "exp": value}) for value in ("4102444800", True, None, [NOW + 60], -1)),
+        *(hs(_CLAIMS, {"alg": name}) for name in ("hs256", "HS1024", "RS256", "nOnE", "")),
+        hs(_CLAIMS, {"alg": "HS256", "crit": ["exp"]}),
+        hs(_CLAIMS, {"alg": "HS256", "b64": False, "crit": ["b64"]}),
+        hs('{"sub": "a", "sub": "b"}'),
+        hs("[1]"),
+        _signed(header + "=", payload),
+    ]
+
+
+def _signed(header: str, payload: str) -> str:
+    mac = hmac.new(SECRET.encode(), f"{header}.{payload}".encode(), hashlib.sha256).digest()
+    return f"{header}.{payload}.{b64u(mac)}"
