@@ -23,9 +23,12 @@ _NOT_IN_LIST = "Invalid enum value"
 
 
 def invalid_field(invalid: InvalidField) -> Problem:
-    """The problem of a value that a request's own check refuses."""
-    details = {"field": invalid.field, "message": invalid.detail, "suggestions": list(invalid.suggestions)}
-    return Problem(code=invalid.code, detail=invalid.detail, field=invalid.field, details=(details,))
+    """The problem of a value that a request's own check refuses, and of the others that it refuses with it."""
+    details = tuple(
+        {"field": fault.field, "message": fault.detail, "suggestions": list(fault.suggestions)}
+        for fault in (invalid, *invalid.others)
+    )
+    return Problem(code=invalid.code, detail=invalid.detail, field=invalid.field, details=details)
 
 
 def invalid_body(error: msgspec.ValidationError, request: type[msgspec.Struct]) -> Problem:

@@ -84,16 +84,24 @@ class InvalidField(ValueError):
         field: the field's name on the wire, dotted when nested: ``template.name``.
         code: an error code of the API's failure table that answers 400.
         suggestions: up to five values that would be accepted.
+        others: further values of the same request that are refused. Only their details are told.
     """
 
     def __init__(
-        self, detail: str, *, field: str, code: str = "invalid_body", suggestions: tuple[str, ...] = ()
+        self,
+        detail: str,
+        *,
+        field: str,
+        code: str = "invalid_body",
+        suggestions: tuple[str, ...] = (),
+        others: tuple[InvalidField, ...] = (),
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.field = field
         self.code = code
         self.suggestions = suggestions[:5]
+        self.others = others
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ from shared.endpoint import EXTRA_JSON_SCHEMA
 
 Schema = dict[str, Any]
 
+MOST_WORDS = 64
+"""How long an `enum` may be in a challenge."""
+
 # Where msgspec puts schemas inside a schema. All else (enum, default, Meta's extra_json_schema) is copied as it is.
 _ONE = ("items", "additionalProperties", "propertyNames")
 _MANY = ("anyOf", "prefixItems")
@@ -40,6 +43,19 @@ def of(struct: type[msgspec.Struct], *, described: bool = True) -> Schema:
     """
     (root,), components = msgspec.json.schema_components((struct,), ref_template="{name}")
     return _inlined(root, components, (), described) | getattr(struct, EXTRA_JSON_SCHEMA, {})
+
+
+def brief(struct: type[msgspec.Struct]) -> Schema:
+    """As `of`, without lists of more than MOST_WORDS words, which OpenAPI documents have. For places where each byte counts."""
+    return _without_long_lists(of(struct))
+
+
+def _without_long_lists(schema: Schema) -> Schema:
+    return {
+        key: _without_long_lists(value) if isinstance(value, dict) else value
+        for key, value in schema.items()
+        if not (key == "enum" and len(value) > MOST_WORDS)
+    }
 
 
 def outline(struct: type[msgspec.Struct]) -> Schema:
