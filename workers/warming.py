@@ -105,9 +105,11 @@ def _warm_more() -> None:
     from phonenumbers import PhoneMetadata
 
     from jobs.faker.allowlist import METHODS
+    from jobs.faker.locales import LOCALES
     from jobs.faker.records import SEEDED_REFERENCE, records
     from jobs.regex_test.matching import isolate
 
     PhoneMetadata.load_all()
-    records({name: name for name in METHODS}, 1, seed=1, now=SEEDED_REFERENCE)
+    for locale in LOCALES:
+        records({name: name for name in METHODS}, 1, seed=1, now=SEEDED_REFERENCE, locale=locale)
     isolate().close()  # it has a thread, which a forked process would not have

@@ -28,12 +28,6 @@ def gtin(digits: str) -> str:
     return str(-total % 10)
 
 
-def aba(digits: str) -> str:
-    """The ninth digit of a United States routing number, weights 3, 7, 1."""
-    total = sum(int(digit) * weight for digit, weight in zip(digits, (3, 7, 1, 3, 7, 1, 3, 7), strict=True))
-    return str(-total % 10)
-
-
 def iban(country: str, bban: str) -> str:
     """The two check digits of an IBAN (ISO 7064, mod 97-10)."""
     number = "".join(str(int(sign, 36)) for sign in bban + country + "00")

@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 from jobs.faker import checks, color
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import Source, gives, one_of
 
-# Some registrant ranges (length, first, last) of the two English-language groups, from the International ISBN Agency.
+# Some registrant ranges (length, first, last) of the two English-language groups, from the International ISBN Agency: Python
+# Faker's are older.
 _REGISTRANTS = {
     "0": ((2, 0, 19), (3, 200, 227), (3, 400, 638), (4, 7000, 8499), (5, 85000, 89999), (6, 900372, 949999)),
     "1": ((4, 4000, 5499), (5, 55000, 64999), (5, 68000, 68599), (6, 869800, 915999), (6, 919655, 972999)),
 }
 
-department = one_of(
-    "Automotive", "Baby", "Beauty", "Books", "Clothing", "Computers", "Electronics", "Games", "Garden", "Grocery",
-    "Health", "Home", "Industrial", "Jewelry", "Kids", "Movies", "Music", "Outdoors", "Shoes", "Sports", "Tools",
-    "Toys",
-)  # fmt: skip
-product = one_of(
-    "Backpack", "Bacon", "Ball", "Bike", "Bottle", "Car", "Chair", "Cheese", "Chips", "Computer", "Desk", "Fish",
-    "Gloves", "Hat", "Headphones", "Keyboard", "Lamp", "Mouse", "Mug", "Pants", "Pillow", "Pizza", "Salad", "Shirt",
-    "Shoes", "Soap", "Sofa", "Table", "Towels", "Tuna", "Umbrella", "Wallet", "Watch",
-)  # fmt: skip
-product_adjective = one_of(
-    "Awesome", "Bespoke", "Elegant", "Ergonomic", "Fantastic", "Fresh", "Frozen", "Generic", "Gorgeous",
-    "Handcrafted", "Handmade", "Incredible", "Intelligent", "Licensed", "Luxurious", "Modern", "Practical",
-    "Recycled", "Refined", "Rustic", "Sleek", "Small", "Soft", "Tasty", "Unbranded",
-)  # fmt: skip
-product_material = one_of(
-    "Aluminum", "Bamboo", "Bronze", "Ceramic", "Concrete", "Copper", "Cotton", "Glass", "Gold", "Granite", "Leather",
-    "Linen", "Marble", "Metal", "Paper", "Plastic", "Rubber", "Silk", "Silver", "Steel", "Stone", "Wooden", "Wool",
-)  # fmt: skip
-
-
-def product_name(source: Source) -> str:
-    """``Soft Bronze Ball``."""
-    return f"{product_adjective(source)} {product_material(source)} {product(source)}"
+department = one_of("""
+    Automotive, Baby, Beauty, Books, Clothing, Computers, Electronics, Games, Garden, Grocery, Health, Home, Industrial
+    Jewelry, Kids, Movies, Music, Outdoors, Shoes, Sports, Tools, Toys
+""")
+product = one_of("""
+    Backpack, Bacon, Ball, Bike, Bottle, Car, Chair, Cheese, Chips, Computer, Desk, Fish, Gloves, Hat, Headphones, Keyboard
+    Lamp, Mouse, Mug, Pants, Pillow, Pizza, Salad, Shirt, Shoes, Soap, Sofa, Table, Towels, Tuna, Umbrella, Wallet, Watch
+""")
+product_adjective = one_of("""
+    Awesome, Bespoke, Elegant, Ergonomic, Fantastic, Fresh, Frozen, Generic, Gorgeous, Handcrafted, Handmade, Incredible
+    Intelligent, Licensed, Luxurious, Modern, Practical, Recycled, Refined, Rustic, Sleek, Small, Soft, Tasty, Unbranded
+""")
+product_material = one_of("""
+    Aluminum, Bamboo, Bronze, Ceramic, Concrete, Copper, Cotton, Glass, Gold, Granite, Leather, Linen, Marble, Metal, Paper
+    Plastic, Rubber, Silk, Silver, Steel, Stone, Wooden, Wool
+""")
+product_name = gives(
+    "``Soft Bronze Ball``.", lambda source: f"{product_adjective(source)} {product_material(source)} {product(source)}"
+)
 
 
 def product_description(source: Source) -> str:
@@ -52,7 +48,7 @@ def product_description(source: Source) -> str:
 def price(source: Source) -> str:
     """1.00 to 999.99, two decimals; more than half end in 9, as prices do."""
     cents = source.integer(0, 99)
-    if source.rng.random() < 0.5:
+    if source.chance(0.5):
         cents = cents // 10 * 10 + 9
     return f"{source.integer(1, 999)}.{cents:02}"
 
@@ -69,5 +65,4 @@ def isbn(source: Source) -> str:
 
 def upc(source: Source) -> str:
     """UPC-A: twelve digits, the last a valid check digit."""
-    digits = source.digits(11)
-    return digits + checks.gtin(digits)
+    return (digits := source.digits(11)) + checks.gtin(digits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Method, Source
+from jobs.faker.source import Method, Source, fakes, gives
 
 # Words that have lost a space.
 _SPACED = {"24hour": "24 hour", "leadingedge": "leading edge"} | {
@@ -10,47 +10,36 @@ _SPACED = {"24hour": "24 hour", "leadingedge": "leading edge"} | {
 }
 
 
-def name(source: Source) -> str:
-    """``Kling - Larson``, ``Hegmann LLC`` or ``Terry, Metz and Crona``."""
-    first, second, third = (source.fake.last_name() for _ in range(3))
-    legal = source.pick(("Inc", "and Sons", "LLC", "Group"))
-    return source.pick((f"{first} - {second}", f"{first} {legal}", f"{first}, {second} and {third}"))
-
-
-def _catch_phrase_word(index: int) -> Method:
+def _word(table: str, index: int) -> Method:
     def method(source: Source) -> str:
         """A word or two."""
         from faker.providers.company import Provider
 
-        word = source.pick(tuple(Provider.catch_phrase_words[index]))
+        word: str = source.pick(tuple(getattr(Provider, table)[index]))
         return _SPACED.get(word, word)
 
     return method
 
 
-def _buzz_word(index: int) -> Method:
-    def method(source: Source) -> str:
-        """A word or two."""
-        from faker.providers.company import Provider
-
-        return source.pick(tuple(Provider.bsWords[index]))
-
-    return method
-
-
-catch_phrase_adjective = _catch_phrase_word(0)
-catch_phrase_descriptor = _catch_phrase_word(1)
-catch_phrase_noun = _catch_phrase_word(2)
-buzz_verb = _buzz_word(0)
-buzz_adjective = _buzz_word(1)
-buzz_noun = _buzz_word(2)
+name = fakes(
+    "company", "``Kling-Larson``, ``Hegmann LLC`` or ``Terry, Metz and Crona``, as companies are called in the locale."
+)
+catch_phrase_adjective = _word("catch_phrase_words", 0)
+catch_phrase_descriptor = _word("catch_phrase_words", 1)
+catch_phrase_noun = _word("catch_phrase_words", 2)
+buzz_verb = _word("bsWords", 0)
+buzz_adjective = _word("bsWords", 1)
+buzz_noun = _word("bsWords", 2)
 
 
 def catch_phrase(source: Source) -> str:
-    """``Open-source heuristic protocol``."""
+    """``Open-source heuristic protocol``; in fr_FR, it_IT, pt_BR and ru_RU in the locale's language."""
+    if source.locale in ("fr_FR", "it_IT", "pt_BR", "ru_RU"):
+        return str(source.fake.catch_phrase())
     return f"{catch_phrase_adjective(source)} {catch_phrase_descriptor(source)} {catch_phrase_noun(source)}"
 
 
-def buzz_phrase(source: Source) -> str:
-    """``synthesize integrated experiences``."""
-    return f"{buzz_verb(source)} {buzz_adjective(source)} {buzz_noun(source)}"
+buzz_phrase = gives(
+    "``synthesize integrated experiences``.",
+    lambda source: f"{buzz_verb(source)} {buzz_adjective(source)} {buzz_noun(source)}",
+)

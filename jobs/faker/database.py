@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import one_of, signs
 
-collation = one_of(
-    "ascii_bin", "ascii_general_ci", "cp1250_bin", "cp1250_general_ci", "utf8_bin", "utf8_general_ci", "utf8_unicode_ci"
-)
-column = one_of(
-    "avatar", "category", "comment", "createdAt", "email", "group", "id", "name", "password", "phone", "status",
-    "title", "token", "updatedAt",
-)  # fmt: skip
-engine = one_of("ARCHIVE", "BLACKHOLE", "CSV", "InnoDB", "MEMORY", "MyISAM")
-type_ = one_of(
-    "bigint", "binary", "bit", "blob", "boolean", "date", "datetime", "decimal", "double", "enum", "float",
-    "geometry", "int", "mediumint", "point", "real", "serial", "set", "smallint", "text", "time", "timestamp",
-    "tinyint", "varchar",
-)  # fmt: skip
-
-
-def mongodb_object_id(source: Source) -> str:
-    """Twenty-four hex digits."""
-    return source.chars("0123456789abcdef", 24)
+collation = one_of("""
+    ascii_bin, ascii_general_ci, cp1250_bin, cp1250_general_ci, utf8_bin, utf8_general_ci, utf8_unicode_ci
+""")
+column = one_of("""
+    avatar, category, comment, createdAt, email, group, id, name, password, phone, status, title, token, updatedAt
+""")
+engine = one_of("ARCHIVE, BLACKHOLE, CSV, InnoDB, MEMORY, MyISAM")
+type_ = one_of("""
+    bigint, binary, bit, blob, boolean, date, datetime, decimal, double, enum, float, geometry, int, mediumint, point, real
+    serial, set, smallint, text, time, timestamp, tinyint, varchar
+""")
+mongodb_object_id = signs("0123456789abcdef", 24, "Twenty-four hex digits.")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Source
-from jobs.faker.text import as_bool
+from jobs.faker.source import one_of
 
-
-def boolean(source: Source) -> str:
-    """``true`` or ``false``."""
-    return as_bool(source.rng.random() < 0.5)
+boolean = one_of("true, false")

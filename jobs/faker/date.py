@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import Method, Source, fakes, gives, listed
 from jobs.faker.text import as_time
 
 _DAY = timedelta(days=1)
 _YEAR = timedelta(days=365)
 _MILLISECOND = timedelta(milliseconds=1)
 
-month = one_of(
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-weekday = one_of("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
+_MONTHS = listed("January, February, March, April, May, June, July, August, September, October, November, December")
+_DAYS = listed("Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday")
+
+
+def _names(kind: str, english: tuple[str, ...], text: str) -> Method:
+    return gives(
+        text, lambda source: source.pick((*getattr(source.provider("date_time"), kind, {}).values(),) or english)
+    )
+
+
+month = _names("MONTH_NAMES", _MONTHS, "``January``, in the locale's language.")
+weekday = _names("DAY_NAMES", _DAYS, "``Monday``, in the locale's language.")
 
 
 def _between(source: Source, start: datetime, end: datetime) -> str:
     """Both ends included, to the millisecond."""
     return as_time(start + source.integer(0, (end - start) // _MILLISECOND) * _MILLISECOND)
+
+
+def _within(start: timedelta, end: timedelta, text: str) -> Method:
+    return gives(text, lambda source: _between(source, source.now + start, source.now + end))
+
+
+anytime = _within(-_YEAR, _YEAR, "Within a year before or after.")
+past = _within(-_YEAR, -_MILLISECOND, "Within the year before.")
+future = _within(_MILLISECOND, _YEAR, "Within the year after.")
+recent = _within(-_DAY, -_MILLISECOND, "Within the day before.")
+soon = _within(_MILLISECOND, _DAY, "Within the day after.")
+time_zone = fakes("timezone", "An IANA name: ``Europe/Vaduz``.")
 
 
 def _years_before(moment: datetime, years: int) -> datetime:
@@ -31,36 +51,6 @@ def _years_before(moment: datetime, years: int) -> datetime:
         return moment.replace(year=moment.year - years, day=28)
 
 
-def anytime(source: Source) -> str:
-    """Within a year before or after."""
-    return _between(source, source.now - _YEAR, source.now + _YEAR)
-
-
-def past(source: Source) -> str:
-    """Within the year before."""
-    return _between(source, source.now - _YEAR, source.now - _MILLISECOND)
-
-
-def future(source: Source) -> str:
-    """Within the year after."""
-    return _between(source, source.now + _MILLISECOND, source.now + _YEAR)
-
-
-def recent(source: Source) -> str:
-    """Within the day before."""
-    return _between(source, source.now - _DAY, source.now - _MILLISECOND)
-
-
-def soon(source: Source) -> str:
-    """Within the day after."""
-    return _between(source, source.now + _MILLISECOND, source.now + _DAY)
-
-
 def birthdate(source: Source) -> str:
     """Of someone aged 18 to 80 on the reference date."""
     return _between(source, _years_before(source.now, 81) + _DAY, _years_before(source.now, 18))
-
-
-def time_zone(source: Source) -> str:
-    """An IANA name: ``Europe/Vaduz``."""
-    return source.fake.timezone()

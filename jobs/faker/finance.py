@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import string
 
-from jobs.faker import bban, checks, company
-from jobs.faker.source import Source, one_of
+from jobs.faker import bban, checks, company, locales, location
+from jobs.faker.source import Source, drawn, fakes, gives, listed, one_of, signs
 from jobs.faker.text import as_json
 
-# ISO 4217: code, name, symbol, number.
-_CURRENCIES = (
-    ("AED", "UAE Dirham", "د.إ", "784"), ("ARS", "Argentine Peso", "$", "032"),
-    ("AUD", "Australian Dollar", "$", "036"), ("BRL", "Brazilian Real", "R$", "986"),
-    ("CAD", "Canadian Dollar", "$", "124"), ("CHF", "Swiss Franc", "CHF", "756"), ("CLP", "Chilean Peso", "$", "152"),
-    ("CNY", "Yuan Renminbi", "¥", "156"), ("COP", "Colombian Peso", "$", "170"), ("CZK", "Czech Koruna", "Kč", "203"),
-    ("DKK", "Danish Krone", "kr", "208"), ("EGP", "Egyptian Pound", "£", "818"), ("EUR", "Euro", "€", "978"),
-    ("GBP", "Pound Sterling", "£", "826"), ("HKD", "Hong Kong Dollar", "HK$", "344"), ("HUF", "Forint", "Ft", "348"),
-    ("IDR", "Rupiah", "Rp", "360"), ("ILS", "New Israeli Sheqel", "₪", "376"), ("INR", "Indian Rupee", "₹", "356"),
-    ("ISK", "Iceland Krona", "kr", "352"), ("JPY", "Yen", "¥", "392"), ("KES", "Kenyan Shilling", "KSh", "404"),
-    ("KRW", "Won", "₩", "410"), ("MAD", "Moroccan Dirham", "د.م.", "504"), ("MXN", "Mexican Peso", "$", "484"),
-    ("MYR", "Malaysian Ringgit", "RM", "458"), ("NGN", "Naira", "₦", "566"), ("NOK", "Norwegian Krone", "kr", "578"),
-    ("NZD", "New Zealand Dollar", "$", "554"), ("PEN", "Sol", "S/", "604"), ("PHP", "Philippine Peso", "₱", "608"),
-    ("PKR", "Pakistan Rupee", "₨", "586"), ("PLN", "Zloty", "zł", "985"), ("RON", "Romanian Leu", "lei", "946"),
-    ("SAR", "Saudi Riyal", "﷼", "682"), ("SEK", "Swedish Krona", "kr", "752"),
-    ("SGD", "Singapore Dollar", "$", "702"), ("THB", "Baht", "฿", "764"), ("TRY", "Turkish Lira", "₺", "949"),
-    ("TWD", "New Taiwan Dollar", "NT$", "901"), ("UAH", "Hryvnia", "₴", "980"), ("USD", "US Dollar", "$", "840"),
-    ("VND", "Dong", "₫", "704"), ("ZAR", "Rand", "R", "710"),
-)  # fmt: skip
+# ISO 4217, list one: code and number. Without funds, metals, units of account and tests.
+_CURRENCIES = {
+    pair[:3]: pair[3:]
+    for pair in listed("""
+    AED784, AFN971, ALL008, AMD051, AOA973, ARS032, AUD036, AWG533, AZN944, BAM977, BBD052, BDT050, BHD048, BIF108, BMD060
+    BND096, BOB068, BRL986, BSD044, BTN064, BWP072, BYN933, BZD084, CAD124, CDF976, CHF756, CLP152, CNY156, COP170, CRC188
+    CUP192, CVE132, CZK203, DJF262, DKK208, DOP214, DZD012, EGP818, ERN232, ETB230, EUR978, FJD242, FKP238, GBP826, GEL981
+    GHS936, GIP292, GMD270, GNF324, GTQ320, GYD328, HKD344, HNL340, HTG332, HUF348, IDR360, ILS376, INR356, IQD368, IRR364
+    ISK352, JMD388, JOD400, JPY392, KES404, KGS417, KHR116, KMF174, KPW408, KRW410, KWD414, KYD136, KZT398, LAK418, LBP422
+    LKR144, LRD430, LSL426, LYD434, MAD504, MDL498, MGA969, MKD807, MMK104, MNT496, MOP446, MRU929, MUR480, MVR462, MWK454
+    MXN484, MYR458, MZN943, NAD516, NGN566, NIO558, NOK578, NPR524, NZD554, OMR512, PAB590, PEN604, PGK598, PHP608, PKR586
+    PLN985, PYG600, QAR634, RON946, RSD941, RUB643, RWF646, SAR682, SBD090, SCR690, SDG938, SEK752, SGD702, SHP654, SLE925
+    SOS706, SRD968, SSP728, STN930, SVC222, SYP760, SZL748, THB764, TJS972, TMT934, TND788, TOP776, TRY949, TTD780, TWD901
+    TZS834, UAH980, UGX800, USD840, UYU858, UZS860, VES928, VND704, VUV548, WST882, XAF950, XCD951, XCG532, XOF952, XPF953
+    YER886, ZAR710, ZMW967, ZWG924
+""")
+}
 # The IBAN registry's structures, sign by sign: n is a digit, d one that is not 0, a is a letter, c is either. In Norway
 # another check digit belongs to accounts that begin with 00.
-_IBANS = (
-    ("AT", "nnnnnnnnnnnnnnnn"), ("BE", "nnnnnnnnnnnn"), ("BG", "aaaannnnnncccccccc"), ("CH", "nnnnncccccccccccc"),
-    ("CZ", "nnnnnnnnnnnnnnnnnnnn"), ("DE", "nnnnnnnnnnnnnnnnnn"), ("DK", "nnnnnnnnnnnnnn"),
-    ("EE", "nnnnnnnnnnnnnnnn"), ("ES", "nnnnnnnnnnnnnnnnnnnn"), ("FI", "nnnnnnnnnnnnnn"),
-    ("FR", "nnnnnnnnnncccccccccccnn"), ("GB", "aaaannnnnnnnnnnnnn"), ("GR", "nnnnnnncccccccccccccccc"),
-    ("HR", "nnnnnnnnnnnnnnnnn"), ("HU", "nnnnnnnnnnnnnnnnnnnnnnnn"), ("IE", "aaaannnnnnnnnnnnnn"),
-    ("IT", "annnnnnnnnncccccccccccc"), ("LT", "nnnnnnnnnnnnnnnn"), ("LU", "nnnccccccccccccc"),
-    ("NL", "aaaannnnnnnnnn"), ("NO", "dnnndnnnnnn"), ("PL", "nnnnnnnnnnnnnnnnnnnnnnnn"),
-    ("PT", "nnnnnnnnnnnnnnnnnnnnn"), ("RO", "aaaacccccccccccccccc"), ("SE", "nnnnnnnnnnnnnnnnnnnn"),
-    ("SK", "nnnnnnnnnnnnnnnnnnnn"),
-)  # fmt: skip
+_IBANS = tuple(
+    pair.split()
+    for pair in listed("""
+    AT nnnnnnnnnnnnnnnn, BE nnnnnnnnnnnn, BG aaaannnnnncccccccc, CH nnnnncccccccccccc, CZ nnnnnnnnnnnnnnnnnnnn
+    DE nnnnnnnnnnnnnnnnnn, DK nnnnnnnnnnnnnn, EE nnnnnnnnnnnnnnnn, ES nnnnnnnnnnnnnnnnnnnn, FI nnnnnnnnnnnnnn
+    FR nnnnnnnnnncccccccccccnn, GB aaaannnnnnnnnnnnnn, GR nnnnnnncccccccccccccccc, HR nnnnnnnnnnnnnnnnn
+    HU nnnnnnnnnnnnnnnnnnnnnnnn, IE aaaannnnnnnnnnnnnn, IT annnnnnnnnncccccccccccc, LT nnnnnnnnnnnnnnnn, LU nnnccccccccccccc
+    NL aaaannnnnnnnnn, NO dnnndnnnnnn, PL nnnnnnnnnnnnnnnnnnnnnnnn, PT nnnnnnnnnnnnnnnnnnnnn, RO aaaacccccccccccccccc
+    SE nnnnnnnnnnnnnnnnnnnn, SK nnnnnnnnnnnnnnnnnnnn
+""")
+)
 _IBAN_ALPHABETS = {
     "n": string.digits,
     "d": "123456789",
@@ -58,38 +56,42 @@ _CARDS = {
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 
-account_name = one_of(
-    "Auto Loan Account", "Checking Account", "Credit Card Account", "Home Loan Account", "Investment Account",
-    "Money Market Account", "Personal Loan Account", "Savings Account",
-)  # fmt: skip
-credit_card_issuer = one_of(*_CARDS)
-transaction_type = one_of("deposit", "withdrawal", "payment", "invoice")
-currency_code = one_of(*(code for code, _, _, _ in _CURRENCIES))
-currency_name = one_of(*(name for _, name, _, _ in _CURRENCIES))
-currency_symbol = one_of(*(symbol for _, _, symbol, _ in _CURRENCIES))
-currency_numeric_code = one_of(*(number for _, _, _, number in _CURRENCIES))
+account_name = one_of("""
+    Account: Auto Loan, Checking, Credit Card, Home Loan, Investment, Money Market, Personal Loan, Savings
+""")
+credit_card_issuer = drawn(tuple(_CARDS))
+account_number = signs(string.digits, 8, "Eight digits.")
+routing_number = fakes("aba", "Nine digits of a Federal Reserve district (01 to 12); the last is the ABA check digit.")
+pin = signs(string.digits, 4, "Four digits.")
+credit_card_cvv = signs(string.digits, 3, "Three digits.")
+ethereum_address = signs("0123456789abcdef", 40, "0x and forty hex digits in lower case.", before="0x")
+transaction_type = one_of("deposit, withdrawal, payment, invoice")
+currency_code = drawn(tuple(_CURRENCIES))
+currency_numeric_code = drawn(tuple(_CURRENCIES.values()))
+
+
+def _name(source: Source, code: str) -> str:
+    return locales.names(source.locale).currencies[code]
+
+
+def _symbol(code: str) -> str:
+    from faker.providers.currency import Provider
+
+    return Provider.currency_symbols.get(code, code).strip()
+
+
+currency_name = gives(
+    "The name in the locale's language, of any that has an ISO 4217 code.",
+    lambda source: _name(source, currency_code(source)),
+)
+currency_symbol = gives("``€``; the code where there is no symbol.", lambda source: _symbol(currency_code(source)))
 
 
 def currency(source: Source) -> str:
-    """``{"name":"Euro","code":"EUR","symbol":"€","numericCode":"978"}``."""
-    code, name, symbol, number = source.pick(_CURRENCIES)
-    return as_json({"name": name, "code": code, "symbol": symbol, "numericCode": number})
-
-
-def account_number(source: Source) -> str:
-    """Eight digits."""
-    return source.digits(8)
-
-
-def routing_number(source: Source) -> str:
-    """Nine digits of a Federal Reserve district (01 to 12); the last is the ABA check digit."""
-    digits = f"{source.integer(1, 12):02}{source.digits(6)}"
-    return digits + checks.aba(digits)
-
-
-def pin(source: Source) -> str:
-    """Four digits."""
-    return source.digits(4)
+    """``{"name":"Euro","code":"EUR","symbol":"€","numericCode":"978"}``; the name in the locale's language."""
+    code = currency_code(source)
+    numeric = _CURRENCIES[code]
+    return as_json({"name": _name(source, code), "code": code, "symbol": _symbol(code), "numericCode": numeric})
 
 
 def amount(source: Source) -> str:
@@ -101,9 +103,9 @@ def amount(source: Source) -> str:
 def bic(source: Source) -> str:
     """ISO 9362: four letters, a country, a location, and half of the time a branch."""
     bank = source.chars(string.ascii_uppercase, 4)
-    location = source.chars(string.ascii_uppercase + string.digits, 2)
+    place = source.chars(string.ascii_uppercase + string.digits, 2)
     branch = source.pick(("XXX", source.chars(string.ascii_uppercase + string.digits, 3)))
-    return f"{bank}{source.fake.country_code()}{location}{branch if source.rng.random() < 0.5 else ''}"
+    return f"{bank}{location.country_code(source)}{place}{branch if source.chance(0.5) else ''}"
 
 
 def iban(source: Source) -> str:
@@ -117,11 +119,6 @@ def credit_card_number(source: Source) -> str:
     """Grouped as the issuer prints it, with a valid Luhn digit."""
     number = source.fill(source.pick(_CARDS[credit_card_issuer(source)]))
     return number[:-1] + checks.luhn(number[:-1].replace("-", ""))
-
-
-def credit_card_cvv(source: Source) -> str:
-    """Three digits."""
-    return source.digits(3)
 
 
 def transaction_description(source: Source) -> str:
@@ -147,11 +144,7 @@ def bitcoin_address(source: Source) -> str:
     ))  # fmt: skip
 
 
-def litecoin_address(source: Source) -> str:
-    """Legacy in form, with a random checksum."""
-    return source.pick("LM3") + source.chars(_BASE58, source.integer(25, 32))
-
-
-def ethereum_address(source: Source) -> str:
-    """0x and forty hex digits in lower case."""
-    return "0x" + source.chars("0123456789abcdef", 40)
+litecoin_address = gives(
+    "Legacy in form, with a random checksum.",
+    lambda source: source.pick("LM3") + source.chars(_BASE58, source.integer(25, 32)),
+)

@@ -2,50 +2,53 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import Source, drawn, listed, one_of
 
-adjective = one_of(
-    "bitter", "creamy", "crispy", "crunchy", "delicious", "fluffy", "fresh", "golden", "juicy", "moist", "rich",
-    "salty", "savory", "smoky", "sour", "spicy", "sweet", "tangy", "tender", "zesty",
-)  # fmt: skip
-ethnic_category = one_of(
-    "Algerian", "American", "Argentine", "Austrian", "Bengali", "Brazilian", "Cajun", "Cantonese", "Caribbean",
-    "Chilean", "Cuban", "Danish", "Dutch", "Egyptian", "English", "Ethiopian", "Filipino", "Finnish", "French",
-    "Georgian", "German", "Greek", "Hungarian", "Indonesian", "Irish", "Italian", "Jamaican", "Japanese", "Korean",
-    "Lebanese", "Malaysian", "Mexican", "Moroccan", "Nepalese", "Norwegian", "Persian", "Peruvian", "Polish",
-    "Portuguese", "Punjabi", "Scottish", "Sicilian", "Spanish", "Swedish", "Swiss", "Syrian", "Thai", "Turkish",
-    "Ukrainian", "Vietnamese", "Welsh",
-)  # fmt: skip
-fruit = one_of(
-    "apple", "apricot", "banana", "blackberry", "blueberry", "cherry", "clementine", "cranberry", "currant", "date",
-    "fig", "gooseberry", "grape", "grapefruit", "guava", "kiwi", "lemon", "lime", "lychee", "mandarin", "mango",
-    "melon", "nectarine", "orange", "papaya", "passionfruit", "peach", "pear", "pineapple", "plum", "pomegranate",
-    "quince", "raspberry", "strawberry", "watermelon",
-)  # fmt: skip
-ingredient = one_of(
-    "almonds", "anchovies", "arborio rice", "balsamic vinegar", "basmati rice", "black beans", "brie", "brown sugar",
-    "buckwheat", "buttermilk", "capers", "cashews", "cheddar", "chickpeas", "coconut milk", "couscous",
-    "cream cheese", "dark chocolate", "dijon mustard", "eggs", "feta", "flour", "gouda", "hazelnuts", "honey",
-    "lentils", "maple syrup", "miso", "mozzarella", "noodles", "oats", "olive oil", "parmesan", "peanut butter",
-    "pine nuts", "quinoa", "ricotta", "sesame oil", "sour cream", "soy sauce", "tahini", "tofu", "walnuts", "yeast",
-    "yogurt",
-)  # fmt: skip
-meat = one_of(
-    "beef", "chicken", "duck", "goose", "ham", "lamb", "mutton", "pork", "quail", "rabbit", "salmon", "turkey",
-    "veal", "venison",
-)  # fmt: skip
-spice = one_of(
-    "allspice", "basil", "bay leaf", "black pepper", "caraway", "cardamom", "cayenne", "chili", "chives", "cilantro",
-    "cinnamon", "clove", "coriander", "cumin", "curry", "dill", "fennel", "garam masala", "ginger", "lemon grass",
-    "mace", "marjoram", "mint", "mustard seed", "nutmeg", "oregano", "paprika", "parsley", "rosemary", "saffron",
-    "sage", "star anise", "sumac", "tarragon", "thyme", "turmeric", "vanilla",
-)  # fmt: skip
-vegetable = one_of(
-    "artichoke", "arugula", "asparagus", "beetroot", "bok choy", "broccoli", "brussels sprouts", "cabbage", "carrot",
-    "cauliflower", "celery", "chard", "corn", "cucumber", "eggplant", "fennel", "green beans", "kale", "kohlrabi",
-    "leek", "lettuce", "mushroom", "okra", "onion", "parsnip", "peas", "potato", "pumpkin", "radish", "shallot",
-    "spinach", "squash", "sweet potato", "tomato", "turnip", "zucchini",
-)  # fmt: skip
+adjective = one_of("""
+    bitter, creamy, crispy, crunchy, delicious, fluffy, fresh, golden, juicy, moist, rich, salty, savory, smoky, sour, spicy
+    sweet, tangy, tender, zesty
+""")
+ethnic_category = one_of("""
+    Algerian, American, Armenian, Australian, Austrian, Bangladeshi, Basque, Belgian, Bolivian, Brazilian, British, Cambodian
+    Cantonese, Catalan, Chilean, Chinese, Corsican, Creole, Croatian, Czech, Danish, Dutch, Egyptian, Estonian, Filipino
+    Finnish, French, German, Ghanaian, Goan, Gujarati, Hawaiian, Hungarian, Indian, Indonesian, Jamaican, Japanese, Kashmiri
+    Korean, Laotian, Latvian, Lithuanian, Malaysian, Maltese, Mongolian, Moroccan, Norwegian, Pakistani, Persian, Polish
+    Portuguese, Punjabi, Russian, Sardinian, Scottish, Serbian, Sicilian, Sichuan, Sri Lankan, Swedish, Syrian, Taiwanese
+    Tamil, Tibetan, Tunisian, Turkish, Uzbek, Vietnamese, Welsh, Yemeni
+""")
+_FRUITS = listed("""
+    apple, avocado, banana, blackberry, blood orange, blueberry, boysenberry, cherry, clementine, coconut, cranberry, date
+    dragonfruit, elderberry, fig, gooseberry, grape, guava, honeydew, jackfruit, kiwi, lemon, lime, loganberry, lychee
+    mandarin, mango, mulberry, nectarine, orange, papaya, peach, pear, persimmon, plantain, plum, pomegranate, prune, quince
+    raspberry, redcurrant, sour cherry, starfruit, strawberry, tangerine, ugli fruit, watermelon, yuzu
+""")
+_STAPLES = listed("""
+    bacon, blue cheese, bread, caramel, chia seeds, chicken stock, cocoa powder, cornflour, crab, dashi, dried apricots
+    freekeh, ghee, grape seed oil, gruyere, jasmine rice, ketchup, lima beans, lobster, marmalade, mascarpone, milk, navy beans
+    nori, pappardelle, peanuts, pinto beans, polenta, popcorn, prosciutto, rice paper, rolled oats, salami, salt, scallops
+    shrimp, soba, spelt, squid, sunflower seeds, tomato paste, vegetable stock, water chestnuts, worcestershire, almonds
+    arborio rice, brown sugar, capers, cheddar, chickpeas, dijon, feta, hazelnuts, honey, noodles, olive, parmesan, quinoa
+    sour cream, tofu, yeast, yogurt
+""")
+_MEATS = listed("beef, chicken, duck, goose, ham, lamb, mutton, pork, quail, rabbit, salmon, turkey, veal, venison")
+_SPICES = listed("""
+    allspice, amchur, anise, asafoetida, basil, bay leaf, berbere, black cardamom, black salt, caraway, cardamom, cayenne
+    chervil, chili, chipotle, chives, cinnamon, clove, coriander, cumin, curry, dill, epazote, fennel seed, fenugreek
+    garam masala, garlic powder, ginger, green peppercorn, juniper berry, kaffir lime leaf, lavender, lemon balm, licorice root
+    mace, marjoram, mint, mustard seed, nutmeg, onion powder, oregano, paprika, ras el hanout, rosemary, saffron, sage
+    sichuan pepper, smoked paprika, sorrel, star anise, sumac, thyme, turmeric, vanilla, white pepper, za'atar
+""")
+_VEGETABLES = listed("""
+    arugula, asparagus, bamboo shoot, beetroot, bell pepper, bok choy, brussels sprouts, cabbage, carrot, cassava, cauliflower
+    celeriac, celery, chicory, collard greens, corn, cucumber, daikon, eggplant, endive, garlic, green beans, jicama, kale
+    kohlrabi, leek, lettuce, napa cabbage, okra, onion, parsnip, peas, potato, pumpkin, radish, romanesco, rutabaga, scallion
+    shallot, snow peas, spinach, sweet potato, taro, tomato, turnip, watercress, yam, zucchini
+""")
+fruit = drawn(_FRUITS)
+ingredient = drawn(tuple(dict.fromkeys(_STAPLES + _FRUITS + _VEGETABLES + _SPICES + _MEATS)))
+meat = drawn(_MEATS)
+spice = drawn(_SPICES)
+vegetable = drawn(_VEGETABLES)
 
 
 def dish(source: Source) -> str:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from jobs.faker.source import Source, one_of
 
-abbreviation = one_of(
-    "AI", "API", "ASCII", "CPU", "CSS", "DNS", "DRAM", "EXE", "FTP", "GPU", "HDD", "HEX", "HTTP", "IP", "JSON", "PCI",
-    "PNG", "RAM", "RSS", "SAS", "SDD", "SMS", "SMTP", "SQL", "SSD", "SSL", "TCP", "TLS", "USB", "UTF8", "VGA", "XML",
-    "XSS",
-)  # fmt: skip
-adjective = one_of(
-    "1080p", "auxiliary", "back-end", "bluetooth", "cross-platform", "digital", "haptic", "mobile", "multi-byte",
-    "neural", "online", "open-source", "optical", "primary", "redundant", "solid state", "virtual", "wireless",
-)  # fmt: skip
-noun = one_of(
-    "alarm", "application", "array", "bandwidth", "bus", "capacitor", "card", "circuit", "driver", "feed", "firewall",
-    "hard drive", "interface", "matrix", "microchip", "monitor", "panel", "pixel", "port", "program", "protocol",
-    "sensor", "system", "transmitter",
-)  # fmt: skip
-verb = one_of(
-    "back up", "bypass", "calculate", "compress", "connect", "copy", "generate", "hack", "index", "input", "navigate",
-    "override", "parse", "program", "quantify", "reboot", "synthesize", "transmit",
-)  # fmt: skip
-ingverb = one_of(
-    "backing up", "bypassing", "calculating", "compressing", "connecting", "copying", "generating", "hacking",
-    "indexing", "navigating", "overriding", "parsing", "programming", "quantifying", "synthesizing", "transmitting",
-)  # fmt: skip
+abbreviation = one_of("""
+    AI, API, ASCII, CPU, CSS, DNS, DRAM, EXE, FTP, GPU, HDD, HEX, HTTP, IP, JSON, PCI, PNG, RAM, RSS, SAS, SDD, SMS, SMTP, SQL
+    SSD, SSL, TCP, TLS, USB, UTF8, VGA, XML, XSS
+""")
+adjective = one_of("""
+    1080p, auxiliary, back-end, bluetooth, cross-platform, digital, haptic, mobile, multi-byte, neural, online, open-source
+    optical, primary, redundant, solid state, virtual, wireless
+""")
+noun = one_of("""
+    alarm, application, array, bandwidth, bus, capacitor, card, circuit, driver, feed, firewall, hard drive, interface, matrix
+    microchip, monitor, panel, pixel, port, program, protocol, sensor, system, transmitter
+""")
+verb = one_of("""
+    back up, bypass, calculate, compress, connect, copy, generate, hack, index, input, navigate, override, parse, program
+    quantify, reboot, synthesize, transmit
+""")
+ingverb = one_of("""
+    backing up, bypassing, calculating, compressing, connecting, copying, generating, hacking, indexing, navigating, overriding
+    parsing, programming, quantifying, synthesizing, transmitting
+""")
 
 
 def phrase(source: Source) -> str:

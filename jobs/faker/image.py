@@ -8,43 +8,37 @@ import base64
 import string
 from urllib.parse import quote
 
-from jobs.faker.source import Source
+from jobs.faker.source import Source, gives
 
 
 def _size(source: Source) -> tuple[int, int]:
     return source.integer(1, 3999), source.integer(1, 3999)
 
 
-def avatar_git_hub(source: Source) -> str:
-    """``https://avatars.example.com/u/30531067``."""
-    return f"https://avatars.example.com/u/{source.integer(0, 100_000_000)}"
+avatar_git_hub = gives(
+    "``https://avatars.example.com/u/30531067``.",
+    lambda source: f"https://avatars.example.com/u/{source.integer(0, 100_000_000)}",
+)
+person_portrait = gives(
+    "``https://portraits.example.com/female/512/59.jpg``.",
+    lambda source: f"https://portraits.example.com/{source.pick(('female', 'male'))}/512/{source.integer(0, 99)}.jpg",
+)
+avatar = gives(
+    "As `avatarGitHub` or as `personPortrait`.", lambda source: source.pick((avatar_git_hub, person_portrait))(source)
+)
 
 
-def person_portrait(source: Source) -> str:
-    """``https://portraits.example.com/female/512/59.jpg``."""
-    return f"https://portraits.example.com/{source.pick(('female', 'male'))}/512/{source.integer(0, 99)}.jpg"
-
-
-def avatar(source: Source) -> str:
-    """As `avatarGitHub` or as `personPortrait`."""
-    return source.pick((avatar_git_hub, person_portrait))(source)
-
-
-def _seeded(source: Source) -> str:
+def url(source: Source) -> str:
+    """``https://picsum.example.com/seed/b4eN2AZRw3/2671/2373``: width and height from 1 to 3999."""
     width, height = _size(source)
     seed = source.chars(string.ascii_letters + string.digits, source.integer(5, 10))
     return f"https://picsum.example.com/seed/{seed}/{width}/{height}"
 
 
-def url(source: Source) -> str:
-    """``https://picsum.example.com/seed/b4eN2AZRw3/2671/2373``: width and height from 1 to 3999."""
-    return _seeded(source)
-
-
 def url_picsum_photos(source: Source) -> str:
     """As `url`, and half of them ask for grey or blur."""
     effect = source.pick(("", "", "?grayscale", f"?blur={source.integer(1, 10)}"))
-    return _seeded(source) + effect
+    return url(source) + effect
 
 
 def url_lorem_flickr(source: Source) -> str:
@@ -63,6 +57,6 @@ def data_uri(source: Source) -> str:
         f'<text x="{width / 2:g}" y="{height / 2:g}" font-size="20" text-anchor="middle" fill="white">{width}x{height}</text>'
         "</svg>"
     )
-    if source.rng.random() < 0.5:
+    if source.chance(0.5):
         return f"data:image/svg+xml;charset=UTF-8,{quote(svg, safe='')}"
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

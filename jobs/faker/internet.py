@@ -6,63 +6,51 @@ from __future__ import annotations
 
 import base64
 import string
+from http import HTTPStatus
 from ipaddress import IPv4Network
 
 from jobs.faker import company, word
 from jobs.faker import string as fake_string
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import Source, drawn, fakes, gives, integers, one_of, signs
 from jobs.faker.text import as_json
 
 EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org")
 _NETWORKS = tuple(IPv4Network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15"))
-_WORD_CHARS = string.ascii_letters + string.digits + "_"
 _BASE64URL = string.ascii_letters + string.digits + "-_"
 
-domain_suffix = one_of("biz", "com", "info", "name", "net", "org")
-http_method = one_of("GET", "POST", "PUT", "DELETE", "PATCH")
-http_status_code = one_of(
-    "100", "101", "102", "103", "200", "201", "202", "203", "204", "205", "206", "207", "208", "226",
-    "300", "301", "302", "303", "304", "305", "307", "308",
-    "400", "401", "402", "403", "404", "405", "406", "407", "408", "409", "410", "411", "412", "413", "414", "415", "416",
-    "417", "418", "421", "422", "423", "424", "425", "426", "428", "429", "431", "451",
-    "500", "501", "502", "503", "504", "505", "506", "507", "508", "510", "511",
-)  # fmt: skip
-jwt_algorithm = one_of(
-    "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "none"
+domain_suffix = one_of("biz, com, info, name, net, org")
+http_method = one_of("GET, POST, PUT, DELETE, PATCH")
+http_status_code = drawn(tuple(str(status.value) for status in HTTPStatus))
+jwt_algorithm = one_of("HS256, HS384, HS512, RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512, none")
+password = signs(string.ascii_letters + string.digits + "_", 15, "Fifteen letters, digits and underscores.")
+port = integers(0, 65535, "0 to 65535.")
+username = fakes(
+    "user_name", "ASCII in lower case, from a name of the locale: ``kmorgan``, ``kyle.morgan``, ``kyle42``."
 )
-protocol = one_of("http", "https")
-
-
-def username(source: Source) -> str:
-    """ASCII: ``Kyle.Morgan``, ``Kyle_Morgan``, ``Kyle42`` or ``Kyle.Morgan42``."""
-    name, last = source.fake.first_name(), source.fake.last_name()
-    joined = f"{name}{source.pick('._')}{last}"
-    return source.pick((joined, f"{name}{source.integer(0, 99)}", f"{joined}{source.integer(0, 99)}"))
+emoji = fakes("emoji", "One emoji, of up to ten code points.")
+mac = fakes("mac_address", "``7a:63:9e:e5:83:ff``.")
+protocol = one_of("http, https")
 
 
 def display_name(source: Source) -> str:
-    """Shaped like a user name."""
-    return username(source)
+    """``Kyle.Morgan``, ``Kyle_Morgan``, ``Kyle42`` or ``Kyle.Morgan42``, in the locale's letters."""
+    first, last = source.fake.first_name(), source.fake.last_name()
+    joined = f"{first}{source.pick('._')}{last}".replace(" ", "")
+    return source.pick((joined, f"{first}{source.integer(0, 99)}", f"{joined}{source.integer(0, 99)}"))
 
 
-def email(source: Source) -> str:
-    """At an example domain, unlike faker-js, whose free-mail addresses may belong to someone."""
-    return f"{username(source)}@{source.pick(EXAMPLE_DOMAINS)}"
+email = gives(
+    "At an example domain, unlike faker-js, whose free-mail addresses may belong to someone.",
+    lambda source: f"{username(source)}@{source.pick(EXAMPLE_DOMAINS)}",
+)
 
-
-def example_email(source: Source) -> str:
-    """The same as `email`."""
-    return email(source)
-
-
-def domain_word(source: Source) -> str:
-    """``popular-history``: a DNS label."""
-    return f"{word.adjective(source)}-{word.noun(source)}".lower()
-
-
-def domain_name(source: Source) -> str:
-    """``popular-history.example.com``."""
-    return f"{domain_word(source)}.{source.pick(EXAMPLE_DOMAINS)}"
+example_email = email
+domain_word = gives(
+    "``popular-history``: a DNS label.", lambda source: f"{word.adjective(source)}-{word.noun(source)}".lower()
+)
+domain_name = gives(
+    "``popular-history.example.com``.", lambda source: f"{domain_word(source)}.{source.pick(EXAMPLE_DOMAINS)}"
+)
 
 
 def url(source: Source) -> str:
@@ -71,14 +59,9 @@ def url(source: Source) -> str:
     return f"{scheme}://{domain_name(source)}{source.pick(('', '/'))}"
 
 
-def emoji(source: Source) -> str:
-    """One emoji, of up to ten code points."""
-    return source.fake.emoji()
-
-
 def ipv4(source: Source) -> str:
     """Of the three documentation networks or, half of the time, of 198.18.0.0/15, which is for benchmarks."""
-    network = _NETWORKS[3] if source.rng.random() < 0.5 else source.pick(_NETWORKS[:3])
+    network = _NETWORKS[3] if source.chance(0.5) else source.pick(_NETWORKS[:3])
     return str(network[source.integer(1, network.num_addresses - 2)])
 
 
@@ -87,24 +70,7 @@ def ipv6(source: Source) -> str:
     return "2001:0db8:" + ":".join(source.chars("0123456789abcdef", 4) for _ in range(6))
 
 
-def ip(source: Source) -> str:
-    """Either version."""
-    return source.pick((ipv4, ipv6))(source)
-
-
-def mac(source: Source) -> str:
-    """``7b:63:9e:e5:83:ff``."""
-    return ":".join(source.chars("0123456789abcdef", 2) for _ in range(6))
-
-
-def port(source: Source) -> str:
-    """0 to 65535."""
-    return str(source.integer(0, 65535))
-
-
-def password(source: Source) -> str:
-    """Fifteen letters, digits and underscores."""
-    return source.chars(_WORD_CHARS, 15)
+ip = gives("Either version.", lambda source: source.pick((ipv4, ipv6))(source))
 
 
 def jwt(source: Source) -> str:

@@ -1,117 +1,118 @@
-"""faker.location: addresses of the United States; countries, time zones, coordinates and languages of the world."""
+"""faker.location: addresses of the locale; countries, time zones, coordinates and languages of the world."""
 
 from __future__ import annotations
 
+import functools
+import re
 from math import asin, atan2, cos, degrees, radians, sin
 
-from jobs.faker.source import Source, one_of
+from jobs.faker import locales
+from jobs.faker.source import Source, fakes, gives, listed, one_of
 from jobs.faker.text import as_json, as_number
 
-_STATES = (
-    "Alabama", "Alaska", "Arizona", "Arkansas", "California", "Colorado", "Connecticut", "Delaware", "Florida",
-    "Georgia", "Hawaii", "Idaho", "Illinois", "Indiana", "Iowa", "Kansas", "Kentucky", "Louisiana", "Maine",
-    "Maryland", "Massachusetts", "Michigan", "Minnesota", "Mississippi", "Missouri", "Montana", "Nebraska", "Nevada",
-    "New Hampshire", "New Jersey", "New Mexico", "New York", "North Carolina", "North Dakota", "Ohio", "Oklahoma",
-    "Oregon", "Pennsylvania", "Rhode Island", "South Carolina", "South Dakota", "Tennessee", "Texas", "Utah",
-    "Vermont", "Virginia", "Washington", "West Virginia", "Wisconsin", "Wyoming",
-)  # fmt: skip
-_LANGUAGES = (
-    ("Arabic", "ar", "ara"), ("Basque", "eu", "eus"), ("Bengali", "bn", "ben"), ("Czech", "cs", "ces"),
-    ("Danish", "da", "dan"), ("Dutch", "nl", "nld"), ("English", "en", "eng"), ("Estonian", "et", "est"),
-    ("Finnish", "fi", "fin"), ("French", "fr", "fra"), ("German", "de", "deu"), ("Greek", "el", "ell"),
-    ("Hebrew", "he", "heb"), ("Hindi", "hi", "hin"), ("Hungarian", "hu", "hun"), ("Icelandic", "is", "isl"),
-    ("Irish", "ga", "gle"), ("Italian", "it", "ita"), ("Japanese", "ja", "jpn"), ("Korean", "ko", "kor"),
-    ("Latvian", "lv", "lav"), ("Lithuanian", "lt", "lit"), ("Malay", "ms", "msa"), ("Maori", "mi", "mri"),
-    ("Norwegian", "no", "nor"), ("Persian", "fa", "fas"), ("Polish", "pl", "pol"), ("Portuguese", "pt", "por"),
-    ("Romanian", "ro", "ron"), ("Russian", "ru", "rus"), ("Samoan", "sm", "smo"), ("Slovak", "sk", "slk"),
-    ("Spanish", "es", "spa"), ("Swahili", "sw", "swa"), ("Swedish", "sv", "swe"), ("Tamil", "ta", "tam"),
-    ("Thai", "th", "tha"), ("Turkish", "tr", "tur"), ("Ukrainian", "uk", "ukr"), ("Vietnamese", "vi", "vie"),
-    ("Welsh", "cy", "cym"), ("Zulu", "zu", "zul"),
-)  # fmt: skip
-# Python Faker's names that are out of date, ambiguous or more than a name.
-_COUNTRIES = {
-    "Antarctica (the territory South of 60 deg S)": "Antarctica", "Bouvet Island (Bouvetoya)": "Bouvet Island",
-    "Korea": "South Korea", "Libyan Arab Jamahiriya": "Libya", "Netherlands Antilles": "Curaçao",
-    "Slovakia (Slovak Republic)": "Slovakia", "Swaziland": "Eswatini",
+# ISO 639: alpha-2 and alpha-3.
+_LANGUAGES = dict(
+    pair.split()
+    for pair in listed("""
+    af afr, am amh, ar ara, az aze, be bel, bg bul, bn ben, bs bos, ca cat, cs ces, cy cym, da dan, de deu, el ell, en eng
+    es spa, et est, eu eus, fa fas, fi fin, fr fra, ga gle, gl glg, gu guj, ha hau, he heb, hi hin, hr hrv, hu hun, hy hye
+    id ind, ig ibo, is isl, it ita, ja jpn, ka kat, kk kaz, km khm, kn kan, ko kor, ky kir, lo lao, lt lit, lv lav, mi mri
+    mk mkd, ml mal, mn mon, mr mar, ms msa, my mya, ne nep, nl nld, nb nob, or ori, pa pan, pl pol, ps pus, pt por, ro ron
+    ru rus, rw kin, sd snd, si sin, sk slk, sl slv, sm smo, so som, sq sqi, sr srp, sv swe, sw swa, ta tam, te tel, tg tgk
+    th tha, tk tuk, tr tur, uk ukr, ur urd, uz uzb, vi vie, xh xho, yo yor, zh zho, zu zul
+""")
+)
+_FLATS = {
+    "de_DE": "Wohnung ##", "fr_FR": "Appartement ##", "ja_JP": "!##号室", "pt_BR": "Apto. ##", "ru_RU": "кв. ##",
+    "zh_CN": "!##室",
 }  # fmt: skip
+"""Where Python Faker has none. A sign as in `Source.fill`."""
 _EARTH_RADIUS_KM = 6371.0
-
-state = one_of(*_STATES)
-county = one_of(
-    "Adams County", "Boone County", "Brown County", "Carroll County", "Clark County", "Clay County",
-    "Crawford County", "Douglas County", "Fayette County", "Franklin County", "Grant County", "Greene County",
-    "Hamilton County", "Harrison County", "Henry County", "Jackson County", "Jefferson County", "Johnson County",
-    "Lake County", "Lawrence County", "Lee County", "Lincoln County", "Logan County", "Madison County",
-    "Marion County", "Marshall County", "Monroe County", "Montgomery County", "Morgan County", "Orange County",
-    "Perry County", "Pike County", "Polk County", "Randolph County", "Scott County", "Shelby County", "Union County",
-    "Warren County", "Washington County", "Wayne County", "White County",
-)  # fmt: skip
-continent = one_of("Africa", "Antarctica", "Asia", "Australia", "Europe", "North America", "South America")
-cardinal_direction = one_of("North", "East", "South", "West")
-ordinal_direction = one_of("Northeast", "Northwest", "Southeast", "Southwest")
-direction = one_of("North", "East", "South", "West", "Northeast", "Northwest", "Southeast", "Southwest")
+_COUNTIES = listed("""
+    County: Adams, Boone, Brown, Calhoun, Carroll, Cass, Clark, Clay, Clinton, Crawford, Cumberland, Douglas, Fayette, Floyd
+    County: Franklin, Fulton, Grant, Greene, Hamilton, Hancock, Harrison, Henry, Howard, Jackson, Jasper, Jefferson, Johnson
+    County: Lake, Lawrence, Lee, Lewis, Lincoln, Logan, Macon, Madison, Marion, Marshall, Monroe, Montgomery, Morgan, Newton
+    County: Orange, Perry, Pike, Polk, Pulaski, Putnam, Randolph, Scott, Shelby, Stewart, Sullivan, Union, Van Buren, Warren
+    County: Washington, Wayne, Webster, White, York
+""")
 
 
-def city(source: Source) -> str:
-    """``Lake Morgan``, ``Haleyport``: an invented place."""
-    return source.fake.city()
+@functools.cache
+def _italian_cities() -> list[str]:
+    """Python Faker has them in the order of a set, which is another in every process."""
+    from faker.providers.address.it_IT import Provider
+
+    return sorted(Provider.cities)
 
 
-def country(source: Source) -> str:
-    """English short name."""
-    name = source.fake.country()
-    return _COUNTRIES.get(name, name)
+city = gives(
+    "``Lake Morgan``: invented where Python Faker invents the locale's places, otherwise real.",
+    lambda source: source.pick(_italian_cities()) if source.locale == "it_IT" else source.fake.city().strip(),
+)
+building_number = gives(
+    "Written as in the locale; in en_US three to five digits.", lambda source: _houses(source.fake.building_number())
+)
+zip_code = fakes("postcode", "The locale's postal code; in en_US five digits.")
+time_zone = fakes("timezone", "An IANA name: ``Europe/Vaduz``.")
+state = fakes(
+    "administrative_unit", "The locale's largest part of the country: state, land, region, prefecture; in en_GB county."
+)
+continent = one_of("Africa, Antarctica, Asia, Australia, Europe, North America, South America")
+cardinal_direction = one_of("North, East, South, West")
+ordinal_direction = one_of("Northeast, Northwest, Southeast, Southwest")
+direction = one_of("North, East, South, West, Northeast, Northwest, Southeast, Southwest")
 
 
-def country_code(source: Source) -> str:
-    """ISO 3166-1 alpha-2."""
-    return source.fake.country_code()
+def county(source: Source) -> str:
+    """A county of the United States; in other locales as `state`."""
+    return source.pick(_COUNTIES) if source.locale == "en_US" else state(source)
 
 
-def building_number(source: Source) -> str:
-    """Three to five digits, the first not 0."""
-    length = source.integer(3, 5)
-    return str(source.integer(10 ** (length - 1), 10**length - 1))
+country = gives(
+    "The name in the locale's language, of any that has an ISO 3166-1 code.",
+    lambda source: source.pick(tuple(locales.names(source.locale).countries.values())),
+)
+country_code = gives("ISO 3166-1 alpha-2.", lambda source: source.pick(tuple(locales.names(source.locale).countries)))
 
 
 def street(source: Source) -> str:
     """``Sims Divide``."""
-    return source.fake.street_name()
+    return str(source.fake.town()) if source.locale == "ja_JP" else source.fake.street_name().strip()
 
 
 def street_address(source: Source) -> str:
-    """``252 Gwendolyn Prairie``."""
-    return f"{building_number(source)} {street(source)}"
+    """``252 Gwendolyn Prairie``, written as in the locale."""
+    if source.locale == "ja_JP":
+        return f"{street(source)}{source.integer(1, 9)}-{source.integer(1, 29)}-{source.integer(1, 29)}"
+    return _houses(", ".join(source.fake.street_address().split("\n")))
+
+
+def _houses(text: str) -> str:
+    """No house has the number 0, nor one that begins with it."""
+    return re.sub(r"\b0+(?=\d)", "", re.sub(r"\b0+\b", "1", text)).strip()
 
 
 def secondary_address(source: Source) -> str:
-    """``Apt. 641`` or ``Suite 863``."""
-    return f"{source.pick(('Apt.', 'Suite'))} {source.digits(3)}"
-
-
-def zip_code(source: Source) -> str:
-    """Five digits, or five and four."""
-    return source.fill(source.pick(("#####", "#####-####")))
+    """``Apt. 641`` or ``Suite 863``, written as in the locale."""
+    flat = _FLATS.get(source.locale)
+    return source.fill(flat) if flat else str(source.fake.secondary_address()).strip()
 
 
 def postal_address(source: Source) -> str:
-    """Lines: perhaps a flat, then street, city, state and zip code."""
-    flat = [secondary_address(source)] if source.rng.random() < 0.5 else []
-    return "\n".join((*flat, street_address(source), city(source), state(source), zip_code(source)))
+    """Lines, as they stand on a letter in the locale."""
+    if source.locale == "en_US":  # half of Python Faker's are of the armed forces
+        lines = [street_address(source), f"{city(source)}, {source.fake.state_abbr(False)} {zip_code(source)}"]
+    else:
+        lines = source.fake.address().split("\n")
+    return "\n".join([*map(_houses, lines[:-1]), lines[-1].strip()])
 
 
 def _coordinate(value: float) -> str:
     return as_number(round(value, 4) + 0.0)  # + 0.0 turns -0.0 into 0.0
 
 
-def latitude(source: Source) -> str:
-    """-90 to 90, at most four decimals."""
-    return _coordinate(source.rng.uniform(-90, 90))
-
-
-def longitude(source: Source) -> str:
-    """-180 to 180, at most four decimals."""
-    return _coordinate(source.rng.uniform(-180, 180))
+latitude = gives("-90 to 90, at most four decimals.", lambda source: _coordinate(source.rng.uniform(-90, 90)))
+longitude = gives("-180 to 180, at most four decimals.", lambda source: _coordinate(source.rng.uniform(-180, 180)))
 
 
 def nearby_gps_coordinate(source: Source) -> str:
@@ -124,11 +125,7 @@ def nearby_gps_coordinate(source: Source) -> str:
     return f"[{_coordinate(degrees(asin(max(-1.0, min(1.0, sine)))))},{_coordinate(around)}]"
 
 
-def time_zone(source: Source) -> str:
-    """An IANA name."""
-    return source.fake.timezone()
-
-
 def language(source: Source) -> str:
-    """``{"name":"Korean","alpha2":"ko","alpha3":"kor"}``, ISO 639."""
-    return as_json(dict(zip(("name", "alpha2", "alpha3"), source.pick(_LANGUAGES), strict=True)))
+    """``{"name":"Korean","alpha2":"ko","alpha3":"kor"}``, ISO 639; the name in the locale's language."""
+    code = source.pick(tuple(_LANGUAGES))
+    return as_json({"name": locales.names(source.locale).languages[code], "alpha2": code, "alpha3": _LANGUAGES[code]})

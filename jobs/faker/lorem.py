@@ -1,56 +1,79 @@
-"""faker.lorem: Latin filler of faker-js's default lengths. The words are Python Faker's."""
+"""faker.lorem: filler of faker-js's default lengths: Latin in English and Portuguese, otherwise in the locale's language."""
 
 from __future__ import annotations
 
-from jobs.faker.source import Source
+import functools
+import re
+from collections.abc import Sequence
+from importlib import import_module
+
+from jobs.faker.source import Source, gives
+
+# Python Faker has words of Cicero, De finibus I 32. These others are from Caesar, De bello Gallico I 1, Vergil, Aeneid I 1-20,
+# and Tibullus I 10.
+_MORE = """
+    gallia divisa partes tres quarum unam incolunt belgae aliam aquitani tertiam ipsorum lingua celtae nostra galli
+    appellantur hi omnes institutis legibus inter se differunt gallos aquitanis garumna flumen belgis matrona sequana dividit
+    horum omnium fortissimi propterea cultu humanitate provinciae longissime absunt minimeque mercatores commeant effeminandos
+    animos pertinent important proximique germanis trans rhenum quibuscum continenter bellum gerunt qua de causa helvetii
+    quoque reliquos virtute praecedunt fere cotidianis proeliis contendunt suis finibus prohibent ipsi eorum arma virumque
+    cano troiae primus oris italiam fato profugus laviniaque venit litora multum ille terris iactatus alto vi superum saevae
+    memorem iunonis ob iram multa bello passus dum conderet urbem inferretque deos latio genus latinum albanique patres altae
+    moenia romae musa mihi causas memora numine laeso quidve dolens regina deum tot volvere casus insignem pietate virum adire
+    labores impulerit tantaene animis caelestibus irae urbs antiqua fuit tyrii tenuere coloni karthago contra tiberinaque
+    longe ostia dives opum studiisque asperrima belli
+    quis fuit horrendos enses qui protulit quam ferus vere ferreus tum caedes hominum generi proelia nata brevior dirae mortis
+    aperta via nihil miser meruit nos mala nostra vertimus saevas dedit feras divitis hoc vitium auri nec faginus adstabat
+"""
+
+
+@functools.cache
+def _latin() -> tuple[str, ...]:
+    from faker.providers.lorem.la import Provider
+
+    return tuple(sorted({*Provider.word_list, *_MORE.split()}))
+
+
+def _words(source: Source) -> Sequence[str]:
+    if not source.has("lorem") or source.locale == "en_US":
+        return _latin()
+    return _of(source.locale)
+
+
+@functools.cache
+def _of(locale: str) -> tuple[str, ...]:
+    words = import_module(f"faker.providers.lorem.{locale}").Provider.word_list
+    return tuple(dict.fromkeys(word for word in words if not re.search(r"\s", word)))
 
 
 def _some(source: Source, count: int) -> list[str]:
-    from faker.providers.lorem.la import Provider
-
-    return source.rng.choices(Provider.word_list, k=count)
+    return source.rng.choices(_words(source), k=count)
 
 
-def word(source: Source) -> str:
-    """One word, in lower case."""
-    return _some(source, 1)[0]
-
-
-def words(source: Source) -> str:
-    """Three words."""
-    return " ".join(_some(source, 3))
-
-
-def slug(source: Source) -> str:
-    """Three words joined by hyphens."""
-    return "-".join(_some(source, 3))
+word = gives("One word, in lower case where the language has it so.", lambda source: _some(source, 1)[0])
+words = gives("Three words.", lambda source: " ".join(_some(source, 3)))
+slug = gives("Three words joined by hyphens.", lambda source: "-".join(_some(source, 3)).lower())
 
 
 def sentence(source: Source) -> str:
     """Three to ten words."""
-    return " ".join(_some(source, source.integer(3, 10))).capitalize() + "."
+    provider = source.provider("lorem")
+    text = str(provider.word_connector).join(_some(source, source.integer(3, 10)))
+    return f"{text[0].upper()}{text[1:]}{provider.sentence_punctuation}"
 
 
-def sentences(source: Source) -> str:
-    """Two to six sentences."""
-    return " ".join(sentence(source) for _ in range(source.integer(2, 6)))
-
-
-def lines(source: Source) -> str:
-    """One to five sentences, each on a line of its own."""
-    return "\n".join(sentence(source) for _ in range(source.integer(1, 5)))
-
-
-def paragraph(source: Source) -> str:
-    """Three sentences."""
-    return " ".join(sentence(source) for _ in range(3))
-
-
-def paragraphs(source: Source) -> str:
-    """Three paragraphs, each on a line of its own."""
-    return "\n".join(paragraph(source) for _ in range(3))
-
-
-def text(source: Source) -> str:
-    """Any of the others, from a sentence to paragraphs."""
-    return source.pick((sentence, sentences, lines, paragraph, paragraphs))(source)
+sentences = gives(
+    "Two to six sentences.", lambda source: " ".join(sentence(source) for _ in range(source.integer(2, 6)))
+)
+lines = gives(
+    "One to five sentences, each on a line of its own.",
+    lambda source: "\n".join(sentence(source) for _ in range(source.integer(1, 5))),
+)
+paragraph = gives("Three sentences.", lambda source: " ".join(sentence(source) for _ in range(3)))
+paragraphs = gives(
+    "Three paragraphs, each on a line of its own.", lambda source: "\n".join(paragraph(source) for _ in range(3))
+)
+text = gives(
+    "Any of the others, from a sentence to paragraphs.",
+    lambda source: source.pick((sentence, sentences, lines, paragraph, paragraphs))(source),
+)

@@ -1,32 +1,38 @@
-"""faker.music: well-known works and their performers, drawn apart from each other."""
+"""faker.music: invented works and performers, drawn apart from each other; genres are real."""
 
 from __future__ import annotations
 
-from jobs.faker.source import one_of
+from jobs.faker import person, titles
+from jobs.faker.source import Source, one_of
 
-genre = one_of(
-    "Acid House", "Afrobeat", "Ambient", "Bebop", "Bluegrass", "Blues", "Bossa Nova", "Classical", "Country",
-    "Dancehall", "Disco", "Drum and Bass", "Dubstep", "Electro", "Folk", "Funk", "Gospel", "Grunge", "Heavy Metal",
-    "Hip Hop", "Indie Pop", "Jazz", "K-Pop", "Latin", "Opera", "Pop", "Progressive Rock", "Punk", "R&B", "Reggae",
-    "Rock", "Rockabilly", "Salsa", "Ska", "Soul", "Swing", "Synthwave", "Techno", "Trance",
-)  # fmt: skip
-artist = one_of(
-    "ABBA", "Adele", "Aretha Franklin", "Beyoncé", "Billie Holiday", "Björk", "Bob Dylan", "Bob Marley", "Coldplay",
-    "Daft Punk", "David Bowie", "Dolly Parton", "Drake", "Ella Fitzgerald", "Elton John", "Fleetwood Mac",
-    "Hans Zimmer", "Johnny Cash", "Kraftwerk", "Led Zeppelin", "Louis Armstrong", "Madonna", "Metallica",
-    "Miles Davis", "Nina Simone", "Nirvana", "Pink Floyd", "Prince", "Queen", "Radiohead", "Ray Charles", "Rihanna",
-    "Stevie Wonder", "Taylor Swift", "The Beatles", "The Rolling Stones", "U2",
-)  # fmt: skip
-album = one_of(
-    "21", "Abbey Road", "Back in Black", "Blue", "Born to Run", "Discovery", "Exile on Main St.", "Graceland",
-    "Hounds of Love", "Hotel California", "Innervisions", "Kind of Blue", "London Calling", "Nevermind",
-    "OK Computer", "Parallel Lines", "Pet Sounds", "Purple Rain", "Ram", "Ray of Light", "Rumours", "Tapestry",
-    "The Dark Side of the Moon", "The Joshua Tree", "The Wall", "Thriller", "Trans-Europe Express", "What's Going On",
-)  # fmt: skip
-song_name = one_of(
-    "A Day in the Life", "At Last", "Billie Jean", "Blue Suede Shoes", "Bohemian Rhapsody", "Crazy", "Crocodile Rock",
-    "Dancing Queen", "Dreams", "Eight Days a Week", "Every Breath You Take", "Fast Car", "Good Vibrations",
-    "Hallelujah", "Heroes", "Hey Jude", "Imagine", "Jolene", "Like a Prayer", "Like a Rolling Stone", "My Girl",
-    "One", "Purple Haze", "Respect", "Rolling in the Deep", "Smells Like Teen Spirit", "Stand by Me", "Superstition",
-    "Waterloo Sunset", "Yesterday",
-)  # fmt: skip
+album = titles.title
+song_name = titles.title
+genre = one_of("""
+    House: Acid, Progressive, Tech, Tropical
+    Rock: Alternative, Arena, Blues, Folk, Garage, Gothic, Indie, Industrial, Post, Progressive, Psychedelic, Soft, Space, Surf
+    Metal: Alternative, Death, Folk, Glam, Groove, Heavy, Nu, Power, Speed
+    Jazz: Free, Gypsy, Latin, Smooth
+    Pop: Art, Baroque, Dance, Electro, Indie, Jangle, Latin, Synth
+    Folk: Anti, Freak, Neo, Psychedelic
+    Blues: Country, Electric, Jump
+    Country: Alternative, Classic, Outlaw, Texas
+    Techno: Ambient, Detroit, Hard
+    Trance: Psychedelic, Vocal
+    Hip Hop: Conscious, Crunk, Gangsta, Latin, Old School, West Coast
+    Soul: Motown, Neo, Southern
+    Punk: Cow, Pop, Ska
+    Afrobeat, Blues, Country, Electro, Folk, Hip Hop, Jazz, Latin, Pop, Punk, Rock, Soul, Techno, Trance, Ambient, Bebop
+    Big Band, Bluegrass, Boogie-Woogie, Bossa Nova, Britpop, Calypso, Chamber Music, Chillout, Classical, Dancehall, Disco
+    Dixieland, Doo-Wop, Drill, Drum and Bass, Dubstep, EDM, Electro Swing, Fado, Funk, Gospel, Gregorian Chant, Grunge
+    Hard Bop, Highlife, IDM, Jungle, K-Pop, Klezmer, Lo-Fi, Lullaby, Mbalax, Merengue, Musical Theater, Opera, Polka, R&B
+    Ragtime, Reggae, Rockabilly, Rocksteady, Romantic, Salsa, Shoegaze, Ska, Skiffle, Soca, Swing, Synthwave, Tango, Trap
+    Trip Hop, Vaporwave, Zouk, Zydeco
+""")
+
+
+def artist(source: Source) -> str:
+    """A person, or a band such as ``The Golden Lanterns``: invented."""
+    if source.chance(0.5):
+        return person.plain_name(source)
+    first, second = titles.mood(source), titles.thing(source)
+    return source.pick((f"The {first} {second} Band", f"{first} {second}", f"{titles.thing(source)} & {second}"))

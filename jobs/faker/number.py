@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Source
+from jobs.faker.source import Source, integers, signs
 from jobs.faker.text import as_number
 
-_ROMAN = (
-    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),
-    (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
-)  # fmt: skip
+_ROMAN = {
+    "M": 1000, "CM": 900, "D": 500, "CD": 400, "C": 100, "XC": 90, "L": 50, "XL": 40, "X": 10, "IX": 9, "V": 5, "IV": 4, "I": 1,
+}  # fmt: skip
 
-
-def int_(source: Source) -> str:
-    """0 to 2**53 - 1, JavaScript's largest safe integer."""
-    return str(source.integer(0, 2**53 - 1))
-
-
-def big_int(source: Source) -> str:
-    """0 to 999999999999999."""
-    return str(source.integer(0, 999_999_999_999_999))
+int_ = integers(0, 2**53 - 1, "0 to 2**53 - 1, JavaScript's largest safe integer.")
+big_int = integers(0, 999_999_999_999_999, "0 to 999999999999999.")
+binary = signs("01", 1, "``0`` or ``1``.")
+octal = signs("01234567", 1, "``0`` to ``7``.")
+hex_ = signs("0123456789abcdef", 1, "``0`` to ``f``.")
 
 
 def float_(source: Source) -> str:
@@ -26,26 +21,11 @@ def float_(source: Source) -> str:
     return as_number(source.rng.random())
 
 
-def binary(source: Source) -> str:
-    """``0`` or ``1``."""
-    return str(source.integer(0, 1))
-
-
-def octal(source: Source) -> str:
-    """``0`` to ``7``."""
-    return str(source.integer(0, 7))
-
-
-def hex_(source: Source) -> str:
-    """``0`` to ``f``."""
-    return f"{source.integer(0, 15):x}"
-
-
 def roman_numeral(source: Source) -> str:
     """I (1) to MMMCMXCIX (3999)."""
     left = source.integer(1, 3999)
     numeral = ""
-    for value, sign in _ROMAN:
+    for sign, value in _ROMAN.items():
         numeral += sign * (left // value)
         left %= value
     return numeral

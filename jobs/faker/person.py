@@ -1,92 +1,112 @@
-"""faker.person: names of the United States, jobs, short biographies. Names are Python Faker's, drawn evenly."""
+"""faker.person: names, jobs, short biographies. Names are Python Faker's for the locale, drawn evenly."""
 
 from __future__ import annotations
 
 from jobs.faker import word
-from jobs.faker.source import Source, one_of
+from jobs.faker.source import Source, fakes, gives, listed, one_of
 
-BIO_PARTS = (
-    "artist", "author", "baker", "blogger", "cyclist", "designer", "developer", "dreamer", "engineer", "film lover",
-    "founder", "friend", "gamer", "gardener", "geek", "inventor", "musician", "nerd", "parent", "photographer",
-    "public speaker", "scientist", "student", "teacher", "traveler", "veteran", "writer",
-)  # fmt: skip
-SUPPORTERS = ("advocate", "devotee", "enthusiast", "fan", "junkie", "lover", "supporter")
+BIO_PARTS = listed("""
+    artist, author, baker, blogger, cyclist, designer, developer, dreamer, engineer, film lover, founder, friend, gamer
+    gardener, geek, inventor, musician, nerd, parent, photographer, public speaker, scientist, student, teacher, traveler
+    veteran, writer
+""")
+SUPPORTERS = listed("advocate, devotee, enthusiast, fan, junkie, lover, supporter")
 
-prefix = one_of("Mr.", "Mrs.", "Ms.", "Miss", "Dr.")
-suffix = one_of("Jr.", "Sr.", "I", "II", "III", "IV", "V", "MD", "DDS", "PhD", "DVM")
-sex = one_of("female", "male")
-sex_type = one_of("female", "male")
-gender = one_of(
-    "Agender", "Androgyne", "Bigender", "Cis man", "Cis woman", "Demi-boy", "Demi-girl", "Female", "Gender fluid",
-    "Gender nonconforming", "Gender questioning", "Genderqueer", "Intersex person", "Male", "Man", "Multigender",
-    "Non-binary", "Omnigender", "Other", "Pangender", "Trans man", "Trans person", "Trans woman", "Two-spirit",
-    "Woman",
-)  # fmt: skip
-zodiac_sign = one_of(
-    "Aries", "Taurus", "Gemini", "Cancer", "Leo", "Virgo", "Libra", "Scorpio", "Sagittarius", "Capricorn", "Aquarius",
-    "Pisces",
-)  # fmt: skip
-job_area = one_of(
-    "Accounts", "Applications", "Assurance", "Brand", "Communications", "Configuration", "Creative", "Data", "Design",
-    "Infrastructure", "Integration", "Intranet", "Marketing", "Markets", "Metrics", "Operations", "Optimization",
-    "Program", "Quality", "Research", "Response", "Security", "Solutions", "Tactics", "Usability", "Web",
-)  # fmt: skip
-job_descriptor = one_of(
-    "Central", "Chief", "Corporate", "Customer", "Direct", "District", "Dynamic", "Forward", "Future", "Global",
-    "Human", "Internal", "International", "Investor", "Lead", "Legacy", "National", "Principal", "Product",
-    "Regional", "Senior",
-)  # fmt: skip
-job_type = one_of(
-    "Administrator", "Agent", "Analyst", "Architect", "Assistant", "Associate", "Consultant", "Coordinator",
-    "Designer", "Developer", "Director", "Engineer", "Executive", "Facilitator", "Liaison", "Manager", "Officer",
-    "Planner", "Producer", "Representative", "Specialist", "Strategist", "Supervisor", "Technician",
-)  # fmt: skip
-
-
-def first_name(source: Source) -> str:
-    """Of any sex."""
-    return source.fake.first_name()
+suffix = one_of("Jr., Sr., I, II, III, IV, V, MD, DDS, PhD, DVM")
+first_name = fakes("first_name", "Of any sex.")
+middle_name = fakes("first_name", "A first name.")
+sex = one_of("female, male")
+sex_type = one_of("female, male")
+gender = one_of("""
+    man: Cis, Cisgender, Trans, Transgender, Transsexual
+    woman: Cis, Cisgender, Trans, Transgender, Transsexual
+    person: Intersex, Trans, Transgender, Transsexual
+    Gender questioning, Gender variant, Agender, Androgyne, Androgynous, Aporagender, Bigender, Demi-boy, Demi-girl, Demigender
+    F2M, Female, Gender fluid, Gender neutral, Gender nonconforming, Genderflux, Genderqueer, M2F, Male, Man, Maverique
+    Multigender, Neither, Neutrois, Non-binary, Omnigender, Other, Pangender, Polygender, Trans, Transfeminine, Transmasculine
+    Trigender, Two-spirit, Two-spirit person, Woman, Xenogender
+""")
+zodiac_sign = one_of("""
+    Aries, Taurus, Gemini, Cancer, Leo, Virgo, Libra, Scorpio, Sagittarius, Capricorn, Aquarius, Pisces
+""")
+job_area = one_of("""
+    Accounts, Applications, Assurance, Brand, Communications, Configuration, Creative, Data, Design, Infrastructure
+    Integration, Intranet, Marketing, Markets, Metrics, Operations, Optimization, Program, Quality, Research, Response
+    Security, Solutions, Tactics, Usability, Web
+""")
+job_descriptor = one_of("""
+    Central, Chief, Corporate, Customer, Direct, District, Dynamic, Forward, Future, Global, Human, Internal, International
+    Investor, Lead, Legacy, National, Principal, Product, Regional, Senior
+""")
+job_type = one_of("""
+    Administrator, Agent, Analyst, Architect, Assistant, Associate, Consultant, Coordinator, Designer, Developer, Director
+    Engineer, Executive, Facilitator, Liaison, Manager, Officer, Planner, Producer, Representative, Specialist, Strategist
+    Supervisor, Technician
+""")
 
 
-def middle_name(source: Source) -> str:
-    """A first name."""
-    return source.fake.first_name()
+# Of Python Faker's prefixes, these are particles of surnames.
+_TITLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "es_ES": {"female": ("Sra.", "Srta.", "Dra."), "male": ("Sr.", "Dr.")},
+    "fr_FR": {"female": ("Mme", "Dr", "Pr"), "male": ("M.", "Dr", "Pr")},
+    "ja_JP": {"female": ("Ms.", "Dr."), "male": ("Mr.", "Dr.")},
+    "zh_CN": {"female": ("Ms.", "Dr."), "male": ("Mr.", "Dr.")},
+}
+_FAMILY_NAME_FIRST = {"ja_JP": " ", "zh_CN": ""}
+"""What stands between the names."""
+
+
+def _one_of_sex(source: Source, part: str, sex: str) -> str:
+    return str(getattr(source.fake, f"{part}_{sex}")())
+
+
+def _title(source: Source, sex: str) -> str:
+    titles = _TITLES.get(source.locale)
+    return source.pick(titles[sex]) if titles else _one_of_sex(source, "prefix", sex)
+
+
+prefix = gives(
+    "A title in the locale's language; in English for ja_JP and zh_CN.", lambda source: _title(source, sex(source))
+)
 
 
 def last_name(source: Source) -> str:
-    """One in twenty is a double name."""
+    """In English, one in twenty is a double name."""
     name = source.fake.last_name()
-    return f"{name}-{source.fake.last_name()}" if source.rng.random() < 0.05 else name
+    is_double = source.locale in ("en_US", "en_GB") and source.chance(0.05)
+    return f"{name}-{source.fake.last_name()}" if is_double else name
+
+
+def _plain(source: Source, of_sex: str) -> str:
+    first, last = _one_of_sex(source, "first_name", of_sex), _one_of_sex(source, "last_name", of_sex)
+    between = _FAMILY_NAME_FIRST.get(source.locale)
+    return f"{first} {last}" if between is None else f"{last}{between}{first}"
+
+
+plain_name = gives("First and last name, in the order of the locale.", lambda source: _plain(source, sex(source)))
 
 
 def full_name(source: Source) -> str:
-    """First and last name; one in eight has a prefix, which suits the first name, one in eight a suffix."""
-    first = first_name(source)
-    name = f"{first} {last_name(source)}"
-    if source.rng.random() < 0.125:
-        name = f"{_suiting(prefix(source), first)} {name}"
-    return f"{name} {suffix(source)}" if source.rng.random() < 0.125 else name
-
-
-def _suiting(title: str, first: str) -> str:
-    """The prefix, or the one in its place for a first name that only women or only men have."""
-    from faker.providers.person.en_US import Provider
-
-    male, female = first in Provider.first_names_male, first in Provider.first_names_female
-    if title == "Mr.":
-        return "Ms." if female and not male else title
-    return "Mr." if male and not female and title != "Dr." else title
+    """First and last name of one sex, in the locale's order; one in eight has a title, in English one in eight a suffix."""
+    of_sex = sex(source)
+    name = _plain(source, of_sex)
+    if source.locale not in _FAMILY_NAME_FIRST and source.chance(0.125):
+        name = f"{_title(source, of_sex)} {name}"
+    has_suffix = source.locale in ("en_US", "en_GB") and source.chance(0.125)
+    return f"{name} {suffix(source)}" if has_suffix else name
 
 
 def job_title(source: Source) -> str:
-    """``Senior Data Analyst``."""
+    """``Senior Data Analyst``; an occupation in the locale's language, except in English and Italian."""
+    if source.has("job") and source.locale != "en_US":
+        return source.fake.job().strip()
     return f"{job_descriptor(source)} {job_area(source)} {job_type(source)}"
 
 
 def bio(source: Source) -> str:
     """A line such as people write below their name; half of them end with an emoji."""
-    if source.rng.random() < 0.5:
+    if source.chance(0.5):
         text = ", ".join(source.rng.sample(BIO_PARTS, source.integer(1, 3)))
     else:
         text = f"{word.noun(source)} {source.pick(SUPPORTERS)}"
-    return f"{text} {source.fake.emoji()}" if source.rng.random() < 0.5 else text
+    return f"{text} {source.fake.emoji()}" if source.chance(0.5) else text

@@ -6,25 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from faker import Faker
 
 T = TypeVar("T")
-
-
-class Fake(Protocol):
-    """The part of Python Faker that is used: functions that use its random stream and no clock.
-
-    Most of its date_time, and firefox of its user_agent, read the clock, so a seed would not repeat their values.
-    """
-
-    def city(self) -> str: ...
-    def country(self) -> str: ...
-    def country_code(self) -> str: ...
-    def emoji(self) -> str: ...
-    def first_name(self) -> str: ...
-    def last_name(self) -> str: ...
-    def street_name(self) -> str: ...
-    def timezone(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +21,23 @@ class Source:
     Attributes:
         rng: the column's own stream.
         now: the reference date, in UTC. Past dates are before it, future dates after it.
-        fake: Python Faker for en_US, which draws from `rng`.
+        locale: one of LOCALES.
+        fake: Python Faker for that locale, which draws from `rng`. Most of its date_time, and firefox of its user_agent, read
+            the clock, so a seed would not repeat their values: they must not be used.
     """
 
     rng: Random
     now: datetime
-    fake: Fake
+    locale: str
+    fake: Faker
 
     def pick(self, values: Sequence[T]) -> T:
         """Draw one of `values`."""
         return self.rng.choice(values)
+
+    def chance(self, share: float) -> bool:
+        """Draw true in this share of the draws."""
+        return self.rng.random() < share
 
     def integer(self, low: int, high: int) -> int:
         """Draw an integer from `low` to `high`, both included."""
@@ -63,15 +57,53 @@ class Source:
             self.digits(1) if sign == "#" else self.chars("23456789", 1) if sign == "!" else sign for sign in pattern
         )
 
+    def provider(self, name: str) -> Any:
+        """Python Faker's provider of that name for the locale, or the one in its place."""
+        return cast(Any, self.fake).provider(f"faker.providers.{name}")
+
+    def has(self, name: str) -> bool:
+        """Whether Python Faker's provider of that name is the locale's own."""
+        return str(self.provider(name).__lang__) == self.locale
+
 
 Method = Callable[[Source], str]
 
 
-def one_of(*values: str) -> Method:
-    """Make a method that draws one of `values`."""
+def listed(text: str) -> tuple[str, ...]:
+    """The names in a text: ``a, b, c``. A line ``Owl: Barn, Snowy`` stands for ``Barn Owl, Snowy Owl``."""
+    names: list[str] = []
+    for line in text.splitlines():
+        kind, _, firsts = line.rpartition(":")
+        names += [f"{first.strip()} {kind.strip()}".strip() for first in firsts.split(",") if first.strip()]
+    return tuple(names)
 
-    def method(source: Source) -> str:
-        return source.rng.choice(values)
 
-    method.__doc__ = f"One of {len(set(values))} values."
+def gives(text: str, method: Method) -> Method:
+    """Make `method` one that says in `text` what it gives."""
+    method.__doc__ = text
     return method
+
+
+def drawn(values: Sequence[str]) -> Method:
+    """Make a method that draws one of `values`."""
+    return gives(f"One of {len(set(values))} values.", lambda source: source.rng.choice(values))
+
+
+def one_of(text: str) -> Method:
+    """Make a method that draws one of the names in `text`, as `listed` reads it."""
+    return drawn(listed(text))
+
+
+def signs(alphabet: Sequence[str], length: int, text: str, *, before: str = "") -> Method:
+    """Make a method that draws `length` characters of `alphabet`, and puts `before` in front of them."""
+    return gives(text, lambda source: before + source.chars(alphabet, length))
+
+
+def integers(low: int, high: int, text: str) -> Method:
+    """Make a method that draws an integer from `low` to `high`, both included."""
+    return gives(text, lambda source: str(source.integer(low, high)))
+
+
+def fakes(name: str, text: str) -> Method:
+    """Make a method that calls Python Faker's of that name."""
+    return gives(text, lambda source: str(getattr(source.fake, name)()).strip())

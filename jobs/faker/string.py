@@ -5,56 +5,19 @@ from __future__ import annotations
 import string
 from uuid import UUID
 
-from jobs.faker.source import Source
+from jobs.faker.source import Source, signs
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_NANOID = string.ascii_letters + string.digits + "_-"
-_SAMPLE = [chr(code) for code in range(33, 126)]
 
-
-def alpha(source: Source) -> str:
-    """A letter of either case."""
-    return source.chars(string.ascii_letters, 1)
-
-
-def alphanumeric(source: Source) -> str:
-    """A letter of either case or a digit."""
-    return source.chars(string.ascii_letters + string.digits, 1)
-
-
-def binary(source: Source) -> str:
-    """``0b1``."""
-    return "0b" + source.chars("01", 1)
-
-
-def octal(source: Source) -> str:
-    """``0o7``."""
-    return "0o" + source.chars(string.octdigits, 1)
-
-
-def hexadecimal(source: Source) -> str:
-    """``0xd`` or ``0xD``."""
-    return "0x" + source.chars(string.hexdigits, 1)
-
-
-def numeric(source: Source) -> str:
-    """A digit."""
-    return source.digits(1)
-
-
-def symbol(source: Source) -> str:
-    """A sign of ASCII punctuation."""
-    return source.chars(string.punctuation, 1)
-
-
-def sample(source: Source) -> str:
-    """Ten visible ASCII characters."""
-    return source.chars(_SAMPLE, 10)
-
-
-def nanoid(source: Source) -> str:
-    """Twenty-one URL-safe characters."""
-    return source.chars(_NANOID, 21)
+alpha = signs(string.ascii_letters, 1, "A letter of either case.")
+alphanumeric = signs(string.ascii_letters + string.digits, 1, "A letter of either case or a digit.")
+binary = signs("01", 1, "``0b1``.", before="0b")
+octal = signs(string.octdigits, 1, "``0o7``.", before="0o")
+hexadecimal = signs(string.hexdigits, 1, "``0xd`` or ``0xD``.", before="0x")
+numeric = signs(string.digits, 1, "A digit.")
+symbol = signs(string.punctuation, 1, "A sign of ASCII punctuation.")
+sample = signs([chr(code) for code in range(33, 126)], 10, "Ten visible ASCII characters.")
+nanoid = signs(string.ascii_letters + string.digits + "_-", 21, "Twenty-one URL-safe characters.")
 
 
 def ulid(source: Source) -> str:

@@ -16,11 +16,6 @@ def as_json(value: Any) -> str:
     return _encoder.encode(value).decode()
 
 
-def as_bool(value: bool) -> str:
-    """Write ``true`` or ``false``."""
-    return "true" if value else "false"
-
-
 def as_number(value: float) -> str:
     """Write a number in decimal notation without an exponent. A whole number has no fraction, as in JavaScript."""
     text = format(Decimal(repr(value)), "f")

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from jobs.faker.source import Method, Source, one_of
+from jobs.faker.source import Method, Source, gives, one_of
 
-conjunction = one_of(
-    "after", "although", "and", "as", "because", "before", "but", "for", "if", "lest", "nor", "once", "or", "since",
-    "so", "than", "that", "though", "till", "unless", "until", "when", "whenever", "whereas", "wherever", "while",
-    "yet",
-)  # fmt: skip
-interjection = one_of(
-    "ah", "aha", "aw", "blah", "boo", "bravo", "eek", "eh", "er", "gee", "ha", "hey", "hmm", "hooray", "meh", "oh",
-    "oops", "ouch", "phew", "psst", "ugh", "uh-huh", "whoa", "wow", "yay", "yikes", "yippee", "yuck",
-)  # fmt: skip
-preposition = one_of(
-    "about", "above", "across", "after", "against", "along", "amid", "among", "around", "at", "before", "behind",
-    "below", "beneath", "beside", "between", "beyond", "by", "despite", "down", "during", "except", "for", "from",
-    "in", "inside", "into", "near", "of", "off", "on", "onto", "over", "past", "per", "since", "through", "to",
-    "toward", "under", "until", "up", "upon", "via", "with", "within", "without",
-)  # fmt: skip
+conjunction = one_of("""
+    after, although, and, as, as if, as long as, as much as, as soon as, as though, because, before, but, even if, for, if
+    in order that, lest, nor, once, or, since, so, than, that, though, till, unless, until, when, whenever, whereas, wherever
+    while, yet
+""")
+interjection = one_of("""
+    ah, aha, aw, blah, boo, bravo, eek, eh, er, gee, ha, hey, hmm, hooray, meh, oh, oops, ouch, phew, psst, ugh, uh-huh, whoa
+    wow, yay, yikes, yippee, yuck
+""")
+preposition = one_of("""
+    abaft, aboard, about, above, across, afore, after, against, along, alongside, amid, amidst, among, amongst, around, aside
+    astride, at, atop, barring, before, behind, below, beneath, beside, besides, between, beyond, by, circa, concerning
+    considering, despite, down, during, except, excluding, failing, following, for, from, given, in, including, inside, into
+    like, minus, near, next, notwithstanding, of, off, on, onto, opposite, out, outside, over, past, pending, per, plus
+    regarding, round, save, since, than, through, throughout, till, to, toward, towards, under, underneath, unlike, until, up
+    upon, versus, via, with, within, without
+""")
 
 
 def _part_of_speech(name: str) -> Method:
@@ -31,17 +33,23 @@ def _part_of_speech(name: str) -> Method:
     return method
 
 
+_adverb_of_manner = one_of("""
+    blindly, brightly, courageously, deftly, foolishly, gladly, hungrily, kindly, nervously, oddly, proudly, selfishly, softly
+    tenderly, weakly, wisely
+""")
+_python_fakers_adverb = _part_of_speech("adverb")
 adjective = _part_of_speech("adjective")
-adverb = _part_of_speech("adverb")
 noun = _part_of_speech("noun")
 verb = _part_of_speech("verb")
 
 
-def sample(source: Source) -> str:
-    """A word of any part of speech, each part as likely as the next."""
-    return source.pick((adjective, adverb, conjunction, interjection, noun, preposition, verb))(source)
+def adverb(source: Source) -> str:
+    """One word."""
+    return source.pick((_python_fakers_adverb, _adverb_of_manner))(source)
 
 
-def words(source: Source) -> str:
-    """One to three words."""
-    return " ".join(sample(source) for _ in range(source.integer(1, 3)))
+sample = gives(
+    "A word of any part of speech, each part as likely as the next.",
+    lambda source: source.pick((adjective, adverb, conjunction, interjection, noun, preposition, verb))(source),
+)
+words = gives("One to three words.", lambda source: " ".join(sample(source) for _ in range(source.integer(1, 3))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 
 from jobs.catalogue import BY_NAME
 from jobs.faker.allowlist import METHODS
+from jobs.faker.locales import LOCALES
 from jobs.ports import Context
 from jobs.rss.shape import Fetched
 from shared import outcome
@@ -77,11 +78,26 @@ def told(pool: ChildPool, what: str) -> set[str]:
 
 
 encoded = msgspec.msgpack.encode
+encoded_json = msgspec.json.encode
+
+
+def batched(names: Collection[str], size: int) -> Iterator[list[str]]:
+    """As itertools.batched of Python 3.12."""
+    rest = list(names)
+    while rest:
+        yield rest[:size]
+        del rest[:size]
+
+
 PEOPLE = "Ring +44 20 7946 0958, +81 3-1234-5678 or 030 123456-0; +55 11 91234-5678, +91 98765 43210, +27 82 123 4567."
 WORKS = [
     *(Work(endpoint.name, "0x1", msgspec.json.encode(endpoint.example.request)) for endpoint in isolated(ALL)),
     *(Work(name, "", argument) for name, argument in examples(ALL)),
-    *(Work("faker", "0x1", msgspec.json.encode({"template": {name: name}, "seed": 7, "count": 3})) for name in METHODS),
+    *(
+        Work("faker", "0x1", encoded_json({"template": {name: name for name in names}, "seed": 7, "locale": locale}))
+        for locale in LOCALES
+        for names in batched(METHODS, 50)
+    ),
     Work("pii-redact", "0x1", msgspec.json.encode({"text": PEOPLE})),
     Work(
         "pii-redact",

@@ -24,12 +24,6 @@ def test_gtin(digits: str, digit: str) -> None:
     assert checks.gtin(digits) == digit
 
 
-@pytest.mark.parametrize(("digits", "digit"), [("02100002", "1"), ("01100001", "5"), ("11100002", "5")])
-def test_aba(digits: str, digit: str) -> None:
-    """The ABA digit of published routing numbers."""
-    assert checks.aba(digits) == digit
-
-
 @pytest.mark.parametrize(
     ("country", "bban", "digits"),
     [("GB", "WEST12345698765432", "82"), ("DE", "370400440532013000", "89"), ("NO", "86011117947", "93")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from api.body_problems import invalid_field
+from api.discovery import schemas
 from jobs.faker.allowlist import METHODS
 from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Response, is_long, run
+from jobs.faker.locales import LOCALES
 from jobs.ports import Context
 from shared.endpoint import InvalidField
 
@@ -104,7 +108,8 @@ def test_same_seed_same_answer(template: dict[str, str], count: int, seed: int) 
         {"template": {"a": "person.firstName"}, "seed": None},
         {"template": {"a": "person.firstName"}, "seed": MAX_SEED},
         {"template": {"a": "person.firstName"}, "seed": -MAX_SEED},
-        {"template": {"a": "person.firstName"}, "locale": "de", "unknown": {}},
+        *({"template": {"a": "person.firstName"}, "locale": locale} for locale in ("de", "de_DE", "de-de", None)),
+        {"template": {"a": "person.firstName"}, "unknown": {}},
         {"template": {"💡" * 100: "person.firstName"}},
         {"template": {"": "person.firstName"}},
         {"template": {f"key{number}": "person.firstName" for number in range(50)}},
@@ -148,6 +153,9 @@ def test_good_requests(body: dict[str, Any]) -> None:
         {"template": {"a": "person.firstName"}, "seed": "1"},
         {"template": {"a": "person.firstName"}, "seed": []},
         {"template": {"a": "person.firstName"}, "seed": MAX_SEED + 1},
+        {"template": {"a": "person.firstName"}, "locale": "German"},
+        {"template": {"a": "person.firstName"}, "locale": ""},
+        {"template": {"a": "person.firstName"}, "locale": 1},
         {"template": {"a": "person.firstName"}, "seed": -MAX_SEED - 1},
         b'{"template": {"a": "person.firstName"}, "seed": NaN}',
         b'{"template": {"a": "person.firstName"}, "seed": 1e400}',
@@ -172,14 +180,64 @@ def test_a_wide_seed_is_refused_by_name() -> None:
     assert _refusal({"template": {"a": "git.branch"}, "seed": MAX_SEED + 1}).field == "seed"
 
 
-def test_an_unknown_method_is_refused_with_suggestions() -> None:
-    """The refusal names the first wrong field and what may have been meant, without repeating the value."""
-    refusal = _refusal({"template": {"good": "git.branch", "my.key": "person.firstname", "c": "nothing.here"}})
-    assert refusal.field == "template.my.key"
-    assert refusal.code == "invalid_body"
-    assert refusal.suggestions[0] == "person.firstName"
-    assert len(refusal.suggestions) <= 5
+def test_every_unknown_method_is_refused_with_suggestions() -> None:
+    """The refusal names all wrong fields and what may have been meant, without repeating the values."""
+    template = {"good": "git.branch", "my.key": "person.firstname", "c": "zzz.qqq", "d": "location.zip"}
+    refusal = _refusal({"template": template})
+    faults = (refusal, *refusal.others)
+    assert [fault.field for fault in faults] == ["template.my.key", "template.c", "template.d"]
+    assert {fault.code for fault in faults} == {"invalid_body"}
+    assert [fault.suggestions[:1] for fault in faults] == [("person.firstName",), (), ("location.zipCode",)]
+    assert all(len(fault.suggestions) <= 5 for fault in faults)
     assert "firstname" not in refusal.detail
+    details = invalid_field(refusal).details
+    assert [fault["field"] for fault in details] == [fault.field for fault in faults]
+
+
+def test_fifty_unknown_methods_cost_little() -> None:
+    """They are judged before any payment, in the API's event loop."""
+    body = {"template": {f"key{number}": f"{'aeiounrst' * 8}{number}" for number in range(50)}}
+    started = time.process_time()
+    assert len(_refusal(body).others) == 49
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("locale", "meant"),
+    [
+        *(
+            ("en", "en_US"),
+            ("en-GB", "en_GB"),
+            ("EN_gb", "en_GB"),
+            ("de", "de_DE"),
+            ("pt", "pt_BR"),
+            ("zh-cn", "zh_CN"),
+        ),
+        *((locale, locale) for locale in LOCALES),
+        (None, "en_US"),
+    ],
+)
+def test_locales(locale: str | None, meant: str) -> None:
+    """A locale may be spelled in several ways, and the answer says which it was."""
+    body = {"template": {"a": "person.fullName", "b": "location.country"}, "seed": 1, "count": 3}
+    answer = _answer({**body, "locale": locale})
+    assert answer["meta"]["locale"] == meant
+    assert answer == _answer({**body, "locale": meant})
+    assert (answer["data"] == _answer(body)["data"]) == (meant == "en_US")
+
+
+@pytest.mark.parametrize("locale", ["xx", "pt_PT", "de_AT", "en_", "_US", "d", "de_DE.UTF-8", "../de", "\u0434\u0435"])
+def test_an_unknown_locale_is_refused_with_the_ten(locale: str) -> None:
+    """The sentence names all of them."""
+    refusal = _refusal({"template": {"a": "person.firstName"}, "locale": locale})
+    assert refusal.field == "locale"
+    assert all(known in refusal.detail for known in LOCALES)
+
+
+def test_the_schema_lists_the_methods_and_a_challenge_does_not() -> None:
+    """The OpenAPI document has room for the allowlist; the headers of a 402 do not."""
+    assert schemas.of(Request)["properties"]["template"]["additionalProperties"]["enum"] == list(METHODS)
+    assert "person.zodiacSign" not in json.dumps(schemas.brief(Request))
 
 
 @pytest.mark.parametrize(

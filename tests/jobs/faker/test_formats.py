@@ -16,6 +16,7 @@ import pytest
 from faker.providers.person.en_US import Provider
 
 from jobs.faker import date
+from jobs.faker.locales import LOCALES
 from jobs.faker.records import records
 
 NOW = datetime(2028, 2, 29, 23, 59, 58, tzinfo=UTC)  # a leap day, which not every year has
@@ -28,10 +29,10 @@ PATTERNS = {
     "airline.recordLocator": r"[A-HJ-NP-Z]{6}",
     "airline.seat": r"([1-9]|[12]\d|3[0-5])[A-F]",
     "color.rgb": r"#[0-9a-f]{6}",
-    "commerce.isbn": r"978-[01]-\d{2,6}-\d{2,6}-\d",
+    "commerce.isbn": r"978-[01]-\d{2,7}-\d{1,6}-\d",
     "commerce.price": r"[1-9]\d{0,2}\.\d\d",
     "commerce.upc": r"\d{12}",
-    "company.name": r"[A-Z]\w+( - [A-Z]\w+| (Inc|and Sons|LLC|Group)|, [A-Z]\w+ and [A-Z]\w+)",
+    "company.name": r"[A-Z]\w+(-[A-Z]\w+| (Inc|and Sons|LLC|Group|PLC|Ltd)|, [A-Z]\w+ and [A-Z]\w+)",
     "database.mongodbObjectId": r"[0-9a-f]{24}",
     "datatype.boolean": r"true|false",
     "date.month": r"(January|February|March|April|May|June|July|August|September|October|November|December)",
@@ -62,13 +63,13 @@ PATTERNS = {
     "internet.port": r"\d{1,5}",
     "internet.protocol": r"https?",
     "internet.userAgent": r"Mozilla/5\.0 \([^)]+\) (AppleWebKit|Gecko)/.+",
-    "internet.username": r"[A-Za-z]+([._][A-Za-z]+)?\d{0,2}",
-    "location.buildingNumber": r"[1-9]\d{2,4}",
+    "internet.username": r"[a-z]+\d{0,2}",
+    "location.buildingNumber": r"[1-9]\d{0,4}",
     "location.countryCode": r"[A-Z]{2}",
-    "location.postalAddress": r"((Apt\.|Suite) \d{3}\n)?\d+ .+\n.+\n.+\n\d{5}(-\d{4})?",
+    "location.postalAddress": r"[1-9]\d{0,4} .+\n[A-Z].+, [A-Z]{2} \d{5}",
     "location.secondaryAddress": r"(Apt\.|Suite) \d{3}",
-    "location.streetAddress": r"[1-9]\d{2,4} [A-Z].+",
-    "location.zipCode": r"\d{5}(-\d{4})?",
+    "location.streetAddress": r"[1-9]\d{0,4} [A-Z].+",
+    "location.zipCode": r"\d{5}",
     "lorem.sentence": r"[A-Z][a-z]*( [a-z]+){2,9}\.",
     "lorem.slug": r"[a-z]+-[a-z]+-[a-z]+",
     "lorem.word": r"[a-z]+",
@@ -97,7 +98,7 @@ PATTERNS = {
     "system.cron": r"(\*|\d{1,2}) (\*|\d{1,2}) (\*|\?|\d{1,2}) (\*|\d{1,2}) (\*|\?|[0-6]|[A-Z]{3})",
     "system.fileName": r"[a-z_]+\.[a-z0-9]+",
     "system.filePath": r"(/[A-Za-z]+)+/[a-z_]+\.[a-z0-9]+",
-    "system.mimeType": r"(application|audio|font|image|text|video)/[a-z0-9.+-]+",
+    "system.mimeType": r"(application|audio|image|message|text|video)/[a-z0-9.+-]+",
     "system.networkInterface": r"(P\d)?(en|wl|ww)(o\d|x[0-9a-f]{12}|(p\d)?s\d(f\d)?(d\d)?)",
     "system.semver": r"\d{1,2}\.\d{1,2}\.\d{1,2}",
     "vehicle.vin": r"[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-TV-Y1-9][A-HJ-NPR-Z0-9]{2}\d{5}",
@@ -434,3 +435,54 @@ def test_cron_fields_are_in_range() -> None:
         assert (fields[2], fields[4]) != ("?", "?")
         for field, highest in zip(fields, (59, 23, 31, 12, 6), strict=True):
             assert not field.isdigit() or int(field) <= highest
+
+
+@pytest.mark.parametrize(
+    ("locale", "pattern"),
+    [
+        # Ofcom, Telephone numbers for use in TV and radio drama programmes.
+        ("en_GB", r"(0113|0114|0115|0116|0117|0118|0121|0131|0141|0151|0161) 496 0\d{3}|020 7946 0\d{3}|0191 498 0\d{3}|"
+         r"028 9649 6\d{3}|029 2018 0\d{3}|01632 960\d{3}|07700 900\d{3}|0808 157 0\d{3}|0909 879 0\d{3}|03069 990\d{3}"),
+        # Bundesnetzagentur, Rufnummern für Medienproduktionen.
+        ("de_DE", r"(030 23125|040 66969|069 90009|0221 4710|089 99998) \d{3}|0171 39200 \d\d"),
+        # Arcep, decision 2018-0881, 2.5.12.
+        ("fr_FR", r"(01 99 00|02 61 91|03 53 01|04 65 71|05 36 49|06 39 98) \d\d \d\d"),
+        ("ja_JP", PATTERNS["phone.number"]),
+    ],
+)  # fmt: skip
+def test_nobody_answers(locale: str, pattern: str) -> None:
+    """Every telephone number is of a range that is kept for fiction."""
+    made = records({"key": "phone.number"}, 400, seed=99, now=NOW, locale=locale)
+    assert all(re.fullmatch(pattern, str(record["key"]), re.ASCII) for record in made)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_mail_addresses_are_ascii_in_every_locale(locale: str) -> None:
+    """And at example domains."""
+    for record in records({"key": "internet.email"}, 400, seed=99, now=NOW, locale=locale):
+        assert re.fullmatch(r"[a-z0-9._-]+@example\.(com|net|org)", str(record["key"]), re.ASCII), record
+
+
+def test_closed_sets_are_complete() -> None:
+    """IUPAC's elements, ISO 3166-1's countries, ISO 4217's currencies in use."""
+    elements = {json.loads(value)["atomicNumber"] for value in _values("science.chemicalElement", 3000)}
+    assert elements == set(range(1, 119))
+    assert len(set(_values("location.countryCode", 6000))) == 249
+    assert len(set(_values("finance.currencyCode", 6000))) == 154
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "values"),
+    [
+        ("de_DE", "date.month", {"Januar", "März"}),
+        ("fr_FR", "location.country", {"Allemagne", "Japon"}),
+        ("ja_JP", "date.weekday", {"月曜日"}),
+        ("pt_BR", "location.state", {"Bahia", "São Paulo"}),
+        ("es_ES", "finance.currencyName", {"euro", "lira turca"}),
+        ("en_GB", "location.county", {"Hampshire"}),
+    ],
+)
+def test_values_in_the_language_of_the_locale(locale: str, name: str, values: set[str]) -> None:
+    """Some that must be among many."""
+    made = records({"key": name}, 3000, seed=99, now=NOW, locale=locale)
+    assert values <= {str(record["key"]) for record in made}
