@@ -34,7 +34,7 @@ async def test_receipts_that_nobody_sees(
     calls = [msgspec.convert(payer.call(pay_to), FacilitatorCall) for _ in range(20)]
     node.faults["eth_getTransactionReceipt"] = "null"
     pending = [await rail.settle(call) for call in calls]
-    kept = len(rail._sent)
+    kept = len(rail._payments)
     node.faults.clear()
     monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 5.0)
 
@@ -44,4 +44,4 @@ async def test_receipts_that_nobody_sees(
     assert kept <= 6
     assert [one.transaction for one in settlements] == [one.transaction for one in pending]
     assert bench.transfers(pay_to) == [one.transaction for one in pending]
-    assert rail._sent == {}
+    assert rail._payments == {}
