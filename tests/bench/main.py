@@ -22,7 +22,7 @@ from typing import Any
 from compose.sandbox.child import ROOT
 from shared.settings import PREFIX
 from tests.bench import proc
-from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render
+from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render, settle
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
 from tests.bench.stand import RIVALS_PYTHON, VAR
@@ -48,6 +48,7 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "recovery": recovery.measure,
     "mirror": mirror.measure,
     "chain,slow_chain": chain.measure,
+    "settle,gas": settle.measure,
     "render,render_call,render_isolation": render.measure,
 }
 """In the order of the report. One that fills several tables has as many names."""
