@@ -27,10 +27,12 @@ from tests.facilitator.served import Served, serve
 from tests.facilitator.still import StillChain
 
 CALLERS = 24
-HONEST, POOR, CODED = 8, 4, 3
-"""Payers: with money; with money for three payments; whose account has code now and then, which burns all gas."""
+HONEST, CODED = 8, 3
+"""Payers with money; and those whose account has code now and then, which burns all gas."""
+POOR_SHARE, MOST_POOR = 0.1, 100
+"""Of the purchases: by somebody who has money for one payment, and makes two."""
 TWICE = 0.1
-"""Share of the payments of which a second one has the same nonce, with another amount."""
+"""Share of the payments of which a second one has the same nonce, with another amount, at the same time."""
 END_WITHIN_S = 60.0
 METHODS = (
     *("eth_sendRawTransaction", "eth_getTransactionReceipt", "eth_call", "eth_getCode", "eth_getLogs"),
@@ -108,7 +110,7 @@ class Chaos:
         self.bought: list[Bought] = []
         self.troubles: Counter[str] = Counter()
         self.honest = [chain.payer() for _ in range(HONEST)]
-        self.poor = [chain.payer(funds=3_500) for _ in range(POOR)]
+        self.poor = [chain.payer(funds=1_500) for _ in range(MOST_POOR)]
         self.coded = [chain.payer() for _ in range(CODED)]
 
     def run(self) -> list[str]:
@@ -150,14 +152,24 @@ class Chaos:
     def _buy(self) -> None:
         while time.monotonic() < self._until:
             with self._lock:
-                payer: Payer = self._plan.choice(self.honest * 3 + self.poor + self.coded)
-                nonce = "0x" + secrets.token_hex(32)
-                prices = ("0.001", "0.002") if self._plan.random() < TWICE else ("0.001",)
-                made = [Bought(payer.call(self._pay_to, price=price, nonce=nonce)) for price in prices]
+                made = self._purchases()
                 self.bought += made
-            for one in made:
-                while not one.is_over and time.monotonic() < self._until:
-                    self._ask(one)
+            with ThreadPoolExecutor(len(made)) as threads:
+                list(threads.map(self._insist, made))
+
+    def _purchases(self) -> list[Bought]:
+        """What one caller pays at the same moment. A poor payer signs twice what it has."""
+        payer: Payer = self._plan.choice(self.honest * 3 + self.coded)
+        if self.poor and self._plan.random() < POOR_SHARE:
+            poor = self.poor.pop()
+            return [Bought(poor.call(self._pay_to)) for _ in range(2)]
+        nonce = "0x" + secrets.token_hex(32)
+        prices = ("0.001", "0.002") if self._plan.random() < TWICE else ("0.001",)
+        return [Bought(payer.call(self._pay_to, price=price, nonce=nonce)) for price in prices]
+
+    def _insist(self, one: Bought) -> None:
+        while not one.is_over and time.monotonic() < self._until:
+            self._ask(one)
 
     def _ask(self, one: Bought) -> None:
         assert self._served is not None

@@ -198,8 +198,8 @@ class FaultyNode:
 
     Faults: ``null``, ``empty`` (a result of []), ``error`` (a JSON-RPC error), ``garbage``, ``http429``, ``reset``, ``hang``,
     ``lost`` (done, and the answer lost), ``forget`` (a transaction is taken and forgotten), or a function, called with the
-    parameters before the call goes through, which may return one of these. `edits` changes a method's results. `seen` has the
-    methods of all calls, and `requests` those of each request.
+    parameters before the call goes through, which may return one of these, or an answer ``{"result": ...}``. `edits` changes
+    a method's results. `seen` has the methods of all calls, and `requests` those of each request.
     """
 
     def __init__(self, upstream: str) -> None:
@@ -277,6 +277,8 @@ class FaultyNode:
 
     async def _one(self, asked: Any, fault: object) -> dict[str, Any]:
         match fault:
+            case dict():
+                return fault
             case "null":
                 return {"result": None}
             case "empty":

@@ -18,10 +18,11 @@ from facilitator.node_failures import NodeFailures
 from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
-from facilitator.rails.evm.evidence import Authorizations, parse_id
+from facilitator.rails.evm.evidence import Authorizations, parse_id, transfers_in
 from facilitator.rails.evm.finality import INCLUDED, Finality
 from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.losses import Losses
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, number_of
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.payment import Payment
@@ -78,7 +79,6 @@ class EvmRail:
         journal: Path | None = None,
     ) -> None:
         self.token = token
-        self._finality = Finality.parse(finality)
         self._node = EvmNode(rpc_url)
         self._signer = Signer(settler_key, token.chain_id)
         self._authorizations = Authorizations(self._node, token)
@@ -96,7 +96,13 @@ class EvmRail:
             journal=self._journal,
             registered=lambda sent: self._watcher.watch(sent),
         )
-        self._watcher = Watcher(self._node, self._finality, is_open=self._account.holds, ended=self._ended)
+        self._losses = Losses()
+        self._watcher = Watcher(
+            *(self._node, Finality.parse(finality)),
+            is_open=self._account.holds,
+            ended=self._ended,
+            sealed=self._sealed,
+        )
         self._groups = Groups(
             *(token.address, self._simulator, self._account),
             most=batch,
@@ -128,7 +134,8 @@ class EvmRail:
 
     @property
     def unavailable_reason(self) -> str:
-        return self._balance_monitor.unavailable_reason or self._prices.unavailable_reason
+        monitors = (self._balance_monitor, self._prices, self._losses)
+        return next((one.unavailable_reason for one in monitors if one.unavailable_reason), "")
 
     @property
     def balance(self) -> str:
@@ -237,6 +244,8 @@ class EvmRail:
 
     async def _submitted(self, authorization: EvmAuthorization, give_up_at: float) -> Payment:
         """A payment that is to be sent. Raises NODE_ERRORS."""
+        if self._losses.unavailable_reason:
+            raise TimeoutError(self._losses.unavailable_reason)
         if not await self._account.caught_up(give_up_at=give_up_at):
             raise TimeoutError("what an earlier run sent is not in a block yet")
         payment = Payment(authorization)
@@ -248,11 +257,15 @@ class EvmRail:
     def _ended(self, sent: Sent, receipt: dict[str, Any] | None) -> None:
         """The watcher has seen the end of a transaction."""
         if receipt is None:
+            self._losses.compare(sent, {})
             self._outcomes.lost(sent)
-            return
-        if not self._finality.is_before_blocks:
-            self._account.confirm(sent)
-        self._outcomes.included(sent, receipt)
+        else:
+            self._outcomes.included(sent, receipt)
+
+    def _sealed(self, sent: Sent, receipt: dict[str, Any]) -> None:
+        """It is in a block of the chain. Until then it was held ready to be sent again."""
+        self._account.confirm(sent)
+        self._losses.compare(sent, transfers_in(receipt["logs"], self.token.address))
 
     def _remember(self, payment: Payment) -> None:
         """Keep the payment until it has ended. Of too many, the older half of those that are over is dropped."""
