@@ -103,7 +103,7 @@ def test_killed_between_two_sends(
     node.seen.clear()
 
     again: list[Future[Any]] = [callers.submit(second.settle, call) for call in (unsent, waiting, settled)]
-    until(lambda: node.seen.count("eth_getTransactionCount") > 4)
+    until(lambda: node.seen.count("eth_getBlockByNumber") > 4)
     still.flow()
 
     settlements = [one.result() for one in again]

@@ -153,7 +153,7 @@ class SettlerAccount:
             self._balance_monitor.require(TRANSFER_GAS * bid.max_fee + committed)
             if self._next is None:
                 await self._mend()
-            work = compose((self._balance_monitor.amount - committed) // bid.max_fee)
+            work = compose((self._balance_monitor.amount - committed) // max(1, bid.max_fee))
             if work is not None:
                 await self._send(work, bid)
 

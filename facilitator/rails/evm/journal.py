@@ -86,6 +86,7 @@ class Journal:
         """Open it for writing. Raises OSError."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._sync_name()
 
     def close(self) -> None:
         """Nothing is written afterwards."""
@@ -123,7 +124,7 @@ class Journal:
             raise CannotSend(f"{self._path} cannot be written: {error.strerror}") from None
 
     def _write(self, sent: Sent, others: Sequence[Sent]) -> None:
-        assert self._file is not None
+        assert self._file is not None, "open() comes first"
         if os.fstat(self._file).st_size > MOST_BYTES:
             self._rewrite(others)
         # After a line that was cut off a new one begins.
@@ -139,8 +140,17 @@ class Journal:
             os.write(file, self._lines(sent))
         os.fdatasync(file)
         fresh.replace(self._path)
+        self._sync_name()
         self.close()
         self._file = file
+
+    def _sync_name(self) -> None:
+        """A file whose name is lost is lost, too."""
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def _lines(self, sent: Sent, *, newest: bool = False) -> bytes:
         members = tuple(Member.of(payment.authorization) for payment in sent.members)

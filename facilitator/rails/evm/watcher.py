@@ -80,7 +80,8 @@ class Watcher:
 
     async def _look(self, is_wanted: bool) -> None:
         """Ask for the head, and for all receipts when they may have changed."""
-        if not is_wanted and not self._waits_for_preconfirmation:
+        overdue = [one for one in self._watched if not self._is_open(one) and one.newest.age_s > LOST_AFTER_S]
+        if not (is_wanted or overdue or self._waits_for_preconfirmation):
             head = await self._node.ask(_HEAD.method, *_HEAD.params)
             if head["hash"] == self._seen_head:
                 return
@@ -99,7 +100,8 @@ class Watcher:
         for sent, receipt in sealed.items():
             self._drop(sent)
             self._sealed(sent, receipt)
-        for sent in [one for one in self._watched if not self._is_open(one) and one.newest.age_s > LOST_AFTER_S]:
+        shown = {sent for (sent, _), answer in zip(forms, answers, strict=True) if answer is not None}
+        for sent in set(overdue) - shown:
             self._drop(sent)
             self._ended(sent, None)
         self._seen_head = "" if any(isinstance(answer, Exception) for answer in answers) else head["hash"]
