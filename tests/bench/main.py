@@ -173,17 +173,20 @@ def _keep(run: dict[str, Any]) -> Path:
     return path
 
 
-def _draw(path: Path) -> None:
+def _draw(path: Path, settle: Path | None = None) -> None:
     """Beside the file. Without the rivals' environment there is no matplotlib, and no picture."""
     if RIVALS_PYTHON.exists():
-        command = [RIVALS_PYTHON, "-m", "tests.bench.plot", path, path.with_suffix(".png")]
-        subprocess.run(command, cwd=ROOT, check=True)
+        drawn = [("plot", path.with_suffix(".png"))]
+        if "settle" in json.loads(path.read_text())["tables"]:
+            drawn.append(("plot_settle", settle or path.with_name(path.stem + "-settle.png")))
+        for module, target in drawn:
+            subprocess.run([RIVALS_PYTHON, "-m", f"tests.bench.{module}", path, target], cwd=ROOT, check=True)
 
 
 def _write_docs(run: dict[str, Any]) -> None:
     path = DOCS / "performance.json"
     path.write_text(json.dumps(run, indent=1) + "\n")
-    _draw(path)
+    _draw(path, DOCS / "pictures" / "settle.png")
     write_between_markers(DOCS / "performance.md", markdown(run))
 
 

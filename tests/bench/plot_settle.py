@@ -45,16 +45,21 @@ def _rates(panel: Axes, table: Table) -> None:
 
 
 def _cpu(panel: Axes, table: Table) -> None:
+    """Two bars for each system: a stack on a log scale would lie."""
     systems = [row[1] for row in table.cells if row[0] == AT][::-1]
-    left = [0.0] * len(systems)
-    for column, label, shade in (("facilitator_ms", "facilitator", 1.0), ("node_ms", "its node", 0.5)):
+    colours = [COLOURS.get(system, RIVAL) for system in systems]
+    for column, label, shift, shade in (
+        ("facilitator_ms", "facilitator", 0.2, 1.0),
+        ("node_ms", "its node", -0.2, 0.5),
+    ):
         values = [table.median(AT, system, column=column) or 0.0 for system in systems]
-        colours = [COLOURS.get(system, RIVAL) for system in systems]
-        bars = panel.barh(systems, values, left=left, height=0.6, color=colours, alpha=shade, label=label)
-        panel.bar_label(bars, [f"{label} {number(value)}" for value in values], label_type="center", fontsize=8)
-        left = [one + more for one, more in zip(left, values, strict=True)]
+        places = [place + shift for place in range(len(systems))]
+        bars = panel.barh(places, values, height=0.35, color=colours, alpha=shade)
+        panel.bar_label(bars, [f"{label} {number(value)}" for value in values], padding=4, fontsize=9)
+    panel.set_yticks(range(len(systems)), systems)
     panel.set_xscale("log")
-    panel.set_xticks([])
+    panel.set_xlim(left=0.1, right=200)
+    panel.xaxis.set_major_formatter("{x:g}")
     panel.set_title(f"CPU of a settlement, ms, {AT} in flight (log scale)", fontsize=12)
 
 
