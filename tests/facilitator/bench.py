@@ -207,6 +207,7 @@ class FaultyNode:
         self.edits: dict[str, Callable[[Any], Any]] = {}
         self.seen: list[str] = []
         self.requests: list[list[str]] = []
+        self.takes_batches = True
         self.url = ""
         self._upstream = upstream
         self._loop = asyncio.new_event_loop()
@@ -251,6 +252,9 @@ class FaultyNode:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
+        if isinstance(asked, list) and not self.takes_batches:
+            refusal = {"code": -32600, "message": "batches are for paying customers"}
+            return web.json_response({"jsonrpc": "2.0", "id": None, "error": refusal})
         calls = asked if isinstance(asked, list) else [asked]
         self.requests.append([one["method"] for one in calls])
         answers: list[Any] = []

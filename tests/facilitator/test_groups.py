@@ -133,6 +133,18 @@ async def test_one_by_one(
     assert len({one["transaction"] for one in settlements}) == len(payers)
 
 
+async def test_a_node_that_takes_one_call_at_a_time(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """It refuses requests of several calls: each call then has a request of its own."""
+    node.takes_batches = False
+
+    settlements = await settle_together(facilitator, node, bench, [payer.call(pay_to) for payer in payers])
+
+    assert all(one["success"] for one in settlements)
+    assert len({one["transaction"] for one in settlements}) == 1
+
+
 async def mixed(facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, good: list[Payer]) -> list[str]:
     """Settle a group of good payments, one whose payer is left without money, and two of one nonce; list what is untrue."""
     poor, twice = bench.payer(funds=1_000), good[0]

@@ -7,6 +7,7 @@ or has too much of, costs no money, because the token takes an authorization onc
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from collections.abc import Iterable, Sequence
@@ -126,7 +127,8 @@ class Journal:
     def _write(self, sent: Sent, others: Sequence[Sent]) -> None:
         assert self._file is not None, "open() comes first"
         if os.fstat(self._file).st_size > MOST_BYTES:
-            self._rewrite(others)
+            with contextlib.suppress(PermissionError):  # in a folder of somebody else's it only grows
+                self._rewrite(others)
         # After a line that was cut off a new one begins.
         content = b"\n" + self._lines(sent, newest=True)
         if os.write(self._file, content) != len(content):

@@ -21,7 +21,7 @@ def restored(entries: Iterable[Entry], first: int, token: EvmToken, signer: Sign
     made: dict[int, Sent] = {}
     members: dict[int, object] = {}
     for entry in entries:
-        if entry.number < first:
+        if entry.number < first or not entry.members:
             continue
         if members.get(entry.number) != entry.members:
             made[entry.number], members[entry.number] = _sent(entry, token), entry.members
