@@ -94,6 +94,8 @@ def share_files(accounts: Accounts, var: Path, made: Mapping[str, str]) -> None:
         elif name.endswith("_SETTLER_KEY_FILE"):
             os.chown(path, accounts.facilitator.uid, accounts.facilitator.gid)
             Path(path).chmod(0o400)
+        elif name.endswith("_JOURNAL_FILE"):
+            os.chown(path, accounts.facilitator.uid, accounts.facilitator.gid)
 
 
 def _account(setting: str, text: str) -> Account:

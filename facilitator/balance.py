@@ -74,6 +74,11 @@ class BalanceMonitor:
         return self._unit.text(self._balance)
 
     @property
+    def amount(self) -> int:
+        """The same in the smallest unit."""
+        return self._balance
+
+    @property
     def unavailable_reason(self) -> str:
         """Why no settlement can be paid for; empty when one can."""
         if self._balance >= self._needed():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 
 from facilitator.rail import Rail
 from shared.rail_settings import EvmRailSettings, SolanaRailSettings, StellarRailSettings, XrplRailSettings
@@ -11,6 +14,8 @@ from shared.secret_files import read_key, read_secret
 from shared.settings import InvalidSetting, Settings
 from shared.x402.configured_token import configured_token
 from shared.x402.networks import EVM_USDC, SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
+
+log = logging.getLogger(__name__)
 
 
 def configured_rails(settings: Settings) -> Sequence[Rail]:
@@ -47,7 +52,32 @@ def _evm(settings: EvmRailSettings, prefix: str) -> Rail:
         read_key(settings.settler_key_file),
         most_for_gas=_atomic(settings.max_fee_gwei, 9),
         low_balance=_atomic(settings.low_balance_eth, 18),
+        batch=settings.batch,
+        spacing_s=settings.spacing_ms / 1000,
+        finality=settings.finality,
+        journal=_journal(settings, prefix),
     )
+
+
+def _journal(settings: EvmRailSettings, prefix: str) -> Path | None:
+    """The rail's journal; None when it has no place of its own and cannot be beside the key.
+
+    Raises:
+        InvalidSetting: it cannot be written where the settings say.
+    """
+    chain_id = settings.network.partition(":")[2]
+    path = Path(settings.journal_file or f"{settings.settler_key_file}.{chain_id}.journal")
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        name = f"COINSLOT_{prefix.upper()}_JOURNAL_FILE"
+        if settings.journal_file:
+            raise InvalidSetting(f"{name}: {path} cannot be written: {error.strerror}") from None
+        log.warning(
+            "no journal, because %s cannot be written: %s. %s may name another place", path, error.strerror, name
+        )
+        return None
+    return path
 
 
 def _solana(settings: SolanaRailSettings) -> Rail:

@@ -33,6 +33,15 @@ class EvmRailSettings(RailSettings):
     """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent."""
     low_balance_eth: float = 0.001
     """Balance of that account below which the log warns."""
+    batch: int = 50
+    """Payments that one transaction may settle together, through Multicall3. 1: each has a transaction of its own."""
+    spacing_ms: int = 100
+    """Milliseconds between two transactions: 0 where every transaction is a block, 100 where a block takes 2 s."""
+    finality: str = "included"
+    """What is waited for before a payment counts as settled: ``preconfirmed``, ``included`` in a block, or a number of blocks
+    on top of that."""
+    journal_file: str = ""
+    """File of what was sent and is in no block yet. Empty: beside the settler's key, with the chain's id in its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +87,11 @@ class XrplRailSettings(RailSettings):
 
 
 _EVM_ADDRESS = ("0x[0-9a-fA-F]{40}", "a 0x address of 40 hex digits")
+_FINALITY = "preconfirmed, included, or a number of blocks from 1 to 99"
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 
 FORMS = {
+    **{f"{rail}_FINALITY": ("preconfirmed|included|[1-9][0-9]?", _FINALITY) for rail in ("EVM", "ETHEREUM")},
     "EVM_NETWORK": ("eip155:[1-9][0-9]{0,17}", "eip155:<chain id>"),
     "EVM_PAY_TO": _EVM_ADDRESS,
     "ETHEREUM_PAY_TO": _EVM_ADDRESS,

@@ -255,6 +255,10 @@ def _check(name: str, value: object) -> None:
             _require(0 < value <= 1_000_000, name, "be within (0, 1000000] gwei")
         case int() | float() if name.endswith("_LOW_BALANCE_ETH"):
             _require(0 <= value <= 1_000_000, name, "be within [0, 1000000] ETH")
+        case int() if name.endswith("_BATCH"):
+            _require(1 <= value <= 100, name, "be within [1, 100]")
+        case int() if name.endswith("_SPACING_MS"):
+            _require(0 <= value <= 5_000, name, "be within [0, 5000] milliseconds")
         case int() | float() if name == "OBSERVATION_DAYS":
             _require(0 < value <= 3650, name, "be within (0, 3650] days")
         case int() if name == "OBSERVATIONS_PER_PAYER":

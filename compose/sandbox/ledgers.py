@@ -52,6 +52,8 @@ class Ledgers:
             "EVM_RPC_URL": self.evm.rpc_url,
             "EVM_PAY_TO": self.evm.pay_to,
             "EVM_SETTLER_KEY_FILE": str(private_file(var / "settler.key", self.evm.settler_key)),
+            "EVM_JOURNAL_FILE": str(private_file(var / "settler.journal", "")),
+            "EVM_SPACING_MS": "0",  # every transaction is a block
             "EVM_FACILITATOR_URL": facilitator_url,
             "RPC_BASE_URLS": self.chain.rpc_url,
             "RPC_ETHEREUM_URLS": self.ethereum.rpc_url,

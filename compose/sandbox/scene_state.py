@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from compose.sandbox import scenes
+from compose.sandbox import multicall3, scenes
 from compose.sandbox.artefact import ContractName, load
 from shared.x402.evm import keccak256
 
@@ -80,6 +80,7 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
     spender = _code("Spender")
     return [
         (scenes.USDC[chain_id], _code("UsdcSandbox"), _usdc(chain_id)),
+        (multicall3.ADDRESS, multicall3.code(), {}),
         (scenes.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
         (scenes.COPYCAT, _code("NamedToken"), _named("USD Coin", "USD\N{CYRILLIC CAPITAL LETTER ES}", 6, 10**6)),
         (scenes.BYTES32_ERC20, _code("OldToken"), _balances(ETHER)),

@@ -22,7 +22,7 @@ from typing import Any
 from compose.sandbox.child import ROOT
 from shared.settings import PREFIX
 from tests.bench import proc
-from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render
+from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render, settle
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
 from tests.bench.stand import RIVALS_PYTHON, VAR
@@ -48,6 +48,7 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "recovery": recovery.measure,
     "mirror": mirror.measure,
     "chain,slow_chain": chain.measure,
+    "settle,gas": settle.measure,
     "render,render_call,render_isolation": render.measure,
 }
 """In the order of the report. One that fills several tables has as many names."""
@@ -172,17 +173,20 @@ def _keep(run: dict[str, Any]) -> Path:
     return path
 
 
-def _draw(path: Path) -> None:
+def _draw(path: Path, settle: Path | None = None) -> None:
     """Beside the file. Without the rivals' environment there is no matplotlib, and no picture."""
     if RIVALS_PYTHON.exists():
-        command = [RIVALS_PYTHON, "-m", "tests.bench.plot", path, path.with_suffix(".png")]
-        subprocess.run(command, cwd=ROOT, check=True)
+        drawn = [("plot", path.with_suffix(".png"))]
+        if "settle" in json.loads(path.read_text())["tables"]:
+            drawn.append(("plot_settle", settle or path.with_name(path.stem + "-settle.png")))
+        for module, target in drawn:
+            subprocess.run([RIVALS_PYTHON, "-m", f"tests.bench.{module}", path, target], cwd=ROOT, check=True)
 
 
 def _write_docs(run: dict[str, Any]) -> None:
     path = DOCS / "performance.json"
     path.write_text(json.dumps(run, indent=1) + "\n")
-    _draw(path)
+    _draw(path, DOCS / "pictures" / "settle.png")
     write_between_markers(DOCS / "performance.md", markdown(run))
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from coincurve import PrivateKey
+from eth_utils.address import to_checksum_address
 
+from shared.x402.evm import address_of
 from shared.x402.wire import Challenge, Offer
 from tests import signing
 
@@ -27,8 +31,14 @@ def offered(url: str, method: str = "POST") -> Offer:
 
 def write_payments(path: Path, offer: Offer, count: int) -> None:
     """Sign `count` payments, each with a nonce of its own, good for the next minute."""
-    key = PrivateKey()
+    write_payments_of([PrivateKey()], path, offer, count)
+
+
+def write_payments_of(keys: Sequence[PrivateKey], path: Path, offer: Offer, count: int) -> None:
+    """The same, of these payers in turn. Their addresses are checksummed: the official SDK's facilitator wants them so."""
+    payers = [(key, to_checksum_address(address_of(key.public_key))) for key in keys]
     with path.open("wb") as file:
-        for _ in range(count):
-            payment = {"x402Version": 2, "accepted": signing.wire(offer), "payload": signing.payload(key, offer)}
+        for key, address in itertools.islice(itertools.cycle(payers), count):
+            payload = signing.payload(key, offer, address=address)
+            payment = {"x402Version": 2, "accepted": signing.wire(offer), "payload": payload}
             file.write(base64.b64encode(msgspec.json.encode(payment)) + b"\n")

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.bench.measure import gas
 from tests.bench.measure.chain import IN_FLIGHT as READERS_IN_FLIGHT
 from tests.bench.measure.chain import SLOW
 from tests.bench.measure.isolation import HEAVY, SPREAD, TOGETHER
@@ -21,10 +22,13 @@ from tests.bench.systems import (
     FASTAPI_WEB3,
     INLINE,
     NETWORK_IDLE,
+    ONE_BY_ONE,
+    OUR_FACILITATOR,
     PAID,
     RENDER,
     SAQ,
     SDK,
+    SDK_FACILITATOR,
     STOCK,
     THREADS,
     UNPAID,
@@ -106,6 +110,10 @@ def _page(system: System, column: str, in_flight: int = PAGES_IN_FLIGHT[-1]) -> 
     return _cell("render", str(in_flight), system.label, column=column)
 
 
+def _settled(system: System, column: str, in_flight: int = 64) -> Value:
+    return _cell("settle", str(in_flight), system.label, column=column)
+
+
 def _isolation(row: str) -> Value:
     return _cell("isolation", row, column="ratio")
 
@@ -173,6 +181,21 @@ BARS = (
         "x",
         at_most=True,
     ),
+    Bar("paid, settled calls/s, 64 in flight", _settled(OUR_FACILITATOR, "per_s"), 500, "/s", (1_000,)),
+    Bar(
+        "the same above the official SDK's facilitator",
+        _ratio(_settled(OUR_FACILITATOR, "per_s"), _settled(SDK_FACILITATOR, "per_s")),
+        *(5, "x"),
+    ),
+    Bar(
+        "p50 of a lone settled call, of that settled one by one",
+        _ratio(_settled(OUR_FACILITATOR, "p50_ms", 1), _settled(ONE_BY_ONE, "p50_ms", 1)),
+        1.1,
+        "x",
+        at_most=True,
+    ),
+    Bar("gas saved by 20 in a group, Circle's token", _cell("gas", gas.CIRCLE, "20", column="saved"), 35, "%"),
+    Bar("gas saved by 20 in a group, the sandbox's token", _cell("gas", gas.SANDBOX, "20", column="saved"), 30, "%"),
     Bar(
         f"pages/s above Playwright until networkidle, {PAGES_IN_FLIGHT[-1]} in flight",
         _ratio(_page(RENDER, "per_s"), _page(NETWORK_IDLE, "per_s")),

@@ -51,7 +51,14 @@ class Load:
 
 
 def load(
-    url: str, *, in_flight: int, seconds: int, body: str = ECHO_BODY, payments: Path | None = None, unpaid: bool = False
+    url: str,
+    *,
+    in_flight: int,
+    seconds: int,
+    body: str = ECHO_BODY,
+    payments: Path | None = None,
+    unpaid: bool = False,
+    most_failed: float = 0.01,
 ) -> Load:
     """POST as fast as answers come.
 
@@ -59,9 +66,10 @@ def load(
         in_flight: connections; each sends its next call when the last one is answered.
         payments: a file with one payment header a line, each of which is sent once.
         unpaid: 402 is what is expected.
+        most_failed: the share of calls that may fail.
 
     Raises:
-        LoadFailed: one call in a hundred failed.
+        LoadFailed: more failed.
         PaymentsUsedUp: there were too few.
     """
     command = _command(url, in_flight=in_flight, seconds=seconds)
@@ -77,7 +85,7 @@ def load(
     if seen["latencies"] != seen["requests"]:
         raise LoadFailed("this wrk corrects latencies in another way than wrk.lua knows")
     refused = seen["requests"] - seen["statuses"] if unpaid else seen["statuses"]
-    if refused + seen["broken"] > seen["requests"] / 100:
+    if refused + seen["broken"] > seen["requests"] * most_failed:
         raise LoadFailed(f"{url}: {refused} calls of {seen['requests']} refused, {seen['broken']} broken")
     return Load(
         requests=seen["requests"],

@@ -198,13 +198,16 @@ class FaultyNode:
 
     Faults: ``null``, ``empty`` (a result of []), ``error`` (a JSON-RPC error), ``garbage``, ``http429``, ``reset``, ``hang``,
     ``lost`` (done, and the answer lost), ``forget`` (a transaction is taken and forgotten), or a function, called with the
-    parameters before the call goes through, which may return one of these. `edits` changes a method's results.
+    parameters before the call goes through, which may return one of these, or an answer ``{"result": ...}``. `edits` changes
+    a method's results. `seen` has the methods of all calls, and `requests` those of each request.
     """
 
     def __init__(self, upstream: str) -> None:
         self.faults: dict[str, str | Callable[[Any], object]] = {}
         self.edits: dict[str, Callable[[Any], Any]] = {}
         self.seen: list[str] = []
+        self.requests: list[list[str]] = []
+        self.takes_batches = True
         self.url = ""
         self._upstream = upstream
         self._loop = asyncio.new_event_loop()
@@ -249,35 +252,50 @@ class FaultyNode:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         asked = await request.json()
-        self.seen.append(asked["method"])
-        fault = self.faults.get(asked["method"])
-        envelope = {"jsonrpc": "2.0", "id": asked["id"]}
-        if callable(fault):
-            fault = await asyncio.to_thread(fault, asked["params"])
+        if isinstance(asked, list) and not self.takes_batches:
+            refusal = {"code": -32600, "message": "batches are for paying customers"}
+            return web.json_response({"jsonrpc": "2.0", "id": None, "error": refusal})
+        calls = asked if isinstance(asked, list) else [asked]
+        self.requests.append([one["method"] for one in calls])
+        answers: list[Any] = []
+        is_lost = False
+        for one in calls:
+            self.seen.append(one["method"])
+            fault = self.faults.get(one["method"])
+            if callable(fault):
+                fault = await asyncio.to_thread(fault, one["params"])
+            match fault:
+                case "garbage":
+                    return web.Response(text="<html>", content_type="text/html")
+                case "http429":
+                    return web.Response(status=429, text="slow down")
+                case "hang":
+                    await asyncio.sleep(30)
+                case "reset":
+                    return self._reset(request)
+            is_lost |= fault == "lost"
+            answers.append({"jsonrpc": "2.0", "id": one["id"], **await self._one(one, fault)})
+        if is_lost:
+            return self._reset(request)
+        return web.json_response(answers if isinstance(asked, list) else answers[0])
+
+    async def _one(self, asked: Any, fault: object) -> dict[str, Any]:
         match fault:
+            case dict():
+                return fault
             case "null":
-                return web.json_response({**envelope, "result": None})
+                return {"result": None}
             case "empty":
-                return web.json_response({**envelope, "result": []})
+                return {"result": []}
             case "forget":
-                taken = keccak256(bytes.fromhex(asked["params"][0][2:]))
-                return web.json_response({**envelope, "result": "0x" + taken.hex()})
+                return {"result": "0x" + keccak256(bytes.fromhex(asked["params"][0][2:])).hex()}
             case "error":
-                return web.json_response({**envelope, "error": {"code": -32000, "message": "not today"}})
-            case "garbage":
-                return web.Response(text="<html>", content_type="text/html")
-            case "http429":
-                return web.Response(status=429, text="slow down")
-            case "hang":
-                await asyncio.sleep(30)
-            case "reset":
-                return self._reset(request)
+                return {"error": {"code": -32000, "message": "not today"}}
         async with self._session.post(self._upstream, json=asked) as answer:
-            content = await answer.read()
+            answered: dict[str, Any] = json.loads(await answer.read())
         if edit := self.edits.get(asked["method"]):
-            answered = json.loads(content)
-            content = as_json({**answered, "result": edit(answered["result"])})
-        return self._reset(request) if fault == "lost" else web.Response(body=content, content_type="application/json")
+            answered["result"] = edit(answered["result"])
+        return {name: answered[name] for name in ("result", "error") if name in answered}
 
     def _reset(self, request: web.Request) -> web.Response:
         assert request.transport is not None

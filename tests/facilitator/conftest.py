@@ -65,7 +65,7 @@ def settings(bench: Bench, tmp_path: Path) -> Settings:
     """A facilitator with the settler's key on that chain."""
     key = tmp_path / "settler.key"
     key.write_text(bench.sandbox.settler_key)
-    return Settings(evm=EvmRailSettings(rpc_url=bench.sandbox.rpc_url, settler_key_file=key))
+    return Settings(evm=EvmRailSettings(rpc_url=bench.sandbox.rpc_url, settler_key_file=key, spacing_ms=0))
 
 
 @pytest.fixture(scope="session")

@@ -76,6 +76,7 @@ def serve(settings: Settings) -> Served:
         "COINSLOT_FACILITATOR_PORT": str(port),
         "COINSLOT_EVM_RPC_URL": settings.evm.rpc_url,
         "COINSLOT_EVM_SETTLER_KEY_FILE": str(settings.evm.settler_key_file),
+        "COINSLOT_EVM_SPACING_MS": str(settings.evm.spacing_ms),
     }
     command = [sys.executable, "-m", "facilitator"]
     served = Served(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL), port)

@@ -50,7 +50,9 @@ def node(still: StillChain) -> Iterator[FaultyNode]:
 def settings(still: StillChain, node: FaultyNode, tmp_path: Path) -> Settings:
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
-    return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000, low_balance_eth=2))
+    return Settings(
+        evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000, low_balance_eth=2, spacing_ms=0)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -173,7 +175,7 @@ async def test_what_waits_is_counted(
     assert {one["errorReason"] for one in settlements} == {"settlement_pending", "unexpected_settle_error"}
 
 
-async def test_a_normal_settlement_asks_the_node_three_times(
+async def test_a_normal_settlement_makes_three_requests(
     build: Build, settings: Settings, node: FaultyNode, still: StillChain, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Simulated, sent, and its receipt read: what is watched is watched beside it."""
@@ -181,9 +183,11 @@ async def test_a_normal_settlement_asks_the_node_three_times(
         monkeypatch.setattr(f"facilitator.rails.{name}", 60.0)
     payer = still.payer()
     async with running(build(settings)) as facilitator:
-        node.seen.clear()
+        node.requests.clear()
         for _ in range(3):
             assert (await settle(facilitator, payer.call(pay_to)))["success"]
 
-    assert set(node.seen) == {"eth_estimateGas", "eth_sendRawTransaction", "eth_getTransactionReceipt"}
-    assert node.seen.count("eth_estimateGas") == node.seen.count("eth_sendRawTransaction") == 3
+    checked = node.requests.count(["eth_getCode", "eth_call"])
+    assert checked == node.requests.count(["eth_sendRawTransaction"]) == 3
+    rest = [one for one in node.requests if one not in (["eth_getCode", "eth_call"], ["eth_sendRawTransaction"])]
+    assert {one[0] for one in rest} <= {"eth_getTransactionReceipt", "eth_getBlockByNumber"}

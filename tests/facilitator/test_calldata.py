@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eth_abi import encode
 from eth_utils.address import to_checksum_address
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +12,13 @@ from web3 import Web3
 
 from compose.sandbox import artefact
 from facilitator.rails.evm import calldata
-from shared.x402.evm import EvmAuthorization
+from shared.x402.evm import EvmAuthorization, keccak256
 
 # Built once: a contract object of web3 takes a while.
 USDC = Web3().eth.contract(abi=artefact.load("UsdcSandbox").abi)
 WALLET = Web3().eth.contract(abi=artefact.load("Wallet1271").abi)
 
+TOKEN_ADDRESS = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 ADDRESSES = st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex())
 UINT256 = st.integers(0, 2**256 - 1)
 BYTES32 = st.binary(min_size=32, max_size=32)
@@ -101,3 +103,12 @@ def test_the_events() -> None:
     """The topics are those of the token's events."""
     assert bytes.fromhex(USDC.events.AuthorizationUsed().topic[2:]) == calldata.AUTHORIZATION_USED
     assert bytes.fromhex(USDC.events.Transfer().topic[2:]) == calldata.TRANSFER
+
+
+@given(st.lists(st.binary(max_size=200), min_size=1, max_size=4))
+def test_several_calls_as_one(calls: list[bytes]) -> None:
+    """Multicall3's aggregate3, in which each call may fail without the others."""
+    tuples = [(TOKEN_ADDRESS, True, call) for call in calls]
+    expected = keccak256(b"aggregate3((address,bool,bytes)[])")[:4] + encode(["(address,bool,bytes)[]"], [tuples])
+
+    assert calldata.aggregate3(TOKEN_ADDRESS, calls) == expected

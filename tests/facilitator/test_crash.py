@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -40,7 +41,7 @@ def start(still: StillChain, node: FaultyNode, tmp_path: Path) -> Iterator[Calla
     started: list[Served] = []
 
     def start() -> Served:
-        started.append(serve(Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key))))
+        started.append(serve(Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, spacing_ms=0))))
         return started[-1]
 
     yield start
@@ -64,7 +65,7 @@ def test_killed_between_sending_and_the_receipt(
     node.seen.clear()
 
     copies = [callers.submit(second.settle, call) for _ in range(20)]
-    until(lambda: node.seen.count("eth_getTransactionCount") > 4)  # it looks whether that one is in a block
+    until(lambda: node.seen.count("eth_getBlockByNumber") > 4)  # it looks whether that one is in a block
     assert not any(copy.done() for copy in copies)
     still.flow()
 
@@ -102,7 +103,7 @@ def test_killed_between_two_sends(
     node.seen.clear()
 
     again: list[Future[Any]] = [callers.submit(second.settle, call) for call in (unsent, waiting, settled)]
-    until(lambda: node.seen.count("eth_getTransactionCount") > 4)
+    until(lambda: node.seen.count("eth_getBlockByNumber") > 4)
     still.flow()
 
     settlements = [one.result() for one in again]
@@ -133,3 +134,31 @@ def test_killed_and_the_node_forgets_too(
     settlement = again.result()
     assert (settlement["success"], still.number_of(settlement["transaction"])) == (True, before)
     assert (still.transfers(pay_to), still.confirmed) == ([settlement["transaction"]], before + 1)
+
+
+def test_killed_with_a_group_under_way(
+    still: StillChain, node: FaultyNode, start: Callable[[], Served], callers: ThreadPoolExecutor, pay_to: str
+) -> None:
+    """Given ten payments in one transaction, then all are told of it afterwards, though the node forgot it and sends none."""
+    payers, before = [still.payer() for _ in range(10)], still.confirmed
+    calls = [payer.call(pay_to) for payer in payers]
+    first = start()
+    still.hold()
+    node.faults["eth_sendRawTransaction"] = lambda _: time.sleep(0.5)  # meanwhile the others become ready
+    lost = [callers.submit(first.settle, call) for call in calls]
+    until(lambda: len(still.waiting) == 2)
+    sent = {one["hash"] for one in still.waiting.values()}
+    first.kill()
+    node.faults.clear()
+    still.lose_the_pool()
+    second = start()
+    until(lambda: len(still.waiting) == 2)
+
+    again = [callers.submit(second.settle, call) for call in calls]
+    still.flow()
+
+    assert [one.result() for one in lost] == [None] * 10
+    settlements = [one.result() for one in again]
+    assert all(one["success"] for one in settlements)
+    assert {one["transaction"] for one in settlements} == sent
+    assert (len(still.transfers(pay_to)), still.confirmed) == (10, before + 2)

@@ -95,17 +95,18 @@ async def test_copies_in_parallel_are_one_transfer(facilitator: httpx.AsyncClien
 
 
 async def test_many_payments_in_parallel(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:
-    """Thirty payments at once all settle, each in a transaction of its own, with consecutive account numbers."""
+    """Thirty payments at once all settle, in few transactions, whose account numbers are consecutive."""
     payer = bench.payer()
 
     settlements = await asyncio.gather(*(settle(facilitator, payer.call(pay_to)) for _ in range(30)))
 
-    transactions = [settlement["transaction"] for settlement in settlements]
+    transactions = {settlement["transaction"] for settlement in settlements}
     assert all(settlement["success"] for settlement in settlements)
     assert bench.balance(pay_to) == 30_000
-    assert sorted(bench.transfers(pay_to)) == sorted(transactions)
+    assert sorted(bench.transfers(pay_to)) == sorted(settlement["transaction"] for settlement in settlements)
+    assert len(transactions) < 30
     numbers = sorted(int(bench.rpc("eth_getTransactionByHash", one)["nonce"], 16) for one in transactions)
-    assert numbers == list(range(numbers[0], numbers[0] + 30))
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 async def test_bad_payments_do_not_hold_up_good_ones(facilitator: httpx.AsyncClient, bench: Bench, pay_to: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
-from facilitator.rails.evm.evidence import proves_payment, transfer_at
+from facilitator.rails.evm.evidence import proves_payment, transfers_in
 from shared.x402.evm import EvmAuthorization
 from tests.facilitator.bench import TOKEN
 
@@ -30,17 +30,18 @@ OURS = EvmAuthorization(
 )
 
 
-def word(address: str) -> bytes:
-    return bytes(12) + bytes.fromhex(address[2:])
+def word(address: str) -> str:
+    return "0x" + address[2:].lower().rjust(64, "0")
 
 
 def used(index: int, *, nonce: bytes = NONCE, payer: str = PAYER, asset: str = TOKEN.address) -> dict[str, Any]:
-    return {"address": asset, "logIndex": index, "topics": [AUTHORIZATION_USED, word(payer), nonce], "data": b""}
+    topics = ["0x" + AUTHORIZATION_USED.hex(), word(payer), "0x" + nonce.hex()]
+    return {"address": asset, "logIndex": hex(index), "topics": topics, "data": "0x"}
 
 
 def transfer(index: int, *, to: str = PAY_TO, value: int = 1_000, payer: str = PAYER) -> dict[str, Any]:
-    data = value.to_bytes(32, "big")
-    return {"address": TOKEN.address, "logIndex": index, "topics": [TRANSFER, word(payer), word(to)], "data": data}
+    topics = ["0x" + TRANSFER.hex(), word(payer), word(to)]
+    return {"address": TOKEN.address, "logIndex": hex(index), "topics": topics, "data": f"0x{value:064x}"}
 
 
 PROOFS = {
@@ -56,7 +57,7 @@ PROOFS = {
 @pytest.mark.parametrize("logs", PROOFS.values(), ids=PROOFS)
 def test_the_next_log_proves_the_payment(logs: list[Any]) -> None:
     """Wherever the two stand in the block, and whatever else the transaction did."""
-    assert proves_payment(logs, OURS)
+    assert proves_payment(transfers_in(logs, TOKEN.address), OURS)
 
 
 NO_PROOFS = {
@@ -74,7 +75,7 @@ NO_PROOFS = {
     "of another payer": [used(0, payer=OTHER), transfer(1)],
     "used in another token": [used(0, asset=OTHER), transfer(1)],
     "another payment's transfer": [used(0, nonce=OTHER_NONCE), transfer(1), used(2), transfer(3, to=OTHER)],
-    "an NFT": [used(0), {**transfer(1), "topics": [*transfer(1)["topics"], NONCE], "data": b""}],
+    "an NFT": [used(0), {**transfer(1), "topics": [*transfer(1)["topics"], "0x" + NONCE.hex()], "data": "0x"}],
     "no topics": [used(0), {**transfer(1), "topics": []}],
 }
 
@@ -82,14 +83,15 @@ NO_PROOFS = {
 @pytest.mark.parametrize("logs", NO_PROOFS.values(), ids=NO_PROOFS)
 def test_anything_else_does_not(logs: list[Any]) -> None:
     """A transfer that belongs to something else is not this payment's."""
-    assert not proves_payment(logs, OURS)
+    assert not proves_payment(transfers_in(logs, TOKEN.address), OURS)
 
 
-def test_the_transfer_is_read_from_its_log() -> None:
-    """Recipient in lower case, and the value."""
-    logs = [transfer(6, to=OTHER), transfer(7, value=2**256 - 1)]
+def test_each_payment_has_its_own_transfer() -> None:
+    """Of several payments in one transaction: recipient in lower case, and the value."""
+    logs = [used(5, nonce=OTHER_NONCE), transfer(6, to=OTHER), used(7), transfer(8, value=2**256 - 1)]
 
-    assert transfer_at(logs, 7, TOKEN.address, PAYER) == (PAY_TO.lower(), 2**256 - 1)
-    assert transfer_at(logs, 8, TOKEN.address, PAYER) is None
-    assert transfer_at(logs, 7, TOKEN.address, OTHER) is None
-    assert transfer_at(logs, 7, OTHER, PAYER) is None
+    assert transfers_in(logs, TOKEN.address) == {
+        (word(PAYER), "0x" + OTHER_NONCE.hex()): (OTHER.lower(), 1_000),
+        (word(PAYER), "0x" + NONCE.hex()): (PAY_TO.lower(), 2**256 - 1),
+    }
+    assert transfers_in(logs, OTHER) == {}

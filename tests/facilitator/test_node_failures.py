@@ -76,7 +76,7 @@ async def test_a_node_that_hangs(
     faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str
 ) -> None:
     """The call ends within the node's time limit, open."""
-    node.faults["eth_estimateGas"] = "hang"
+    node.faults["eth_call"] = "hang"
 
     settlement = await asyncio.wait_for(settle(faulty_node_facilitator, bench.payer().call(pay_to)), timeout=5)
 
@@ -124,7 +124,8 @@ async def test_a_forgotten_transaction_does_not_hold_up_the_others(
 
 
 METHODS = [
-    "eth_estimateGas",
+    "eth_call",
+    "eth_getCode",
     "eth_getBlockByNumber",
     "eth_getTransactionCount",
     "eth_sendRawTransaction",
@@ -173,7 +174,7 @@ async def test_nothing_is_valid_while_the_node_fails(
     faulty_node_facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, pay_to: str, fault: str
 ) -> None:
     """A simulation that could not be made is not a refusal of the payment."""
-    node.faults["eth_estimateGas"] = fault
+    node.faults["eth_call"] = fault
 
     answer = await faulty_node_facilitator.post("/verify", json=bench.payer().call(pay_to))
 

@@ -39,10 +39,12 @@ def node(still: StillChain) -> Iterator[FaultyNode]:
 
 @pytest.fixture
 def settings(still: StillChain, node: FaultyNode, tmp_path: Path) -> Settings:
-    """A facilitator that pays nearly any price."""
+    """A facilitator that pays nearly any price, and settles one by one."""
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
-    return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000))
+    return Settings(
+        evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, max_fee_gwei=1_000, batch=1, spacing_ms=0)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -309,3 +311,31 @@ async def test_many_that_wait_are_a_bound(
     ]
     assert all([(await settle(facilitator, call))["success"] for call in calls])
     assert len(still.transfers(pay_to)) == 3
+
+
+async def test_a_group_is_replaced_as_a_whole(
+    build: Build, settings: Settings, node: FaultyNode, still: StillChain, pay_to: str
+) -> None:
+    """For a higher price the same payments go under the same number, and all of them are settled by that transaction."""
+    payer = still.payer()
+    evm = dataclasses.replace(settings.evm, batch=50, spacing_ms=1_000)
+    async with running(build(dataclasses.replace(settings, evm=evm))) as facilitator:
+        still.hold()
+        settling = [asyncio.create_task(settle(facilitator, payer.call(pay_to)))]
+        await until(lambda: still.waiting)
+        settling += [asyncio.create_task(settle(facilitator, payer.call(pay_to))) for _ in range(3)]
+        await until(lambda: len(still.waiting) == 2)
+        old = still.waiting
+
+        costs(node, DEAR)
+        await until(lambda: all(fees(one)[0] >= DEAR for one in still.waiting.values()))
+        new = still.waiting
+        still.flow()
+        settlements = await asyncio.gather(*settling)
+
+    assert {number: one["input"] for number, one in new.items()} == {
+        number: one["input"] for number, one in old.items()
+    }
+    assert all(one["success"] for one in settlements)
+    assert len({one["transaction"] for one in settlements[1:]}) == 1
+    assert {one["transaction"] for one in settlements} == {one["hash"] for one in new.values()}

@@ -7,63 +7,74 @@ import contextlib
 import logging
 import math
 import time
-from typing import Any
-
-from eth_account.signers.local import LocalAccount
-from hexbytes import HexBytes
-from web3 import AsyncWeb3
-from web3.exceptions import RequestTimedOut, TransactionNotFound, Web3RPCError
-from web3.types import TxParams, Wei
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from facilitator.balance import BalanceMonitor
+from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of, value_of
+from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.prices import Prices
+from facilitator.rails.evm.signing import Signer
+from facilitator.rails.evm.simulation import TRANSFER_GAS
 from facilitator.rails.evm.transaction import Bid, Form, Quote, Sent
 from facilitator.settling import CannotSend
+from shared.json_rpc import Call, RpcError
 
 log = logging.getLogger(__name__)
 
-GAS_MARGIN = 1.25
-"""Between estimate and execution a token balance may become zero or stop being zero. That changes the gas by up to 20,000 of
-about 75,000."""
 STUCK_AFTER_S = 4.0
 """Two blocks on Base. A transaction that is in no block by then, and offers less than the next block costs, is replaced."""
 INHERITED_AFTER_S = 30.0
-"""The same for a transaction of an earlier run. Its bid is not known, so it gets the time that a slow chain takes."""
+"""The same for a transaction that we know nothing of. Its bid is not known, so it gets the time that a slow chain takes."""
 MOST_UNCONFIRMED = 2_000
 _MOST_REPLACED_AT_ONCE = 64
 _CANCEL_GAS = 21_000
+_TIMED_OUT = -32002
 
 
-class MaybeSent(Exception):
-    """The node did not answer, so it may have taken the transaction."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one transaction is to do.
 
-    def __init__(self, sent: Sent) -> None:
-        super().__init__(sent.newest.hash.to_0x_hex())
-        self.sent = sent
+    Attributes:
+        gas: its limit.
+        members: the payments that the call makes, in its order.
+    """
+
+    to: str
+    data: bytes
+    gas: int
+    members: tuple[Payment, ...]
 
 
 class SettlerAccount:
     """Numbers, signs and sends transactions. Many may be unconfirmed at once.
 
     Numbering and sending happen under one lock, so that a number is used exactly once and never skipped: a gap would hold
-    back every later transaction. Receipts are awaited outside of the lock. Nothing is kept on disk: the node's counts show
-    what an earlier run sent, and nothing new is settled until that is in a block or gone.
+    back every later transaction. What is sent is in the journal before. What an earlier run sent and the journal does not know
+    is seen by the node's counts, and nothing new is settled until that is in a block or gone.
+
+    Args:
+        registered: is called with each transaction before it is sent.
     """
 
     def __init__(
         self,
-        web3: AsyncWeb3[Any],
-        account: LocalAccount,
-        chain_id: int,
+        node: EvmNode,
+        signer: Signer,
         *,
         prices: Prices,
         balance_monitor: BalanceMonitor,
+        journal: Journal | None,
+        registered: Callable[[Sent], None],
     ) -> None:
-        self._web3 = web3
-        self._account = account
-        self._chain_id = chain_id
+        self._node = node
+        self._signer = signer
         self._prices = prices
         self._balance_monitor = balance_monitor
+        self._journal = journal
+        self._registered = registered
         self._lock = asyncio.Lock()
         self._next: int | None = None
         self._unconfirmed: dict[int, Sent] = {}
@@ -71,11 +82,6 @@ class SettlerAccount:
         self._inherited_below = 0
         self._inherited_at = 0.0
         self._outbid = Bid(0, 0)
-
-    @property
-    def address(self) -> str:
-        """The account."""
-        return self._account.address
 
     @property
     def is_overdue(self) -> bool:
@@ -87,16 +93,35 @@ class SettlerAccount:
         """Whether its number is still open: one of its forms, or its replacement, may yet get into a block."""
         return sent.number in self._unconfirmed
 
-    async def start(self) -> None:
-        """Find out what an earlier run left. Raises what is in NODE_ERRORS."""
-        confirmed, pending = await self._count("latest"), await self._count("pending")
-        self._next = pending
-        if pending > confirmed:
-            log.warning("transactions %d to %d of an earlier run are not in a block yet", confirmed, pending - 1)
+    async def start(self, known: Callable[[int], Sequence[Sent]]) -> Sequence[Sent]:
+        """Find out what an earlier run left. Raises what is in NODE_ERRORS.
+
+        Args:
+            known: the journal's transactions with at least that number, in the order of their numbers.
+
+        Returns:
+            Those of them that may still get into a block.
+        """
+        confirmed, pending = await self._counts()
+        self._unconfirmed.clear()
+        for sent in known(confirmed):
+            if sent.number != confirmed + len(self._unconfirmed):
+                break  # it waits for a number that is nobody's, and which we shall use
+            self._unconfirmed[sent.number] = sent
+        restored = tuple(self._unconfirmed.values())
+        self._next = confirmed + len(restored)
+        if restored:
+            log.warning("transactions %d to %d of an earlier run may be under way", confirmed, self._next - 1)
+        if pending > self._next:
+            log.warning("transactions %d to %d are not ours and in no block yet", self._next, pending - 1)
             self._inherited_below, self._inherited_at = pending, time.monotonic()
+            self._next = pending
+        if restored:
+            await self.mend()
+        return restored
 
     async def caught_up(self, *, give_up_at: float) -> bool:
-        """Wait until the transactions of an earlier run are in a block or gone; False when they are not by `give_up_at`.
+        """Wait until transactions that we know nothing of are in a block or gone; False when they are not by `give_up_at`.
 
         Each of them may be the payment that is presented again. The wait costs nothing: a later number would not get into a
         block before them.
@@ -109,49 +134,70 @@ class SettlerAccount:
                 await asyncio.sleep(0.2)
         return True
 
-    async def send(self, to: str, data: bytes, gas: int, *, valid_before: int, give_up_at: float) -> Sent:
-        """Send one call without value. Returns when a node has taken it.
+    async def send(self, compose: Callable[[int], Work | None]) -> None:
+        """Send one call without value. Returns when a node has taken it, or may have taken it.
 
         Args:
-            valid_before: Unix seconds from which the call can only fail.
-            give_up_at: monotonic seconds until which to wait for the lock.
+            compose: says what to send, at the last moment; None for nothing. Its argument is the gas that we can pay for.
 
         Raises:
             CannotSend: gas is too expensive, or the balance is too small; nothing was sent.
-            Web3Exception: the node refused the transaction; nothing was sent.
-            MaybeSent: the node did not answer.
-            TimeoutError: other transactions were still being sent at `give_up_at`; nothing was sent.
+            What is in NODE_ERRORS: the node refused the transaction, or did not answer before it was sent; nothing was sent.
         """
         bid = (await self._prices.now()).bid()
         self._prices.allow(bid)
-        gas = int(gas * GAS_MARGIN)
-        async with asyncio.timeout(max(0.0, give_up_at - time.monotonic())):
-            await self._lock.acquire()
-        try:
+        async with self._lock:
             if len(self._unconfirmed) >= MOST_UNCONFIRMED:
                 raise CannotSend(f"{MOST_UNCONFIRMED} transactions are not in a block yet")
-            self._balance_monitor.require(gas * bid.max_fee + sum(sent.cost for sent in self._unconfirmed.values()))
+            committed = sum(sent.cost for sent in self._unconfirmed.values())
+            self._balance_monitor.require(TRANSFER_GAS * bid.max_fee + committed)
             if self._next is None:
                 await self._mend()
-            assert self._next is not None
-            sent = Sent(self._next, self._web3.to_checksum_address(to), data, gas, valid_before, offered=bid)
-            sent.forms.append(self._sign(sent, bid))
-            try:
-                await self._web3.eth.send_raw_transaction(sent.newest.raw)
-            except Exception as error:
-                # Our count may be wrong, so the node is asked for the next number.
-                self._next = None
-                if isinstance(error, Web3RPCError) and not isinstance(error, RequestTimedOut):
-                    self._balance_monitor.read_soon()
-                    log.warning("the node refused transaction %d: %s", sent.number, error)
-                    raise
-                self._unconfirmed[sent.number] = sent
-                raise MaybeSent(sent) from None
-            self._unconfirmed[sent.number] = sent
-            self._next += 1
-            return sent
-        finally:
-            self._lock.release()
+            work = compose((self._balance_monitor.amount - committed) // max(1, bid.max_fee))
+            if work is not None:
+                await self._send(work, bid)
+
+    async def _send(self, work: Work, bid: Bid) -> None:
+        assert self._next is not None
+        valid_before = max(payment.authorization.valid_before for payment in work.members)
+        sent = Sent(self._next, work.to, work.data, work.gas, valid_before, offered=bid, members=work.members)
+        sent.forms.append(self._sign(sent, bid))
+        # From here on whoever gives up hears of the transaction.
+        for payment in work.members:
+            payment.sent = sent
+        try:
+            await self._note(sent)
+        except CannotSend:
+            self._was_not_sent(sent)
+            raise
+        self._unconfirmed[sent.number] = sent
+        self._registered(sent)
+        try:
+            await self._node.ask("eth_sendRawTransaction", "0x" + sent.newest.raw.hex())
+        except NODE_ERRORS as error:
+            # Our count may be wrong, so the node is asked for the next number.
+            self._next = None
+            if await self._is_refused(sent, error):
+                self._was_not_sent(sent)
+                raise
+            return
+        self._next += 1
+
+    async def _is_refused(self, sent: Sent, error: Exception) -> bool:
+        """Whether the node has said that it did not take the transaction. In doubt it has taken it."""
+        if not isinstance(error, RpcError) or error.code == _TIMED_OUT:
+            return False
+        with contextlib.suppress(*NODE_ERRORS):
+            if await self._knows(sent.newest):
+                return False  # it had it already
+        self._balance_monitor.read_soon()
+        log.warning("the node refused transaction %d: %s: %s", sent.number, error, error.message)
+        return True
+
+    def _was_not_sent(self, sent: Sent) -> None:
+        self._unconfirmed.pop(sent.number, None)
+        for payment in sent.members:
+            payment.sent = None
 
     async def mend(self) -> None:
         """Send again what the node lost, and replace what offers too little: both hold back all later transactions.
@@ -179,7 +225,7 @@ class SettlerAccount:
         self._balance_monitor.read_soon()
 
     async def _mend(self) -> None:
-        confirmed, pending = await self._count("latest"), await self._count("pending")
+        confirmed, pending = await self._counts()
         for number in [number for number in self._unconfirmed if number < confirmed]:
             del self._unconfirmed[number]
         if confirmed >= self._inherited_below or pending <= confirmed:
@@ -187,17 +233,18 @@ class SettlerAccount:
         number = confirmed
         if self._unconfirmed or self._inherited_below:
             quote = await self._prices.now()
+            lost = await self._lost()
             replacements = _MOST_REPLACED_AT_ONCE
             while number < pending or number in self._unconfirmed:
-                sent, is_lost = self._unconfirmed.get(number), number >= pending
+                sent = self._unconfirmed.get(number)
                 if sent is None:
                     if number < self._inherited_below and time.monotonic() - self._inherited_at > INHERITED_AFTER_S:
                         await self._cancel_inherited(number, quote)
-                elif is_lost and not sent.is_expired and quote.meets(sent.newest.bid):
+                elif sent in lost and not sent.is_expired and quote.meets(sent.newest.bid):
                     log.warning("transaction %d was lost by the node and is sent again", number)
                     if not await self._push(sent, sent.newest):
                         break
-                elif is_lost:
+                elif sent in lost:
                     if not await self._replace(sent, quote):
                         break
                 elif replacements and sent.newest.age_s > STUCK_AFTER_S and not quote.meets(sent.offered):
@@ -206,11 +253,18 @@ class SettlerAccount:
                 number += 1
         self._next = max(number, pending)
 
+    async def _lost(self) -> set[Sent]:
+        """The transactions that the node does not know. Its pending count does not say it: on Base that leaves out the pool."""
+        unconfirmed = list(self._unconfirmed.values())
+        asked = [Call("eth_getTransactionByHash", (sent.hash,)) for sent in unconfirmed]
+        found = zip(unconfirmed, await self._node.ask_all(asked), strict=True)
+        return {sent for sent, transaction in found if value_of(transaction) is None}
+
     async def _replace(self, sent: Sent, quote: Quote) -> bool:
         """Offer more for the same call, or use up the number of an expired one. The result says whether that was sent."""
         call = sent
         if sent.is_expired:
-            call = Sent(sent.number, self.address, b"", _CANCEL_GAS, valid_before=0, offered=sent.offered)
+            call = Sent(sent.number, self._signer.address, b"", _CANCEL_GAS, valid_before=0, offered=sent.offered)
         bid = quote.bid(over=sent.newest.bid)
         try:
             self._prices.allow(bid)
@@ -221,6 +275,12 @@ class SettlerAccount:
         # From here on a node may have it, whatever it answers.
         form = self._sign(call, bid)
         call.forms.append(form)
+        try:
+            await self._note(call)
+        except CannotSend as why:
+            log.error("transaction %d is not replaced: %s", sent.number, why)
+            call.forms.remove(form)
+            return False
         self._unconfirmed[sent.number] = call
         if await self._push(call, form):
             call.offered = bid
@@ -232,7 +292,7 @@ class SettlerAccount:
     async def _cancel_inherited(self, number: int, quote: Quote) -> None:
         """Use up the number of a transaction of an earlier run. Its payment is settled anew when it is presented again."""
         bid = quote.bid(over=self._outbid)
-        sent = Sent(number, self.address, b"", _CANCEL_GAS, valid_before=0, offered=bid)
+        sent = Sent(number, self._signer.address, b"", _CANCEL_GAS, valid_before=0, offered=bid)
         with contextlib.suppress(CannotSend):
             self._prices.allow(bid)
             log.warning("transaction %d of an earlier run is stuck and is cancelled", number)
@@ -247,35 +307,28 @@ class SettlerAccount:
     async def _push(self, sent: Sent, form: Form) -> bool:
         """Send one form. The result says whether the node has it."""
         try:
-            await self._web3.eth.send_raw_transaction(form.raw)
-        except RequestTimedOut:
-            raise
-        except Web3RPCError as refused:
+            await self._node.ask("eth_sendRawTransaction", "0x" + form.raw.hex())
+        except RpcError as refused:
+            if refused.code == _TIMED_OUT:
+                raise
             if await self._knows(form):
                 return True
-            log.warning("transaction %d was refused: %s", sent.number, refused)
+            log.warning("transaction %d was refused: %s: %s", sent.number, refused, refused.message)
             return False
         return True
 
     async def _knows(self, form: Form) -> bool:
-        with contextlib.suppress(TransactionNotFound):
-            return bool(await self._web3.eth.get_transaction(form.hash))
-        return False
+        return await self._node.ask("eth_getTransactionByHash", form.hash) is not None
 
-    async def _count(self, block: str) -> int:
-        return int(await self._web3.eth.get_transaction_count(self._account.address, block))  # type: ignore[arg-type]
+    async def _counts(self) -> tuple[int, int]:
+        """How many transactions the account has in blocks, and with those that the node wants to put into the next one."""
+        asked = [Call("eth_getTransactionCount", (self._signer.address, block)) for block in ("latest", "pending")]
+        confirmed, pending = await self._node.ask_all(asked)
+        return number_of(confirmed), number_of(pending)
+
+    async def _note(self, sent: Sent) -> None:
+        if self._journal is not None and sent.members:
+            await self._journal.note(sent, self._unconfirmed.values())
 
     def _sign(self, sent: Sent, bid: Bid) -> Form:
-        transaction: TxParams = {
-            "type": 2,
-            "chainId": self._chain_id,
-            "nonce": sent.number,  # type: ignore[typeddict-item]  # web3's Nonce is an int
-            "to": sent.to,
-            "data": HexBytes(sent.data),
-            "value": Wei(0),
-            "gas": sent.gas,
-            "maxFeePerGas": Wei(bid.max_fee),
-            "maxPriorityFeePerGas": Wei(bid.tip),
-        }
-        signed = self._account.sign_transaction(transaction)  # type: ignore[arg-type]
-        return Form(bid, signed.raw_transaction, signed.hash)
+        return Form.of(bid, self._signer.sign(number=sent.number, to=sent.to, data=sent.data, gas=sent.gas, bid=bid))

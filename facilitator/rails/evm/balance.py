@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from web3 import AsyncWeb3
-
 from facilitator.balance import BalanceMonitor, Unit
+from facilitator.rails.evm.node import EvmNode, number_of
 from facilitator.rails.evm.prices import Prices
 
 READ_EVERY_S = 60.0
@@ -16,7 +13,7 @@ SETTLEMENT_GAS = 100_000
 ETH = Unit("ETH", 18)
 
 
-def balance_monitor(web3: AsyncWeb3[Any], address: str, prices: Prices, low: int) -> BalanceMonitor:
+def balance_monitor(node: EvmNode, address: str, prices: Prices, low: int) -> BalanceMonitor:
     """Watches the balance of the account that pays for gas, and the price of gas with it.
 
     Args:
@@ -25,7 +22,7 @@ def balance_monitor(web3: AsyncWeb3[Any], address: str, prices: Prices, low: int
 
     async def read() -> int:
         await prices.now()
-        return int(await web3.eth.get_balance(web3.to_checksum_address(address)))
+        return number_of(await node.ask("eth_getBalance", address, "latest"))
 
     return BalanceMonitor(
         f"the settler account {address}",

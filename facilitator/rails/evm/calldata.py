@@ -1,6 +1,8 @@
-"""ABI encoding of the six calls and events that settling needs (EIP-3009, ERC-20, ERC-1271), without a contract object."""
+"""ABI encoding of the calls and events of a settlement (EIP-3009, ERC-20, ERC-1271, Multicall3), without a contract object."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from shared.x402.evm import EvmAuthorization, keccak256
 
@@ -8,11 +10,17 @@ AUTHORIZATION_USED = keccak256(b"AuthorizationUsed(address,bytes32)")
 AUTHORIZATION_CANCELED = keccak256(b"AuthorizationCanceled(address,bytes32)")
 TRANSFER = keccak256(b"Transfer(address,address,uint256)")
 
+MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
+"""Its address on every chain that has it."""
+MULTICALL3_HASH = bytes.fromhex("d5c15df687b16f2ff992fc8d767b4216323184a2bbc6ee2f9c398c318e770891")
+"""Keccak-256 of its code."""
+
 _SETTLE_VRS = bytes.fromhex("e3ee160e")
 _SETTLE_BYTES = bytes.fromhex("cf092995")
 _AUTHORIZATION_STATE = bytes.fromhex("e94a0102")
 _BALANCE_OF = bytes.fromhex("70a08231")
 _IS_VALID_SIGNATURE = bytes.fromhex("1626ba7e")
+_AGGREGATE3 = bytes.fromhex("82ad56cb")
 
 
 def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
@@ -30,6 +38,22 @@ def transfer_with_authorization(authorization: EvmAuthorization) -> bytes:
         v = signature[64]
         return _SETTLE_VRS + head + _uint(v if v >= 27 else v + 27) + signature[:64]
     return _SETTLE_BYTES + head + _uint(7 * 32) + _dynamic(signature)
+
+
+def aggregate3(target: str, calls: Sequence[bytes]) -> bytes:
+    """Multicall3's call that makes these calls of one contract, each of which may fail without the others."""
+    tuples = [_address(target) + _uint(True) + _uint(3 * 32) + _dynamic(call) for call in calls]
+    offsets, offset = [], len(calls) * 32
+    for one in tuples:
+        offsets.append(_uint(offset))
+        offset += len(one)
+    return _AGGREGATE3 + _uint(32) + _uint(len(calls)) + b"".join((*offsets, *tuples))
+
+
+def settlement(asset: str, authorizations: Sequence[EvmAuthorization]) -> tuple[str, bytes]:
+    """The contract and the call that settle these payments: the token itself for one payment, Multicall3 for more."""
+    calls = [transfer_with_authorization(one) for one in authorizations]
+    return (asset, calls[0]) if len(calls) == 1 else (MULTICALL3, aggregate3(asset, calls))
 
 
 def authorization_state(payer: str, nonce: bytes) -> bytes:

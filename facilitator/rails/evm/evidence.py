@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-from hexbytes import HexBytes
-from web3 import AsyncWeb3
-from web3.types import FilterParams, LogReceipt
 
 from facilitator.payment_id import PaymentId, parse
 from facilitator.rails.evm.calldata import AUTHORIZATION_CANCELED, AUTHORIZATION_USED, TRANSFER
-from facilitator.rails.evm.node import NODE_ERRORS, is_nonce_used
+from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, is_nonce_used, number_of
 from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
 from shared.x402.wire import Evidence
@@ -29,6 +25,14 @@ LOOKBACK_BLOCKS = 9_000
 """How far back evidence is looked for: five hours on Base. Many nodes refuse to search more than 10,000 blocks at once."""
 
 _FORM = re.compile(r"(0x[0-9a-f]{40}):0x([0-9a-f]{64})", re.ASCII)
+_USED, _CANCELED, _TRANSFER = ("0x" + topic.hex() for topic in (AUTHORIZATION_USED, AUTHORIZATION_CANCELED, TRANSFER))
+
+Log = dict[str, Any]
+"""As a node has it: ``address``, ``topics``, ``data`` and ``logIndex``, all in hex."""
+Use = tuple[str, str]
+"""Payer and nonce of an authorization, both 0x hex of 32 bytes."""
+Transfer = tuple[str, int]
+"""Recipient, in lower case, and value."""
 
 
 def parse_id(text: str, token: EvmToken) -> PaymentId | None:
@@ -39,8 +43,8 @@ def parse_id(text: str, token: EvmToken) -> PaymentId | None:
 class Authorizations:
     """Looks for authorizations of one token on the chain."""
 
-    def __init__(self, web3: AsyncWeb3[Any], token: EvmToken) -> None:
-        self._web3 = web3
+    def __init__(self, node: EvmNode, token: EvmToken) -> None:
+        self._node = node
         self._token = token
 
     async def evidence(self, payer: str, nonce: bytes) -> Evidence:
@@ -52,17 +56,18 @@ class Authorizations:
         return self._found("unknown", payer)
 
     async def _evidence(self, payer: str, nonce: bytes) -> Evidence:
-        block = await self._web3.eth.get_block("latest")
-        as_of, head = block["timestamp"], block["number"]
-        if not await is_nonce_used(self._web3, self._token, payer, nonce):
+        # One after the other: the state must not be older than the time that the answer speaks of.
+        block = await self._node.ask("eth_getBlockByNumber", "latest", False)
+        as_of, head = number_of(block["timestamp"]), number_of(block["number"])
+        if not await is_nonce_used(self._node, self._token, payer, nonce):
             return self._found("unused", payer, as_of=as_of)
         for use in await self._find_use(payer, nonce, since=max(0, head - LOOKBACK_BLOCKS)):
-            if bytes(use["topics"][0]) == AUTHORIZATION_CANCELED:
+            if use["topics"][0] == _CANCELED:
                 return self._found("void", payer, as_of=as_of)
-            receipt = await self._web3.eth.get_transaction_receipt(use["transactionHash"])
-            transfer = transfer_at(receipt["logs"], use["logIndex"] + 1, self._token.address, payer)
+            receipt = await self._node.ask("eth_getTransactionReceipt", use["transactionHash"])
+            transfer = transfers_in(receipt["logs"], self._token.address).get((_topic(payer), "0x" + nonce.hex()))
             if transfer is not None:
-                transaction = use["transactionHash"].to_0x_hex()
+                transaction = use["transactionHash"]
                 return self._found(
                     "settled", payer, as_of=as_of, transaction=transaction, pay_to=transfer[0], amount=str(transfer[1])
                 )
@@ -71,39 +76,36 @@ class Authorizations:
     def _found(self, status: str, payer: str, **shown: Any) -> Evidence:
         return Evidence(status=status, network=self._token.network, payer=payer, **shown)
 
-    async def _find_use(self, payer: str, nonce: bytes, *, since: int) -> Sequence[LogReceipt]:
-        events = [HexBytes(AUTHORIZATION_USED), HexBytes(AUTHORIZATION_CANCELED)]
-        search: FilterParams = {
-            "address": self._web3.to_checksum_address(self._token.address),
-            "topics": [events, HexBytes(_topic(payer)), HexBytes(nonce)],
-            "fromBlock": since,
+    async def _find_use(self, payer: str, nonce: bytes, *, since: int) -> Sequence[Log]:
+        search = {
+            "address": self._token.address,
+            "topics": [[_USED, _CANCELED], _topic(payer), "0x" + nonce.hex()],
+            "fromBlock": hex(since),
             "toBlock": "latest",
         }
-        return await self._web3.eth.get_logs(search)
+        found: list[Log] = await self._node.ask("eth_getLogs", search)
+        return found
 
 
-def proves_payment(logs: Sequence[LogReceipt], authorization: EvmAuthorization) -> bool:
-    """Whether a transaction's logs show the transfer of this very authorization."""
-    for entry in logs:
-        topics = [bytes(topic) for topic in entry["topics"]]
-        if topics == [AUTHORIZATION_USED, _topic(authorization.payer), authorization.nonce] and (
-            entry["address"].lower() == authorization.asset.lower()
-        ):
-            transfer = transfer_at(logs, entry["logIndex"] + 1, authorization.asset, authorization.payer)
-            return transfer == (authorization.pay_to.lower(), authorization.value)
-    return False
-
-
-def transfer_at(logs: Sequence[LogReceipt], index: int, asset: str, payer: str) -> tuple[str, int] | None:
-    """(recipient, value) of the token's Transfer from `payer` that is log `index` of its block, or None."""
-    for entry in logs:
-        if entry["address"].lower() != asset.lower():
+def transfers_in(logs: Iterable[Log], asset: str) -> dict[Use, Transfer]:
+    """The payments that a transaction made: of each authorization that it used, the transfer right after the use."""
+    ours = {number_of(one["logIndex"]): one for one in logs if one["address"].lower() == asset.lower()}
+    made: dict[Use, Transfer] = {}
+    for index, use in ours.items():
+        topics, after = use["topics"], ours.get(index + 1)
+        if len(topics) != 3 or topics[0] != _USED or after is None:
             continue
-        topics = [bytes(topic) for topic in entry["topics"]]
-        if entry["logIndex"] == index and len(topics) == 3 and topics[:2] == [TRANSFER, _topic(payer)]:
-            return "0x" + topics[2][12:].hex(), int.from_bytes(bytes(entry["data"]), "big")
-    return None
+        # An NFT's Transfer has a fourth topic.
+        if len(after["topics"]) == 3 and after["topics"][:2] == [_TRANSFER, topics[1]]:
+            made[topics[1], topics[2]] = "0x" + after["topics"][2][-40:].lower(), number_of(after["data"])
+    return made
 
 
-def _topic(address: str) -> bytes:
-    return bytes(12) + bytes.fromhex(address[2:])
+def proves_payment(made: dict[Use, Transfer], authorization: EvmAuthorization) -> bool:
+    """Whether the payments of a transaction include the transfer of this very authorization."""
+    use = _topic(authorization.payer), "0x" + authorization.nonce.hex()
+    return made.get(use) == (authorization.pay_to.lower(), authorization.value)
+
+
+def _topic(address: str) -> str:
+    return "0x" + address[2:].lower().rjust(64, "0")

@@ -6,13 +6,11 @@ import asyncio
 import logging
 import math
 import time
-from typing import Any
 
-from web3 import AsyncWeb3
-from web3.exceptions import Web3Exception
-
+from facilitator.rails.evm.node import EvmNode, number_of, value_of
 from facilitator.rails.evm.transaction import Bid, Quote
 from facilitator.settling import CannotSend
+from shared.json_rpc import Call
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +26,8 @@ class Prices:
         ceiling: the most wei that we offer for one unit of gas.
     """
 
-    def __init__(self, web3: AsyncWeb3[Any], ceiling: int) -> None:
-        self._web3 = web3
+    def __init__(self, node: EvmNode, ceiling: int) -> None:
+        self._node = node
         self._ceiling = ceiling
         self._request: asyncio.Task[None] | None = None
         self._quote = Quote(0, 0)
@@ -66,11 +64,11 @@ class Prices:
 
     async def _read(self) -> None:
         asked_at = time.monotonic()
-        block = await self._web3.eth.get_block("latest")
-        if "baseFeePerGas" not in block:
-            raise Web3Exception("the chain has no base fee")
-        tip = min(await self._web3.eth.max_priority_fee, _TIP_CEILING)
-        self._quote = Quote(int(block["baseFeePerGas"]), int(tip))
+        head, tip = await self._node.ask_all(
+            [Call("eth_getBlockByNumber", ("latest", False)), Call("eth_maxPriorityFeePerGas")]
+        )
+        base_fee = number_of(value_of(head)["baseFeePerGas"])
+        self._quote = Quote(base_fee, min(number_of(tip), _TIP_CEILING))
         self._asked_at = asked_at
         self._log_crossing()
 

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from eth_account import Account
+from eth_utils.address import to_checksum_address
 
 from facilitator import results
 from facilitator.node_failures import NodeFailures
-from facilitator.rails.evm.account import MaybeSent, SettlerAccount
+from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.balance import balance_monitor
-from facilitator.rails.evm.calldata import transfer_with_authorization
-from facilitator.rails.evm.evidence import Authorizations, parse_id, proves_payment
-from facilitator.rails.evm.node import NODE_ERRORS, connection, receipt
+from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
+from facilitator.rails.evm.evidence import Authorizations, parse_id, transfers_in
+from facilitator.rails.evm.finality import INCLUDED, Finality
+from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
+from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.losses import Losses
+from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, number_of
+from facilitator.rails.evm.outcomes import Outcomes
+from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.prices import Prices
+from facilitator.rails.evm.restart import restored
+from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import Simulator
 from facilitator.rails.evm.transaction import Sent
-from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key, require_ours
+from facilitator.rails.evm.watcher import Watcher
+from facilitator.settling import PaymentKey, Settling, payment_key, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import evm
-from shared.x402.evm import EvmAuthorization
+from shared.x402.evm import EvmAuthorization, keccak256
 from shared.x402.exact import SCHEME
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
@@ -47,25 +59,62 @@ class EvmRail:
         settler_key: 32 bytes, of the account that pays the gas.
         most_for_gas: wei that a unit of gas may cost.
         low_balance: wei of that account below which the log warns.
+        batch: payments in one transaction.
+        spacing_s: between two transactions.
+        finality: of facilitator/rails/evm/finality.py.
+        journal: file of what is under way; None: there is none.
     """
 
     def __init__(
-        self, token: EvmToken, rpc_url: str, settler_key: bytes, *, most_for_gas: int, low_balance: int
+        self,
+        token: EvmToken,
+        rpc_url: str,
+        settler_key: bytes,
+        *,
+        most_for_gas: int,
+        low_balance: int,
+        batch: int = MOST_IN_GROUP,
+        spacing_s: float = 0.1,
+        finality: str = INCLUDED,
+        journal: Path | None = None,
     ) -> None:
         self.token = token
-        settler = Account.from_key(settler_key)
-        self._web3 = connection(rpc_url)
-        self._simulator = Simulator(self._web3, token, settler.address)
-        self._authorizations = Authorizations(self._web3, token)
-        self._prices = Prices(self._web3, most_for_gas)
-        self._balance_monitor = balance_monitor(self._web3, settler.address, self._prices, low_balance)
-        self._account = SettlerAccount(
-            self._web3, settler, token.chain_id, prices=self._prices, balance_monitor=self._balance_monitor
+        self._node = EvmNode(rpc_url)
+        self._signer = Signer(settler_key, token.chain_id)
+        self._authorizations = Authorizations(self._node, token)
+        self._simulator = Simulator(self._node, token, self._signer.address)
+        self._prices = Prices(self._node, most_for_gas)
+        self._balance_monitor = balance_monitor(
+            self._node, to_checksum_address(self._signer.address), self._prices, low_balance
         )
+        self._outcomes = Outcomes(token.address, self._authorizations)
+        self._journal = Journal(journal, self._signer.address, token.chain_id) if journal else None
+        self._account = SettlerAccount(
+            *(self._node, self._signer),
+            prices=self._prices,
+            balance_monitor=self._balance_monitor,
+            journal=self._journal,
+            registered=lambda sent: self._watcher.watch(sent),
+        )
+        self._losses = Losses()
+        self._watcher = Watcher(
+            *(self._node, Finality.parse(finality)),
+            is_open=self._account.holds,
+            ended=self._ended,
+            sealed=self._sealed,
+        )
+        self._groups = Groups(
+            *(token.address, self._simulator, self._account),
+            most=batch,
+            spacing_s=spacing_s,
+            refuse=self._outcomes.refuse,
+            sent=self._watcher.look_soon,
+        )
+        self._outcomes.failed_inside = self._groups.failed_inside
+        self._outcomes.failed_together = self._groups.failed_together
         self._settling = Settling[PaymentKey]()
-        self._sent: dict[PaymentKey, Sent] = {}
-        self._watching: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
+        self._payments: dict[PaymentKey, Payment] = {}
+        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def network(self) -> str:
@@ -81,11 +130,12 @@ class EvmRail:
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
         """The account that sends settlements."""
-        return {"eip155:*": (self._account.address,)}
+        return {"eip155:*": (to_checksum_address(self._signer.address),)}
 
     @property
     def unavailable_reason(self) -> str:
-        return self._balance_monitor.unavailable_reason or self._prices.unavailable_reason
+        monitors = (self._balance_monitor, self._prices, self._losses)
+        return next((one.unavailable_reason for one in monitors if one.unavailable_reason), "")
 
     @property
     def balance(self) -> str:
@@ -94,25 +144,42 @@ class EvmRail:
 
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another chain, and what is in NODE_ERRORS."""
-        chain_id = await self._web3.eth.chain_id
+        chain_id = number_of(await self._node.ask("eth_chainId"))
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
-        await self._account.start()
+        if self._groups.most > 1 and keccak256(bytes_of(await self._node.ask("eth_getCode", MULTICALL3, "latest"))) != (
+            MULTICALL3_HASH
+        ):
+            log.warning("%s has no Multicall3: payments are settled one by one", self.network)
+            self._groups.most = 1
+        if self._journal is not None:
+            self._journal.open()
+        entries = self._journal.read() if self._journal is not None else ()
+        for sent in await self._account.start(lambda first: restored(entries, first, self.token, self._signer)):
+            self._watcher.watch(sent)
+            for payment in sent.members:
+                self._payments[payment.key] = payment
+                self._remember(payment)
         await self._balance_monitor.read()
-        self._watching = asyncio.create_task(self._watch())
+        loops = (self._watch(), self._watcher.run(), self._groups.check_forever(), self._groups.send_forever())
+        self._tasks = [asyncio.create_task(loop) for loop in loops]
+        self._watcher.look_soon()
 
     async def stop(self) -> None:
         await self._settling.finish()
-        # Not cancelled: when a waiting request is cancelled, web3 leaves a lock of all its providers locked.
-        self._stopping.set()
-        if self._watching is not None:
-            await self._watching
-        await self._web3.provider.disconnect()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._node.close()
+        if self._journal is not None:
+            self._journal.close()
 
     async def verify(self, call: FacilitatorCall) -> Verification:
         try:
             authorization = self._check(call)
-            await self._simulator.check(call.payment_requirements, authorization)
+            (verdict,) = await self._simulator.check([Payment(authorization)])
+            if verdict is not None:
+                raise verdict
         except PaymentRefused as refused:
             return results.invalid(refused.reason, _payer(call))
         except NODE_ERRORS as error:
@@ -124,7 +191,7 @@ class EvmRail:
             authorization = self._check(call)
         except PaymentRefused as refused:
             return results.failed(self.network, refused.reason, _payer(call))
-        return await self._settling.once(payment_key(authorization), lambda: self._settle(call, authorization))
+        return await self._settling.once(payment_key(authorization), lambda: self._settle(authorization))
 
     async def evidence(self, payment_id: str) -> Evidence | None:
         """What the chain says of one authorization; None when the id is not one of this token."""
@@ -142,78 +209,85 @@ class EvmRail:
             raise PaymentRefused("invalid_payment_requirements")
         return evm.check(offer, call.payment_payload.payload)
 
-    async def _settle(self, call: FacilitatorCall, authorization: EvmAuthorization) -> Settlement:
+    async def _settle(self, authorization: EvmAuthorization) -> Settlement:
         """Run one settlement. Never raises."""
         give_up_at = time.monotonic() + SETTLE_TIMEOUT_S
-        key = payment_key(authorization)
+        payment = self._payments.get(payment_key(authorization))
         try:
-            sent = self._sent.get(key)
-            if sent is not None and not await self._account.still_has(sent):
-                # It is in no block and cannot be sent again: another transaction took its number.
-                del self._sent[key]
-                sent = None
-            if sent is None:
-                ended = await self._send(call, authorization, give_up_at)
-                if isinstance(ended, Settlement):
-                    return ended
-                sent = ended
-                self._remember(key, sent)
-            found = await receipt(self._web3, sent, give_up_at=give_up_at)
-            if found is None:
-                await self._account.mend()
-                return self._unsettled(authorization)
-            self._account.confirm(sent)
-            self._sent.pop(key, None)
-            if found["status"] == 1 and proves_payment(found["logs"], authorization):
-                return results.succeeded(authorization, found["transactionHash"].to_0x_hex())
-            # Somebody else may have sent the same authorization first. Then the payer has paid all the same.
-            return await self._settled_before(authorization) or results.failed(
-                self.network, "invalid_transaction_state", authorization.payer
-            )
-        except CannotSend as why:
-            return self._unsettled(authorization, message=str(why))
+            payment = await self._resumed(payment) if payment else None
+            if payment is None:
+                payment = await self._submitted(authorization, give_up_at)
+            left_s = max(0.0, give_up_at - time.monotonic())
+            return await asyncio.wait_for(asyncio.shield(payment.ended), left_s)
         except NODE_ERRORS as error:
-            log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
-            return self._unsettled(authorization)
+            if not isinstance(error, TimeoutError):
+                log.warning("settling %s: %s", authorization.payment_id, type(error).__name__)
+        if payment is None:
+            return results.unsettled(authorization)
+        payment.is_withdrawn = True  # from here on it is not sent, unless it was
+        if payment.sent is None:
+            self._forget(payment)
+            return results.unsettled(authorization)
+        with contextlib.suppress(*NODE_ERRORS):
+            await self._account.mend()
+        if payment.ended.done():
+            return payment.ended.result()
+        return results.unsettled(authorization, payment.sent.hash if payment.sent else "")
 
-    async def _send(
-        self, call: FacilitatorCall, authorization: EvmAuthorization, give_up_at: float
-    ) -> Sent | Settlement:
-        """Send the transfer. The result is a Settlement when nothing was sent: settled before, or refused."""
+    async def _resumed(self, payment: Payment) -> Payment | None:
+        """The payment, which was presented before, if it was sent and may still get into a block. Raises NODE_ERRORS."""
+        if payment.sent is None or not await self._account.still_has(payment.sent):
+            return None  # if it was sent, another transaction took its number
+        payment.is_withdrawn = False
+        self._watcher.look_soon()
+        return payment
+
+    async def _submitted(self, authorization: EvmAuthorization, give_up_at: float) -> Payment:
+        """A payment that is to be sent. Raises NODE_ERRORS."""
+        if self._losses.unavailable_reason:
+            raise TimeoutError(self._losses.unavailable_reason)
         if not await self._account.caught_up(give_up_at=give_up_at):
             raise TimeoutError("what an earlier run sent is not in a block yet")
-        try:
-            gas = await self._simulator.check(call.payment_requirements, authorization)
-        except PaymentRefused as refused:
-            return await self._settled_before(authorization) or results.failed(
-                self.network, refused.reason, authorization.payer
-            )
-        try:
-            return await self._account.send(
-                self.token.address,
-                transfer_with_authorization(authorization),
-                gas,
-                valid_before=authorization.valid_before,
-                give_up_at=give_up_at,
-            )
-        except MaybeSent as maybe:
-            return maybe.sent
+        payment = Payment(authorization)
+        self._payments[payment.key] = payment
+        self._remember(payment)
+        self._groups.submit(payment)
+        return payment
 
-    def _remember(self, key: PaymentKey, sent: Sent) -> None:
-        """Keep the transaction until its receipt was seen. Of too many, the older half of those that are over is dropped."""
-        self._sent[key] = sent
-        if len(self._sent) > MOST_REMEMBERED:
-            over = [k for k, old in self._sent.items() if k not in self._settling and not self._account.holds(old)]
-            for old_key in over[: MOST_REMEMBERED // 2]:
-                del self._sent[old_key]
+    def _ended(self, sent: Sent, receipt: dict[str, Any] | None) -> None:
+        """The watcher has seen the end of a transaction."""
+        if receipt is None:
+            self._losses.compare(sent, {})
+            self._outcomes.lost(sent)
+        else:
+            self._outcomes.included(sent, receipt)
+
+    def _sealed(self, sent: Sent, receipt: dict[str, Any]) -> None:
+        """It is in a block of the chain. Until then it was held ready to be sent again."""
+        self._account.confirm(sent)
+        self._losses.compare(sent, transfers_in(receipt["logs"], self.token.address))
+
+    def _remember(self, payment: Payment) -> None:
+        """Keep the payment until it has ended. Of too many, the older half of those that are over is dropped."""
+        payment.ended.add_done_callback(lambda _: self._forget(payment))
+        if len(self._payments) > MOST_REMEMBERED:
+            over = (
+                one
+                for key, one in self._payments.items()
+                if key not in self._settling and not (one.sent and self._account.holds(one.sent))
+            )
+            for old in list(itertools.islice(over, MOST_REMEMBERED // 2)):
+                self._forget(old)
+
+    def _forget(self, payment: Payment) -> None:
+        if self._payments.get(payment.key) is payment:
+            del self._payments[payment.key]
 
     async def _watch(self) -> None:
         """Mend transactions that get into no block, and read the balance, whether or not somebody waits."""
         failures = NodeFailures(self.network, NODE_ERRORS)
         while True:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), WATCH_EVERY_S)
-                return
+            await asyncio.sleep(WATCH_EVERY_S)
             with failures.swallowed():
                 if self._account.is_overdue:
                     await self._account.mend()
@@ -221,15 +295,6 @@ class EvmRail:
                     self._balance_monitor.read_soon()
                 if self._balance_monitor.is_due:
                     await self._balance_monitor.read()
-
-    async def _settled_before(self, authorization: EvmAuthorization) -> Settlement | None:
-        """The earlier settlement of this very payment, or None. Raises TimeoutError when the chain shows neither."""
-        evidence = await self._authorizations.evidence(authorization.payer, authorization.nonce)
-        return results.settled_before(authorization, evidence)
-
-    def _unsettled(self, authorization: EvmAuthorization, *, message: str | None = None) -> Settlement:
-        sent = self._sent.get(payment_key(authorization))
-        return results.unsettled(authorization, sent.newest.hash.to_0x_hex() if sent else "", message=message)
 
 
 def _payer(call: FacilitatorCall) -> str | None:

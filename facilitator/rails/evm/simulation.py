@@ -1,89 +1,130 @@
-"""Asks the node whether a transfer would execute, before anything is sent."""
+"""Asks the node whether payments would execute, before anything is sent. All that wait are checked with one request."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from hexbytes import HexBytes
-from web3 import AsyncWeb3
-from web3.exceptions import ContractLogicError
-from web3.types import TxParams, Wei
-
 from facilitator.rails.evm.calldata import (
+    authorization_state,
     balance_of,
     is_valid_signature,
     transfer_with_authorization,
 )
-from facilitator.rails.evm.node import is_nonce_used, read_contract
+from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, view
+from facilitator.rails.evm.payment import Payment
+from shared.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest
+from shared.x402.exact import exact_offer
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import Offer
 
+TRANSFER_GAS = 150_000
+"""What a transfer from an account may take, alone. It takes about 69,000 to 86,000."""
 MAX_GAS = 400_000
-"""A transfer from an account takes about 75,000, from a common contract wallet up to 150,000."""
+"""What a transfer from a contract wallet may take. The common ones take up to 150,000."""
+GAS_MARGIN = 1.25
+"""Between estimate and execution a token balance may become zero or stop being zero. That changes the gas by up to 20,000 of
+about 75,000."""
+NEAR_EXPIRY_S = 12
+"""A payment that expires sooner would make a group expire that waits for its block."""
 
 _ERC1271_MAGIC = bytes.fromhex("1626ba7e")
 _FAILED = "invalid_exact_evm_transaction_simulation_failed"
 
+Verdict = Exception | None
+"""PaymentRefused, what is in NODE_ERRORS when nobody knows, or None for a payment that would settle now."""
+
 
 class Simulator:
-    """Simulates payments. Every method raises what is in NODE_ERRORS.
+    """Simulates payments.
 
     Args:
-        sender: the account that will send the transfer.
+        sender: the account that will send the transfers.
     """
 
-    def __init__(self, web3: AsyncWeb3[Any], token: EvmToken, sender: str) -> None:
-        self._web3 = web3
+    def __init__(self, node: EvmNode, token: EvmToken, sender: str) -> None:
+        self._node = node
         self._token = token
-        self._address = web3.to_checksum_address(token.address)
-        self._sender = web3.to_checksum_address(sender)
+        self._sender = sender
 
-    async def check(self, offer: Offer, authorization: EvmAuthorization) -> int:
-        """The gas of the transfer, after the time window, the signature and the simulation were checked.
+    async def check(self, payments: Sequence[Payment]) -> list[Verdict]:
+        """Check time windows, signatures and effects. Sets `gas` and `is_alone` of payments that would settle. Never raises."""
+        verdicts: list[Verdict] = []
+        now = int(time.time())
+        refusals = [one.authorization.window_refusal(now) for one in payments]
+        try:
+            asked = [one for one, refusal in zip(payments, refusals, strict=True) if refusal is None]
+            answers = await self._node.ask_all([call for one in asked for call in self._questions(one.authorization)])
+        except NODE_ERRORS as error:
+            return [error if refusal is None else PaymentRefused(refusal) for refusal in refusals]
+        pairs = iter(zip(answers[::2], answers[1::2], strict=True))
+        for payment, refusal in zip(payments, refusals, strict=True):
+            try:
+                if refusal is not None:
+                    raise PaymentRefused(refusal)
+                await self._judge(payment, *next(pairs), now)
+            except (PaymentRefused, *NODE_ERRORS) as error:
+                verdicts.append(error)
+            else:
+                verdicts.append(None)
+        return verdicts
 
-        Raises:
-            PaymentRefused: the payment would not settle now.
-        """
-        if reason := authorization.window_refusal(int(time.time())):
-            raise PaymentRefused(reason)
+    def _questions(self, authorization: EvmAuthorization) -> tuple[Call, Call]:
+        """The payer's code, and what the transfer or the wallet's own check of its signature would give."""
+        code = Call("eth_getCode", (authorization.payer, "latest"))
+        if authorization.signature_checked:
+            return code, Call("eth_call", (self._transfer(authorization, TRANSFER_GAS), "latest"))
+        offer = exact_offer(
+            *(self._token.network, self._token.address, authorization.amount, authorization.pay_to),
+            name=self._token.name,
+            version=self._token.version,
+        )
+        data = is_valid_signature(authorization_digest(offer, authorization), authorization.signature)
+        asked = {"to": authorization.payer, "data": "0x" + data.hex(), "gas": hex(MAX_GAS)}
+        return code, Call("eth_call", (asked, "latest"))
+
+    async def _judge(self, payment: Payment, code: Any, called: Any, now: int) -> None:
+        """Raises PaymentRefused, and what is in NODE_ERRORS."""
+        authorization, has_code = payment.authorization, bool(bytes_of(code))
+        failed = is_failure(called)
         if not authorization.signature_checked:
-            digest = authorization_digest(offer, authorization)
-            await self._check_wallet(authorization.payer, digest, authorization.signature)
-        call: TxParams = {
-            "from": self._sender,
-            "to": self._address,
-            "data": HexBytes(transfer_with_authorization(authorization)),
-            "value": Wei(0),
-        }
-        try:
-            gas = await self._web3.eth.estimate_gas(call)
-        except ContractLogicError:
-            raise PaymentRefused(await self._reason(authorization)) from None
-        if gas > MAX_GAS:
-            # A contract wallet checks its own signature, and may use as much of our gas as it likes.
-            raise PaymentRefused(_FAILED)
-        return gas
+            if not has_code:
+                raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
+            if failed or bytes_of(called)[:4] != _ERC1271_MAGIC:
+                raise PaymentRefused("invalid_exact_evm_payload_signature")
+        if has_code:
+            # The token asks this code about the signature, and it may take as much gas as it is given.
+            payment.gas = await self._estimate(authorization)
+            payment.is_alone = True
+            return
+        if failed:
+            raise PaymentRefused(await self._reason(authorization))
+        payment.gas = TRANSFER_GAS
+        payment.is_alone = payment.is_alone or authorization.valid_before < now + NEAR_EXPIRY_S
 
-    async def _check_wallet(self, payer: str, digest: bytes, signature: bytes) -> None:
-        """Ask a contract wallet about its signature (ERC-1271), as the token does. Raises PaymentRefused."""
-        address = self._web3.to_checksum_address(payer)
-        if not await self._web3.eth.get_code(address):
-            raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
+    async def _estimate(self, authorization: EvmAuthorization) -> int:
         try:
-            answer = await self._web3.eth.call(
-                {"to": address, "data": HexBytes(is_valid_signature(digest, signature)), "gas": MAX_GAS}
-            )
-        except ContractLogicError:
-            answer = HexBytes(b"")
-        if bytes(answer[:4]) != _ERC1271_MAGIC:
-            raise PaymentRefused("invalid_exact_evm_payload_signature")
+            gas = number_of(await self._node.ask("eth_estimateGas", self._transfer(authorization, MAX_GAS)))
+        except NODE_ERRORS as error:
+            if not is_failure(error):
+                raise
+            raise PaymentRefused(await self._reason(authorization)) from None
+        return int(gas * GAS_MARGIN)
 
     async def _reason(self, authorization: EvmAuthorization) -> str:
         """Why the transfer reverts, by the chain's state: the text of a revert differs between nodes, or is missing."""
-        if await is_nonce_used(self._web3, self._token, authorization.payer, authorization.nonce):
+        used, balance = await self._node.ask_all(
+            [
+                view(self._token.address, authorization_state(authorization.payer, authorization.nonce)),
+                view(self._token.address, balance_of(authorization.payer)),
+            ]
+        )
+        if any(bytes_of(used)):
             return "invalid_exact_evm_nonce_already_used"
-        balance = await read_contract(self._web3, self._token.address, balance_of(authorization.payer))
-        return "insufficient_funds" if int.from_bytes(balance, "big") < authorization.value else _FAILED
+        return "insufficient_funds" if int.from_bytes(bytes_of(balance), "big") < authorization.value else _FAILED
+
+    def _transfer(self, authorization: EvmAuthorization, gas: int) -> dict[str, str]:
+        data = transfer_with_authorization(authorization)
+        return {"from": self._sender, "to": self._token.address, "data": "0x" + data.hex(), "gas": hex(gas)}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from hexbytes import HexBytes
+from shared.x402.evm import keccak256
+
+if TYPE_CHECKING:
+    from facilitator.rails.evm.payment import Payment
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,14 @@ class Form:
     """One signature of a transaction. A transaction that is replaced for a higher fee has several forms."""
 
     bid: Bid
-    raw: HexBytes
-    hash: HexBytes
+    raw: bytes
+    hash: str
     signed_at: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of(cls, bid: Bid, raw: bytes) -> Form:
+        """A form, with the name that its transaction has on the chain."""
+        return cls(bid, raw, "0x" + keccak256(raw).hex())
 
     @property
     def age_s(self) -> float:
@@ -65,6 +74,7 @@ class Sent:
     Attributes:
         valid_before: Unix seconds from which the call can only fail; 0 when it never expires.
         offered: the bid of the form that the node is known to have.
+        members: the payments that it makes, in the order of its calls; none for a cancellation.
         forms: every form that a node may have, oldest first. Each of them may get into a block.
     """
 
@@ -74,6 +84,7 @@ class Sent:
     gas: int
     valid_before: int
     offered: Bid
+    members: tuple[Payment, ...] = ()
     forms: list[Form] = field(default_factory=list)
 
     @property
@@ -85,6 +96,11 @@ class Sent:
     def cost(self) -> int:
         """The most wei that it may cost."""
         return self.gas * self.newest.bid.max_fee
+
+    @property
+    def hash(self) -> str:
+        """That of the newest form."""
+        return self.newest.hash
 
     @property
     def is_expired(self) -> bool:

@@ -58,6 +58,12 @@ PAID = System("ours_paid", "ours, paid", ("worker", "api"))
 SHOPS = (SDK, PAID)
 """Sections 3 and 4: HTTP with a payment."""
 
+OUR_FACILITATOR = System("ours_facilitator", "ours, in groups", ("api",))
+ONE_BY_ONE = System("ours_facilitator", "ours, one by one", ("api",))
+SDK_FACILITATOR = System("sdk_facilitator", "official SDK's facilitator", ("api",), (*_FASTAPI, "x402", "web3"))
+SETTLERS = (SDK_FACILITATOR, ONE_BY_ONE, OUR_FACILITATOR)
+"""Section 10: our shop with real settlements, by each of these on a node of its own."""
+
 FASTAPI_WEB3 = System("fastapi_web3", "FastAPI + AsyncWeb3, inline", ("api",), (*_FASTAPI, "web3"))
 READERS = (FASTAPI_WEB3, UNPAID)
 """Section 8: HTTP that reads a chain."""

@@ -1,0 +1,274 @@
+"""Payments that are settled by one transaction: each is answered by its own logs, and none can spoil it for the others."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from facilitator.rails.evm import groups, outcomes
+from facilitator.rails.evm.calldata import MULTICALL3
+from shared.settings import Settings
+from tests.facilitator.bench import Bench, FaultyNode, Payer, an_address, payment_id
+from tests.facilitator.conftest import Build, running
+
+pytestmark = pytest.mark.anyio
+
+ELSEWHERE = "0x" + "66" * 20
+BURNS_ALL = "0xfe"
+OPEN = {"settlement_pending", "unexpected_settle_error"}
+
+
+@pytest.fixture
+async def facilitator(build: Build, settings: Settings, node: FaultyNode) -> AsyncIterator[httpx.AsyncClient]:
+    """It knows the chain through the node that fails on demand."""
+    through = dataclasses.replace(settings.evm, rpc_url=node.url)
+    async with running(build(dataclasses.replace(settings, evm=through))) as client:
+        yield client
+
+
+@pytest.fixture
+def sets_code(bench: Bench) -> None:
+    """Only anvil gives accounts code by decree."""
+    if "anvil" not in bench.rpc("web3_clientVersion"):
+        pytest.skip("only anvil sets code")
+
+
+@pytest.fixture(scope="module")
+def payers(bench: Bench) -> list[Payer]:
+    return [bench.payer() for _ in range(6)]
+
+
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    answer = await facilitator.post("/settle", json=call)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def settle_together(
+    facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    bench: Bench,
+    calls: list[Any],
+    *,
+    before: Callable[[], object] = lambda: None,
+) -> list[Any]:
+    """Settle all in one group: they become ready while the transaction of another payment is being sent.
+
+    Args:
+        before: is called when all were checked, before their transaction is sent.
+    """
+    node.seen.clear()
+    sends = 0
+
+    def hold_the_first(_: Any) -> None:
+        nonlocal sends
+        sends += 1
+        give_up_at = time.monotonic() + 10
+        while sends == 1 and node.seen.count("eth_getCode") <= len(calls) and time.monotonic() < give_up_at:
+            time.sleep(0.01)
+        if sends == 2:
+            before()
+
+    node.faults["eth_sendRawTransaction"] = hold_the_first
+    first = asyncio.create_task(settle(facilitator, bench.payer().call(ELSEWHERE)))
+    await until(lambda: "eth_sendRawTransaction" in node.seen)
+    settlements = await asyncio.gather(*(settle(facilitator, call) for call in calls))
+    assert (await first)["success"]
+    node.faults.pop("eth_sendRawTransaction")
+    return settlements
+
+
+async def until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline, "it does not become true"
+        await asyncio.sleep(0.01)
+
+
+def to_of(bench: Bench, transaction: str) -> str:
+    to: str = bench.rpc("eth_getTransactionByHash", transaction)["to"]
+    return to.lower()
+
+
+async def test_one_transaction_settles_all(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """Each hears of the same transaction, has its own transfer in it, and its evidence; a lone payment goes to the token."""
+    calls = [payer.call(pay_to) for payer in payers]
+
+    settlements = await settle_together(facilitator, node, bench, calls)
+    lone = await settle(facilitator, payers[0].call(pay_to))
+
+    (transaction,) = {one["transaction"] for one in settlements}
+    assert all(one["success"] for one in settlements)
+    assert [one["payer"] for one in settlements] == [payer.address for payer in payers]
+    assert bench.transfers(pay_to) == [transaction] * len(calls) + [lone["transaction"]]
+    assert to_of(bench, transaction) == MULTICALL3.lower()
+    assert to_of(bench, lone["transaction"]) == bench.sandbox.usdc.lower()
+    assert [await settle(facilitator, call) for call in calls] == settlements
+    for call in calls:
+        shown = (await facilitator.get(f"/settlements/{payment_id(call)}")).json()
+        assert (shown["status"], shown["transaction"], shown["payTo"]) == ("settled", transaction, pay_to)
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["no Multicall3", "COINSLOT_EVM_BATCH=1"])
+async def test_one_by_one(
+    build: Build, settings: Settings, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str, is_there: bool
+) -> None:
+    """Without the contract, or told so, each payment has a transaction of its own."""
+    if not is_there:
+        node.edits["eth_getCode"] = lambda _: "0x"
+    evm = dataclasses.replace(settings.evm, rpc_url=node.url, batch=1 if is_there else 50)
+    async with running(build(dataclasses.replace(settings, evm=evm))) as facilitator:
+        settlements = await settle_together(facilitator, node, bench, [one.call(pay_to) for one in payers])
+
+    assert all(one["success"] for one in settlements)
+    assert len({one["transaction"] for one in settlements}) == len(payers)
+
+
+async def test_a_node_that_takes_one_call_at_a_time(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """It refuses requests of several calls: each call then has a request of its own."""
+    node.takes_batches = False
+
+    settlements = await settle_together(facilitator, node, bench, [payer.call(pay_to) for payer in payers])
+
+    assert all(one["success"] for one in settlements)
+    assert len({one["transaction"] for one in settlements}) == 1
+
+
+async def mixed(facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, good: list[Payer]) -> list[str]:
+    """Settle a group of good payments, one whose payer is left without money, and two of one nonce; list what is untrue."""
+    poor, twice = bench.payer(funds=1_000), good[0]
+    pay_to, nonce = an_address(), "0x" + secrets.token_hex(32)
+    calls = [
+        *(payer.call(pay_to) for payer in good),
+        *(poor.call(pay_to) for _ in range(2)),
+        *(twice.call(pay_to, price=price, nonce=nonce) for price in ("0.003", "0.004")),
+    ]
+
+    settlements = await settle_together(facilitator, node, bench, calls)
+
+    told = sum(int(one["amount"]) for one in settlements if one["success"])
+    wrong = [] if told == bench.balance(pay_to) else [f"told of {told}, paid {bench.balance(pay_to)}"]
+    if [one["success"] for one in settlements] != [*(True for _ in good), True, False, True, False]:
+        wrong.append("the wrong payments are told of success")
+    wrong += [one["errorReason"] for one in settlements if not one["success"] and one["errorReason"] in OPEN]
+    return wrong
+
+
+async def test_an_inner_failure_is_its_payments_alone(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer]
+) -> None:
+    """In one transaction with status 1: whose call failed is refused, whoever's money moved is told so, to the unit."""
+    assert await mixed(facilitator, node, bench, payers) == []
+
+
+PLANTED: dict[str, tuple[str, Any]] = {
+    "the transaction's status is the result": ("proves_payment", lambda made, authorization: True),
+    "a log of another payment counts": (
+        "proves_payment",
+        lambda made, authorization: authorization.pay_to.lower() in [to for to, _ in made.values()],
+    ),
+    "a payer's other log counts": (
+        "proves_payment",
+        lambda made, one: any(int(use[0], 16) == int(one.payer, 16) for use in made),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+async def test_a_planted_bug_is_found(
+    facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    bench: Bench,
+    payers: list[Payer],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    """The test before this one notices when a payment is answered by anything but its own logs."""
+    monkeypatch.setattr(outcomes, *PLANTED[name])
+
+    assert await mixed(facilitator, node, bench, payers) != []
+
+
+async def test_a_lost_inner_failure_is_found(
+    facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    bench: Bench,
+    payers: list[Payer],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: what failed inside is not taken up again. Its caller hears nothing, and the test notices."""
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 1.5)
+    monkeypatch.setattr(groups.Groups, "_again", lambda self, payment: None)
+
+    assert await mixed(facilitator, node, bench, payers) != []
+
+
+async def test_a_payer_with_code_burns_his_own_gas(
+    sets_code: None, facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """Given an account that got code after it was checked (EIP-7702), which burns the group's gas, then all others are paid."""
+    griefer = bench.payer()
+    calls = [griefer.call(pay_to), *(payer.call(pay_to) for payer in payers)]
+
+    settlements = await settle_together(
+        facilitator, node, bench, calls, before=lambda: bench.rpc("anvil_setCode", griefer.address, BURNS_ALL)
+    )
+
+    assert [one["success"] for one in settlements] == [False, *(True for _ in payers)]
+    assert settlements[0]["errorReason"] not in OPEN
+    assert bench.balance(pay_to) == 1_000 * len(payers)
+
+
+async def test_a_payer_with_code_is_in_no_group(
+    sets_code: None, facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """Whatever his code does, he is alone: here it is found out before anything is sent for him."""
+    griefer = bench.payer()
+    bench.rpc("anvil_setCode", griefer.address, BURNS_ALL)
+    calls = [griefer.call(pay_to), *(payer.call(pay_to) for payer in payers)]
+
+    settlements = await settle_together(facilitator, node, bench, calls)
+
+    assert [one["success"] for one in settlements] == [False, *(True for _ in payers)]
+    assert len({one["transaction"] for one in settlements[1:]}) == 1
+    assert node.seen.count("eth_sendRawTransaction") == 2
+
+
+async def test_what_expires_soon_is_in_no_group(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """A group is cancelled only when its last member has expired, so one that expires much earlier goes alone."""
+    soon = payers[0].call(pay_to, validBefore=str(int(time.time()) + 10))
+    calls = [soon, *(payer.call(pay_to) for payer in payers)]
+
+    settlements = await settle_together(facilitator, node, bench, calls)
+
+    assert all(one["success"] for one in settlements)
+    assert to_of(bench, settlements[0]["transaction"]) == bench.sandbox.usdc.lower()
+    assert len({one["transaction"] for one in settlements[1:]}) == 1
+
+
+async def test_a_receipt_that_lies_of_its_status(
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+) -> None:
+    """A status of 0 above logs that show the payments is no failure, and a status of 1 without them is no success."""
+    node.edits["eth_getTransactionReceipt"] = lambda receipt: receipt and {**receipt, "status": "0x0"}
+    paid = await settle_together(facilitator, node, bench, [payer.call(pay_to) for payer in payers])
+    node.edits["eth_getTransactionReceipt"] = lambda receipt: receipt and {**receipt, "status": "0x1", "logs": []}
+    node.faults["eth_getLogs"] = "empty"
+
+    unknown = await settle(facilitator, payers[0].call(pay_to))
+
+    assert all(one["success"] for one in paid)
+    assert (unknown["success"], unknown["errorReason"] in OPEN) == (False, True)

@@ -1,0 +1,103 @@
+"""The journal says after a crash what was sent, whatever the crash did to its last line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from facilitator.rails.evm import calldata, journal
+from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.payment import Payment
+from facilitator.rails.evm.restart import restored
+from facilitator.rails.evm.signing import Signer
+from facilitator.rails.evm.transaction import Bid, Form, Sent
+from facilitator.settling import CannotSend
+from shared.money import Price
+from shared.x402 import evm
+from tests.facilitator.bench import TOKEN, Payer, an_address
+
+pytestmark = pytest.mark.anyio
+
+SIGNER = Signer(b"\7" * 32, TOKEN.chain_id)
+
+
+def signed(sent: Sent, bid: Bid) -> Form:
+    return Form.of(bid, SIGNER.sign(number=sent.number, to=sent.to, data=sent.data, gas=sent.gas, bid=bid))
+
+
+def transaction(number: int, members: int) -> Sent:
+    """A transaction of that many payments."""
+    offer = evm.offers(TOKEN, Price.of("0.001"), an_address())[0]
+    payloads = [Payer().call(offer.pay_to)["paymentPayload"]["payload"] for _ in range(members)]
+    authorizations = [evm.check(offer, payload) for payload in payloads]
+    to, data = calldata.settlement(TOKEN.address, authorizations)
+    valid_before = max(one.valid_before for one in authorizations)
+    sent = Sent(number, to, data, 150_000, valid_before, offered=Bid(5, 1))
+    sent.members = tuple(Payment(one) for one in authorizations)
+    sent.forms.append(signed(sent, Bid(5, 1)))
+    return sent
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal"
+
+
+@pytest.fixture
+def written(path: Path) -> Journal:
+    found = Journal(path, SIGNER.address, TOKEN.chain_id)
+    found.open()
+    return found
+
+
+async def test_what_was_written_is_restored(written: Journal, path: Path) -> None:
+    """A lone payment, a group with two forms, and behind them half a line."""
+    lone, group = transaction(3, 1), transaction(4, 3)
+    for sent in (lone, group):
+        await written.note(sent, [])
+    group.forms.append(signed(group, Bid(9, 2)))
+    await written.note(group, [])
+    with path.open("ab") as file:
+        file.write(b'{"account":"0x')
+    later = transaction(5, 1)
+    await written.note(later, [])
+
+    found = restored(written.read(), 4, TOKEN, SIGNER)
+
+    assert [sent.number for sent in found] == [4, 5]
+    assert [[form.hash for form in sent.forms] for sent in found] == [
+        [form.hash for form in sent.forms] for sent in (group, later)
+    ]
+    assert [one.authorization for one in found[0].members] == [one.authorization for one in group.members]
+    assert (found[0].valid_before, found[0].offered) == (group.valid_before, Bid(9, 2))
+    assert all(one.sent is found[0] for one in found[0].members)
+
+
+async def test_another_accounts_are_left_out(written: Journal, path: Path) -> None:
+    """A key or a network that was changed has nothing to do with what the file holds."""
+    await written.note(transaction(1, 1), [])
+
+    assert list(Journal(path, an_address(), TOKEN.chain_id).read()) == []
+    assert list(Journal(path, SIGNER.address, 1).read()) == []
+
+
+async def test_it_stays_small(written: Journal, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long one only what is open remains."""
+    monkeypatch.setattr(journal, "MOST_BYTES", 10_000)
+    for number in range(40):
+        await written.note(transaction(number, 1), [transaction(1_000, 1)])
+
+    assert path.stat().st_size < 15_000  # noqa: ASYNC240
+    assert {1_000, 39} <= {entry.number for entry in written.read()}
+
+
+async def test_without_room_nothing_is_sent(written: Journal) -> None:
+    """A line that cannot be written is no journal: the transaction must not go out."""
+    written.close()
+    full = Journal(Path("/dev/full"), SIGNER.address, TOKEN.chain_id)
+    full.open()
+
+    with pytest.raises(CannotSend, match="/dev/full cannot be written"):
+        await full.note(transaction(1, 1), [])
+    full.close()
