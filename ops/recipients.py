@@ -1,4 +1,5 @@
-"""Whether recipients can receive payments: a trust line on Stellar and the XRP Ledger, a token account on Solana."""
+"""Whether recipients can receive payments: a trust line on Stellar and the XRP Ledger, a token account on Solana, and on EVM
+networks no entry in the token's blacklist."""
 
 from __future__ import annotations
 
@@ -7,7 +8,13 @@ import struct
 
 from shared.json_rpc import JsonRpc, RpcError
 from shared.node_connections import NodeFailed
-from shared.rail_settings import RailSettings, SolanaRailSettings, StellarRailSettings, XrplRailSettings
+from shared.rail_settings import (
+    EvmRailSettings,
+    RailSettings,
+    SolanaRailSettings,
+    StellarRailSettings,
+    XrplRailSettings,
+)
 from shared.settings import PREFIX
 from shared.x402 import stellar_address
 from shared.x402.networks import SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
@@ -25,7 +32,7 @@ class NotChecked(Exception):
 
 
 def missing(name: str, rail: RailSettings) -> list[str] | None:
-    """What the recipient lacks, as sentences; None on a network where any address can receive.
+    """What the recipient lacks, as sentences; None on a network that we do not know.
 
     Args:
         name: of the rail in the settings.
@@ -33,12 +40,16 @@ def missing(name: str, rail: RailSettings) -> list[str] | None:
     Raises:
         NotChecked: no node can be asked, or it does not tell.
     """
-    if not isinstance(rail, SolanaRailSettings | StellarRailSettings | XrplRailSettings):
+    if not isinstance(rail, EvmRailSettings | SolanaRailSettings | StellarRailSettings | XrplRailSettings):
         return None
     variable = f"{PREFIX}{name.upper()}_RPC_URL"
     if not rail.rpc_url:
         raise NotChecked(f"{variable} names no node to ask")
     match rail:
+        case EvmRailSettings():
+            from ops import token_contract  # web3 takes a second to load
+
+            lacks = token_contract.lacks(rail, timeout_s=TIMEOUT_S)
         case XrplRailSettings():
             lacks = _trust_lines(rail)
         case SolanaRailSettings():

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from compose.sandbox import scenes
 from shared.json_rpc import JsonRpc
 from shared.sandbox_place import ENVIRONMENT
 from shared.x402.networks import STELLAR_USDC
@@ -42,7 +43,7 @@ def test_a_service_that_is_well(service: Any) -> None:
     assert ("ok", "appendfsync always") in findings["ledger"]
     assert ("ok", "maxmemory-policy noeviction") in findings["queue"]
     assert {about for about in findings if about.startswith("workers of")} >= {"workers of micro", "workers of render"}
-    for rail in ("rail solana", "rail stellar", "rail xrpl"):
+    for rail in ("rail evm", "rail solana", "rail stellar", "rail xrpl"):
         assert ("ok", "the recipient can receive its tokens") in findings[rail]
     assert any("the settling account has" in said for _, said in findings["rail evm"])
 
@@ -103,6 +104,12 @@ def test_a_stellar_recipient_needs_a_trust_line(service: Any) -> None:
     assert of_stellar(service, COINSLOT_STELLAR_PAY_TO=USDC_CONTRACT) == [
         ("ok", "the recipient can receive its tokens")
     ]
+
+
+def test_an_evm_recipient_may_be_on_the_tokens_blacklist(service: Any) -> None:
+    """Then every payment to it fails. The contract says so."""
+    _, findings = doctor(service, COINSLOT_EVM_PAY_TO=scenes.BLACKLISTED)
+    assert ("fail", f"{scenes.BLACKLISTED} is on the token's blacklist: it receives nothing") in findings["rail evm"]
 
 
 def test_what_is_not_checked_is_said(service: Any) -> None:
