@@ -1,8 +1,9 @@
 """prompt-injection-scan: attacks that are a medium risk or more, and harmless texts that are not.
 
-The open cases are the tables of the unit tests, which also train the model. Those set aside were written for this file: no rule,
-no weight and no threshold has seen them. Leave it so: a case that is missed is a reason for other texts in
-compose/injection/families.py, never for its own.
+The open cases are the tables of the unit tests, which also train the model. Those set aside are in no training data, and no
+threshold was chosen with them. But the last texts of compose/injection/families.py were written after them, by the same author,
+and some resemble them: short hijacks, extraction, planted texts and code flatter the model. A case that is missed is a reason
+for other texts there, never for its own.
 """
 
 # ruff: noqa: E501
