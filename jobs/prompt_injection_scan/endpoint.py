@@ -1,6 +1,6 @@
 """prompt-injection-scan: finds places where a text that should be data gives orders to a language model.
 
-The rules are in rules/, the score in scoring.py. What the answer covers:
+The rules are in rules/, the statistical layer in model.py, the score in scoring.py. What the answer covers:
 
 - The text is checked as it is, and in every form that undoes a disguise: compatibility forms, without invisible characters,
   look-alikes and digits as letters, separated letters joined, misspelt known words corrected, decoded runs of Base64, Base32,
@@ -8,7 +8,8 @@ The rules are in rules/, the score in scoring.py. What the answer covers:
   are always code points of the original text.
 - Words about attacks are distinguished from attacks. A quoted example, a report and program code are low. A prohibition ("never
   reveal your system prompt") is not a finding. Quotation marks alone change nothing.
-- Rules find known attacks. A request that is unwelcome only in its context (a poem from a shop's assistant), and a threat
+- Rules find known attacks exactly. A linear model (model.py) finds what is worded differently, by windows of three sentences.
+  A request that is unwelcome only in its context (a poem from a shop's assistant), and a threat
   without an instruction, are not findings. `none` does not mean harmless.
 """
 
@@ -42,7 +43,8 @@ class Finding(msgspec.Struct, frozen=True, rename="camel"):
     """One place of the text.
 
     `start`, `end`: code points of `text`. `excerpt`: the text there, at most 200 characters, with invisible characters as
-    escapes. `auditHint`: what to do about it; null below high.
+    escapes. `auditHint`: what to do about it; null below high. `confidence`: how sure the statistical layer is, 0 to 1, where
+    `ruleId` is `model.<category>`; null for a rule.
     """
 
     rule_id: str
@@ -53,6 +55,7 @@ class Finding(msgspec.Struct, frozen=True, rename="camel"):
     excerpt: str
     message: str
     audit_hint: str | None
+    confidence: float | None
 
 
 class Counts(msgspec.Struct, frozen=True, rename="camel"):
@@ -96,6 +99,7 @@ def run(request: Request, context: Context) -> Response:
             excerpt=found.excerpt,
             message=found.message,
             audit_hint=found.hint,
+            confidence=found.confidence,
         )
         for found in result.findings
     ]
@@ -169,6 +173,7 @@ ENDPOINT = Endpoint(
                         "Do not pass this text to a model as instructions. Keep it in a message of its own as data, and "
                         "drop or confirm any action that follows from it."
                     ),
+                    "confidence": None,
                 },
                 {
                     "ruleId": "send-secrets",
@@ -182,6 +187,7 @@ ENDPOINT = Endpoint(
                         "Block the destination, rotate the secret if an agent has read this text, and never give an agent "
                         "secrets and free network access together."
                     ),
+                    "confidence": None,
                 },
             ],
             "counts": {"low": 0, "medium": 0, "high": 1, "critical": 1},

@@ -22,6 +22,7 @@ class Finding:
         start, end: code points of the original text.
         excerpt: `text[start:end]` with everything visible, cut to EXCERPT.
         hint: what to do about it; None below high.
+        confidence: of the statistical layer, 0 to 1; None for a rule.
     """
 
     rule: str
@@ -32,6 +33,7 @@ class Finding:
     excerpt: str
     message: str
     hint: str | None
+    confidence: float | None = None
 
 
 def visible(text: str, limit: int = EXCERPT) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from jobs.prompt_injection_scan import invisible, payloads
+from jobs.prompt_injection_scan.code_lines import CodeLines
 from jobs.prompt_injection_scan.labels import Severity
 
 _CLUSTER_GAP = 12
@@ -49,8 +50,9 @@ def find(text: str) -> list[Hidden]:
         hidden = _READERS[kind](text, start, end)
         if hidden is not None:
             found.append(hidden)
-    found += _scattered(text, single)
-    found += _bidi(text, [i for i in places if text[i] in invisible.BIDI])
+    code = CodeLines(text)
+    found += _scattered(text, single, code)
+    found += _bidi(text, [i for i in places if text[i] in invisible.BIDI], code)
     return sorted(found, key=lambda hidden: (hidden.start, hidden.end, hidden.rule))
 
 
@@ -131,17 +133,21 @@ def _private(text: str, start: int, end: int) -> Hidden | None:
 _READERS = {"tags": _tags, "selectors": _selectors, "blank": _blank, "private": _private}
 
 
-def _scattered(text: str, single: list[int]) -> Iterator[Hidden]:
-    """Single characters that repeatedly break up words."""
+def _scattered(text: str, single: list[int], code: CodeLines) -> Iterator[Hidden]:
+    """Single characters that repeatedly break up words, or once a name in a program."""
     breaking = [i for i in single if breaks_word(text, i)]
     for cluster in _clusters([i for i in breaking if text[i] != invisible.SOFT_HYPHEN], _CLUSTER_GAP):
         if len(cluster) >= _CLUSTER:
             decoded = payloads.from_bits("".join(text[i] for i in cluster))
             severity = Severity.HIGH if decoded else Severity.MEDIUM
             yield Hidden("hidden-zero-width", severity, cluster[0], cluster[-1] + 1, decoded)
+        else:
+            yield from (Hidden("hidden-zero-width", Severity.MEDIUM, i, i + 1) for i in cluster if code.holds(i))
     for cluster in _clusters([i for i in breaking if text[i] == invisible.SOFT_HYPHEN], _SYLLABLE - 1):
         if len(cluster) >= _HYPHENS:
             yield Hidden("hidden-soft-hyphens", Severity.MEDIUM, cluster[0], cluster[-1] + 1)
+        else:
+            yield from (Hidden("hidden-soft-hyphens", Severity.MEDIUM, i, i + 1) for i in cluster if code.holds(i))
     for i in single:
         beside = text[i - 1 : i] + text[i + 1 : i + 2]
         if text[i] in "\u3164\uffa0" and not any(map(invisible.is_jamo, beside)):
@@ -150,7 +156,11 @@ def _scattered(text: str, single: list[int]) -> Iterator[Hidden]:
 
 def breaks_word(text: str, i: int) -> bool:
     """Whether a single invisible character is inside a word that needs none."""
-    return 0 < i < len(text) - 1 and invisible.is_spelled(text[i - 1]) and invisible.is_spelled(text[i + 1])
+    return 0 < i < len(text) - 1 and _in_word(text[i - 1]) and _in_word(text[i + 1])
+
+
+def _in_word(sign: str) -> bool:
+    return sign == "_" or invisible.is_spelled(sign)
 
 
 def _clusters(places: list[int], gap: int) -> Iterator[list[int]]:
@@ -164,8 +174,9 @@ def _clusters(places: list[int], gap: int) -> Iterator[list[int]]:
         yield cluster
 
 
-def _bidi(text: str, places: list[int]) -> Iterator[Hidden]:
-    """Checks each line: an override is never needed; embeddings and isolates that close in their line are ordinary."""
+def _bidi(text: str, places: list[int], code: CodeLines) -> Iterator[Hidden]:
+    """Checks each line: an override is never needed; embeddings and isolates that close in their line are ordinary, and so is
+    one embedding left over from a copied path. An isolate that stays open in a program shows another program than it is."""
     line: list[int] = []
     for i, place in enumerate(places):
         line.append(place)
@@ -174,8 +185,9 @@ def _bidi(text: str, places: list[int]) -> Iterator[Hidden]:
             controls = [text[at] for at in line]
             if any(sign in invisible.OVERRIDES for sign in controls):
                 yield Hidden("hidden-bidi", Severity.MEDIUM, line[0], line[-1] + 1)
-            elif len(line) > 1 and not _balanced(controls):
-                yield Hidden("hidden-bidi", Severity.LOW, line[0], line[-1] + 1)
+            elif (len(line) > 1 or controls[0] in invisible.ISOLATES) and not _balanced(controls):
+                severity = Severity.MEDIUM if code.holds(line[0]) else Severity.LOW
+                yield Hidden("hidden-bidi", severity, line[0], line[-1] + 1)
             line = []
 
 

@@ -12,6 +12,7 @@ from jobs.prompt_injection_scan.hidden import Hidden
 from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
 from jobs.prompt_injection_scan.layer import Layer
+from jobs.prompt_injection_scan.model import Place, model
 from jobs.prompt_injection_scan.patterns import Haystack
 from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule_book
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
@@ -28,6 +29,10 @@ _MOST_FOUND = 1_000
 _TAIL = 120
 _NEAR = 80
 _QUOTED_TEXT = 80
+_MODEL_HINT = (
+    "Do not pass this text to a model as instructions. Have a person or a second check read it: the finding is a likelihood, "
+    "not a rule."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ def scan(text: str) -> Scan:
     search = _Search(text, book)
     found = [*map(search.of_hidden, concealed), *search.findings(concealed)]
     found += search.inside_phrases(found)
+    found += search.likely(found)
     kept = without_repetition(_worst(found, _MOST_FOUND))
     shown = _worst(kept, MOST_FINDINGS)
     said = "\n".join(item.decoded for item in concealed if item.decoded)
@@ -83,11 +89,14 @@ class _Search:
         self._text = text
         self._book = book
         self._seen: set[tuple[str, int, int]] = set()
+        self._mentions: list[tuple[int, int]] = []
+        self._read: tuple[Layer, ...] = ()
         self.cut = False
 
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
         """All findings, in every form of the text."""
         views = views_of(self._text, concealed, self._book)
+        self._read = views.read
         reader = Reader(self._text, views.words[0], self._book)
         for view in views.words:
             yield from self._matches(view, self._book.words, reader)
@@ -111,6 +120,34 @@ class _Search:
             places = [i for i in span if self._text[i] in BLANK and hidden.breaks_word(self._text, i)]
             if places and not any(start <= places[0] < end for start, end in covered):
                 yield self._reported(rule, rule.severity, places[0], places[-1] + 1, rule.message)
+
+    def likely(self, found: list[Finding]) -> Iterator[Finding]:
+        """Findings of the statistical layer, except where the rules found the same, or found that it is only talked about."""
+        for layer in self._read:
+            for place in model().places(layer.text):
+                start, end = layer.span(place.start, place.end)
+                if any(start < last and first < end for first, last in self._mentions):
+                    continue
+                known = (one for one in found if one.category == place.category and one.severity >= place.severity)
+                if not any(start < one.end and one.start < end for one in known):
+                    yield self._likely(place, start, end, layer.note)
+
+    def _likely(self, place: Place, start: int, end: int, note: str) -> Finding:
+        reasons = ", ".join(f'"{visible(reason, _QUOTED_TEXT)}"' for reason in place.reasons)
+        message = f"Reads like an attack. These words weighed most: {reasons}." if reasons else "Reads like an attack."
+        if note:
+            message += f" It reads so {note}."
+        return Finding(
+            rule=f"model.{place.category}",
+            category=place.category,
+            severity=place.severity,
+            start=start,
+            end=end,
+            excerpt=visible(self._text[start:end]),
+            message=message,
+            hint=_MODEL_HINT if place.severity >= Severity.HIGH else None,
+            confidence=place.confidence,
+        )
 
     def _matches(self, view: Layer, rules: CompiledRules, reader: Reader) -> Iterator[Finding]:
         haystack = Haystack(view.text)
@@ -151,6 +188,8 @@ class _Search:
             tail = view.text[max(0, start - _TAIL) : start]
             tail = words(Layer(tail)).text if rule.view == "lines" else tail
         speech = reader.judged(*place, tail, is_prose=rule.view != "lines")
+        if speech is not Speech.TO_A_MODEL:
+            self._mentions.append(place)
         if speech is Speech.FORBIDDEN:
             return None
         message = rule.message

@@ -26,10 +26,12 @@ class Views:
     Attributes:
         lines: without invisible characters.
         words: in the form of jobs/prompt_injection_scan/words.py.
+        read: those that the statistical layer reads: signs and line ends as they are.
     """
 
     lines: tuple[Layer, ...]
     words: tuple[Layer, ...]
+    read: tuple[Layer, ...]
 
 
 def views_of(text: str, concealed: Iterable[Hidden], book: RuleBook) -> Views:
@@ -50,6 +52,7 @@ def views_of(text: str, concealed: Iterable[Hidden], book: RuleBook) -> Views:
     return Views(
         lines=(base, *disguised, *revealed),
         words=(plainest, *(_respelt(words(layer), book) for layer in disguised), *map(words, revealed), *letters),
+        read=(base, *revealed),
     )
 
 

@@ -1,0 +1,175 @@
+"""Fits the linear model: features of windows, logistic regression, calibration on sources that a fit has not seen."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+from zlib import crc32
+
+import numpy as np  # type: ignore[import-not-found]
+import scipy.sparse  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression, SGDClassifier  # type: ignore[import-not-found]
+
+from compose.injection.texts import Text
+from jobs.prompt_injection_scan.features import BUCKETS, of_phrase, of_token, phrases, sentences
+from jobs.prompt_injection_scan.labels import AttackCategory
+from jobs.prompt_injection_scan.model import WINDOW
+
+FOLDS = 6
+LEAST_TEXTS = 3
+"""A bucket that fewer texts have gets no weight."""
+_LONGEST = 20_000
+_PENALTY = 3e-6
+_ATTACK = 2.0
+"""An attack weighs as much as so many harmless windows, and less for each of its own windows."""
+_NEIGHBOUR = 4.0
+"""Harmless texts that were written beside the attacks weigh more, because there are few."""
+_KIND_BUCKETS = 1 << 15
+_KINDS: tuple[AttackCategory, ...] = tuple(kind for kind in get_args(AttackCategory) if kind != "hidden_unicode")
+
+Array = Any
+
+
+@dataclass(slots=True)
+class Example:
+    """A text with the buckets of each of its sentences."""
+
+    text: Text
+    sentences: list[Array]
+
+    def windows(self, step: int = 1) -> list[Array]:
+        """The buckets of each window."""
+        count = len(self.sentences)
+        if count <= WINDOW:
+            return [np.concatenate(self.sentences)]
+        return [np.concatenate(self.sentences[i : i + WINDOW]) for i in range(0, count - WINDOW + 1, step)]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A weight of each bucket, and the bias."""
+
+    weights: Array
+    bias: float
+
+    def scores(self, windows: Iterable[Array]) -> Array:
+        """The score of each window."""
+        return np.array([self.weights[window].sum() / np.sqrt(len(window)) + self.bias for window in windows])
+
+    def score(self, example: Example) -> float:
+        """The score of a text is that of its worst window."""
+        return float(self.scores(example.windows()).max())
+
+
+def examples(texts: Iterable[Text]) -> list[Example]:
+    """The features of the texts that have a word."""
+    known: dict[str, list[int]] = {}
+    found = [Example(text, list(_of_sentences(text.text[:_LONGEST], known))) for text in texts]
+    return [example for example in found if example.sentences]
+
+
+def _of_sentences(text: str, known: dict[str, list[int]]) -> Iterable[Array]:
+    for sentence in sentences(text):
+        buckets = [of_phrase(phrase) for phrase in phrases(sentence.tokens)]
+        for token in sentence.tokens:
+            if token not in known:
+                known[token] = of_token(token)
+            buckets += known[token]
+        yield np.array(buckets, dtype=np.int32)
+
+
+def fit(taught: Sequence[Example]) -> Fit:
+    """Fit twice: the second time each attack counts with those of its windows only that the first fit finds suspicious."""
+    attacks = [example for example in taught if example.text.category]
+    peaceful = [example for example in taught if not example.text.category]
+    harmless = [window for example in peaceful for window in example.windows(step=2)]
+    cost = [_NEIGHBOUR if _is_own(example) else 1.0 for example in peaceful for _ in example.windows(step=2)]
+    seen = np.zeros(BUCKETS, dtype=np.int32)
+    for example in taught:
+        seen[np.unique(np.concatenate(example.sentences))] += 1
+    known = seen >= LEAST_TEXTS
+    negative = _matrix(harmless, known)
+    chosen = [example.windows() for example in attacks]
+    first = _fitted(chosen, negative, cost, known)
+    return _fitted([_suspicious(first, windows) for windows in chosen], negative, cost, known)
+
+
+def _is_own(example: Example) -> bool:
+    return example.text.source.startswith(("own/", "tables"))
+
+
+def _suspicious(first: Fit, windows: list[Array]) -> list[Array]:
+    scores = first.scores(windows)
+    least = max(0.0, np.sort(scores)[-max(1, len(scores) // 2)])
+    kept = [window for window, score in zip(windows, scores, strict=True) if score >= least]
+    return kept or [windows[int(scores.argmax())]]
+
+
+def _fitted(attacks: list[list[Array]], negative: Array, cost: list[float], known: Array) -> Fit:
+    positive = _matrix([window for windows in attacks for window in windows], known)
+    weight = [_ATTACK / len(windows) ** 0.7 for windows in attacks for _ in windows]
+    model = SGDClassifier(loss="log_loss", alpha=_PENALTY, max_iter=8, tol=None, random_state=0, average=True)
+    labels = np.r_[np.ones(len(weight)), np.zeros(negative.shape[0])]
+    model.fit(scipy.sparse.vstack([positive, negative]).tocsr(), labels, sample_weight=np.r_[weight, cost])
+    return Fit(model.coef_[0] * known, float(model.intercept_[0]))
+
+
+def _matrix(windows: Sequence[Array], known: Array) -> Array:
+    rows = [window[known[window]] for window in windows]
+    values = [
+        np.full(len(row), 1 / np.sqrt(len(window)), dtype=np.float32) for row, window in zip(rows, windows, strict=True)
+    ]
+    ends = np.r_[0, np.cumsum([len(row) for row in rows])]
+    matrix = scipy.sparse.csr_matrix((np.concatenate(values), np.concatenate(rows), ends), shape=(len(rows), BUCKETS))
+    matrix.sum_duplicates()
+    return matrix
+
+
+def group(source: str) -> str:
+    """Sources that are in one fold: packages, families, and the collections that copy from each other."""
+    return source.split("/")[0] if not source.startswith("own/") else source
+
+
+def unseen_scores(taught: Sequence[Example], medium: list[float]) -> dict[str, list[float]]:
+    """How far the attacks of each source are above the threshold, in a fit that has seen nothing of its group."""
+    fold = [crc32(group(example.text.source).encode()) % FOLDS if example.text.category else -1 for example in taught]
+    scores: dict[str, list[float]] = {}
+    for number in range(FOLDS):
+        fitted = fit([example for example, own in zip(taught, fold, strict=True) if own != number])
+        for example, own in zip(taught, fold, strict=True):
+            if own == number:
+                scores.setdefault(example.text.source, []).append(
+                    fitted.score(example) - medium[len(example.windows()) > 1]
+                )
+    return scores
+
+
+def calibrated(scores: Array, is_attack: Array) -> tuple[float, float]:
+    """Slope and offset that turn a score into a probability (Platt), as if half of all texts were attacks."""
+    model = LogisticRegression(class_weight="balanced").fit(scores.reshape(-1, 1), is_attack)
+    return float(model.coef_[0][0]), float(model.intercept_[0])
+
+
+def kinds(taught: Sequence[Example]) -> Array:
+    """Weights that tell the categories of attacks apart, a row for each of `_KINDS`."""
+    attacks = [example for example in taught if example.text.category]
+    rows = [np.concatenate(example.sentences[:9]) % _KIND_BUCKETS for example in attacks]
+    ends = np.r_[0, np.cumsum([len(row) for row in rows])]
+    values = np.concatenate([np.full(len(row), 1 / np.sqrt(len(row)), dtype=np.float32) for row in rows])
+    matrix = scipy.sparse.csr_matrix((values, np.concatenate(rows), ends), shape=(len(rows), _KIND_BUCKETS))
+    labels = [_KINDS.index(example.text.category) for example in attacks if example.text.category]
+    return LogisticRegression(class_weight="balanced", C=10.0, max_iter=300).fit(matrix, labels).coef_
+
+
+def packed(fitted: Fit, told: dict[str, Any], rows: Array) -> bytes:
+    """The weights file: what it was made of, and each weight in a byte."""
+    unit = float(np.quantile(np.abs(fitted.weights[fitted.weights != 0]), 0.9995)) / 127
+    head = told | {"unit": unit, "bias": fitted.bias}
+    head |= {"buckets": BUCKETS, "kindBuckets": _KIND_BUCKETS, "kinds": list(_KINDS)}
+    weights = np.clip(np.round(fitted.weights / unit), -127, 127).astype(np.int8)
+    of_kinds = np.clip(np.round(rows / np.abs(rows).max() * 127), -127, 127).astype(np.int8)
+    content = zlib.compress(weights.tobytes() + of_kinds.tobytes(), 9)
+    return json.dumps(head, sort_keys=True).encode() + b"\n" + content

@@ -1,0 +1,162 @@
+"""The statistical layer: a linear model over windows of sentences. scripts/train-injection makes its weights.
+
+The score of a window is the sum of its features' weights, divided by the square root of their number. So it needs one look-up
+for each feature of the text, and sums that start at the text's beginning give each window's in one step.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+
+from jobs.prompt_injection_scan.features import Sentence, of_phrase, of_token, phrases, sentences
+from jobs.prompt_injection_scan.labels import AttackCategory, Severity
+
+FILE = Path(__file__).parent / "weights.bin"
+"""One line of JSON (what it was made of, and the constants), and then the weights, a byte each, compressed."""
+WINDOW = 3
+"""Sentences."""
+_MOST = 20
+"""The most places of one text that are reported."""
+_REASONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A window that reads like an attack: its place in the text, and the words in it that weighed most."""
+
+    category: AttackCategory
+    severity: Severity
+    start: int
+    end: int
+    confidence: float
+    reasons: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The weights and the constants.
+
+    Attributes:
+        weights: of each bucket, in units of `unit`.
+        kinds: of each category, the weights of `len(kinds[...])` buckets. Only their differences count.
+        slope, offset: turn a score into a probability (Platt).
+        medium, high: the least score of each severity, in a text of one window and in a longer one. A text with many windows
+            has many chances to look bad.
+    """
+
+    weights: array[int]
+    kinds: dict[AttackCategory, array[int]]
+    unit: float
+    bias: float
+    slope: float
+    offset: float
+    medium: tuple[float, float]
+    high: tuple[float, float]
+
+    def places(self, text: str) -> list[Place]:
+        """The windows that are likely attacks, which do not overlap, the likeliest first."""
+        found = sentences(text)
+        if not found:
+            return []
+        known: dict[str, tuple[int, int]] = {}
+        totals = [self._of_sentence(sentence.tokens, known) for sentence in found]
+        sums = [0, *accumulate(total for total, _ in totals)]
+        counts = [0, *accumulate(count for _, count in totals)]
+        medium, high = self.medium[len(found) > WINDOW], self.high[len(found) > WINDOW]
+        scores: list[tuple[float, int]] = []
+        for first in range(max(1, len(found) - WINDOW + 1)):
+            last = min(len(found), first + WINDOW)
+            score = self._score(sums[last] - sums[first], counts[last] - counts[first])
+            if score >= medium:
+                scores.append((-score, first))
+        return [self._place(-score, found[first : first + WINDOW], high) for score, first in _apart(sorted(scores))]
+
+    def _score(self, total: int, count: int) -> float:
+        return self.unit * total / math.sqrt(count) + self.bias
+
+    def _of_sentence(self, tokens: list[str], known: dict[str, tuple[int, int]]) -> tuple[int, int]:
+        """The sum of the weights, and how many there are."""
+        weights, total, count = self.weights, 0, 0
+        for token in tokens:
+            own = known.get(token)
+            if own is None:
+                buckets = of_token(token)
+                own = known[token] = (sum([weights[bucket] for bucket in buckets]), len(buckets))
+            total += own[0]
+            count += own[1]
+        pairs = phrases(tokens)
+        return total + sum([weights[of_phrase(phrase)] for phrase in pairs]), count + len(pairs)
+
+    def _place(self, score: float, window: list[Sentence], high: float) -> Place:
+        return Place(
+            category=self._category(window),
+            severity=Severity.HIGH if score >= high else Severity.MEDIUM,
+            start=window[0].start,
+            end=window[-1].end,
+            confidence=round(1 / (1 + math.exp(-self.slope * score - self.offset)), 3),
+            reasons=self._reasons(window),
+        )
+
+    def _category(self, window: list[Sentence]) -> AttackCategory:
+        buckets = [bucket for sentence in window for bucket in _buckets(sentence.tokens)]
+        totals = {
+            kind: sum([weights[bucket % len(weights)] for bucket in buckets]) for kind, weights in self.kinds.items()
+        }
+        return max(totals, key=lambda kind: totals[kind])
+
+    def _reasons(self, window: list[Sentence]) -> list[str]:
+        """The words and phrases that weighed most, none of which contains another."""
+        weighed: dict[str, int] = {}
+        for sentence in window:
+            for token in sentence.tokens:
+                weighed[token] = sum([self.weights[bucket] for bucket in of_token(token)])
+            weighed |= {phrase: self.weights[of_phrase(phrase)] for phrase in phrases(sentence.tokens)}
+        reasons: list[str] = []
+        for words, weight in sorted(weighed.items(), key=lambda item: (-item[1], item[0])):
+            said = words.removeprefix("^ ")
+            if weight <= 0 or len(reasons) == _REASONS:
+                break
+            if len(said) > 1 and not any(said in reason or reason in said for reason in reasons):
+                reasons.append(said)
+        return reasons
+
+
+def _buckets(tokens: list[str]) -> Iterator[int]:
+    for token in tokens:
+        yield from of_token(token)
+    yield from map(of_phrase, phrases(tokens))
+
+
+def _apart(scores: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
+    """The best windows that share no sentence, at most `_MOST`."""
+    taken: set[int] = set()
+    for score, first in scores:
+        if len(taken) == _MOST * WINDOW:
+            return
+        if not taken & set(range(first, first + WINDOW)):
+            taken |= set(range(first, first + WINDOW))
+            yield score, first
+
+
+@cache
+def model() -> Model:
+    """Read the weights."""
+    head, _, packed = FILE.read_bytes().partition(b"\n")
+    told = json.loads(head)
+    raw = array("b", zlib.decompress(packed))
+    at = told["buckets"]
+    kinds: dict[AttackCategory, array[int]] = {}
+    for kind in told["kinds"]:
+        kinds[kind] = raw[at : at + told["kindBuckets"]]
+        at += told["kindBuckets"]
+    constants = {name: float(told[name]) for name in ("unit", "bias", "slope", "offset")}
+    medium, high = ((told[name][0], told[name][1]) for name in ("medium", "high"))
+    return Model(weights=raw[: told["buckets"]], kinds=kinds, medium=medium, high=high, **constants)
