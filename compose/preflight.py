@@ -10,6 +10,7 @@ from pathlib import Path
 from api.payment.limits import Limits
 from api.payment.rails import configured_rails
 from shared import tracing
+from shared.cdp_key import read_cdp_key
 from shared.egress import egress
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
@@ -41,6 +42,7 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> Non
     if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
         for rail in (settings.evm, settings.ethereum, settings.solana, settings.stellar, settings.xrpl):
             read_headers(rail.facilitator_headers_file)
+            read_cdp_key(rail.facilitator_cdp_key_file)
     else:
         configured_rails(settings)
 
