@@ -12,6 +12,7 @@ from api.payment.rails import configured_rails
 from shared import tracing
 from shared.cdp_key import read_cdp_key
 from shared.egress import egress
+from shared.sealing_keys import read_sealing_keys
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
@@ -28,7 +29,7 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> Non
     tracing.check(settings)
     find_program(settings.chromium)
     if not is_missing("KEY_FILE"):
-        read_key(settings.key_file)
+        read_sealing_keys(settings)
     if not is_missing("DASHBOARD_PASSWORD_FILE"):
         read_secret(settings.dashboard_password_file)
     if settings.evm.rpc_url and is_missing("EVM_FACILITATOR_URL"):

@@ -24,6 +24,7 @@ from shared.cdp_key import read_cdp_key
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
+from shared.sealing_keys import previous_key_file
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 
@@ -86,6 +87,8 @@ def _users(settings: Settings) -> Findings:
 
 def _key_files(settings: Settings) -> Findings:
     keys = {"sealing key": settings.key_file}
+    if settings.previous_key_file or previous_key_file(settings).exists():
+        keys["previous sealing key"] = previous_key_file(settings)
     if settings.evm.rpc_url:
         keys["settler key"] = settings.evm.settler_key_file
     if settings.ethereum.rpc_url:

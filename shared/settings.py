@@ -63,6 +63,8 @@ class Settings:
     """Redis that carries jobs and replies. Needs no persistence."""
     key_file: Path = Path("var/coinslot.key")
     """32 random bytes in hex, shared by the API and the workers: seals job arguments and answers, keys request fingerprints."""
+    previous_key_file: str = ""
+    """The key before it, which opens what it sealed. Empty: ``<name of the key file>.previous`` beside it, if there is one."""
     settle_timeout_s: float = 8.0
     """Longest wait for one settlement, and 6 s more on Stellar and the XRP Ledger, which need them for a ledger. After it the
     outcome is unknown: 503, and the same payment is to be repeated."""

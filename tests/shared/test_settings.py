@@ -29,6 +29,7 @@ READ: dict[str, tuple[str, Any]] = {
     "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),
     "queue_url": ("unix:///run/queue.sock", "unix:///run/queue.sock"),
     "key_file": ("/run/secrets/key", Path("/run/secrets/key")),
+    "previous_key_file": ("/run/secrets/key.previous", "/run/secrets/key.previous"),
     "evm_network": ("eip155:84532", "eip155:84532"),
     "evm_pay_to": (ADDRESS, ADDRESS),
     "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
