@@ -165,6 +165,12 @@ class Settings:
             InvalidSetting: a value has the wrong form.
         """
         settings = _from_env(cls, PREFIX, env)
+        for rail in ("evm", "ethereum", "solana", "stellar", "xrpl"):
+            if not env.get(f"{PREFIX}{rail.upper()}_FACILITATOR_URL", "").strip():
+                own = dataclasses.replace(
+                    getattr(settings, rail), facilitator_url=f"http://127.0.0.1:{settings.facilitator_port}"
+                )
+                settings = dataclasses.replace(settings, **{rail: own})
         if env.get(f"{PREFIX}BASE_URL", "").strip():
             return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
         return dataclasses.replace(settings, base_url=f"http://127.0.0.1:{settings.port}")

@@ -461,3 +461,11 @@ def test_a_headers_file_that_is_none(path: str) -> None:
     """By name, whatever is wrong with it."""
     with pytest.raises(InvalidSetting, match="cannot read the headers file"):
         read_headers(path)
+
+
+def test_the_port_of_our_facilitator_moves_both_sides() -> None:
+    """Of rails whose facilitator is not named; the others stay."""
+    moved = read(facilitator_port="5021", solana_facilitator_url="https://facilitator.test")
+    assert moved.evm.facilitator_url == moved.xrpl.facilitator_url == "http://127.0.0.1:5021"
+    assert moved.solana.facilitator_url == "https://facilitator.test"
+    assert read().stellar.facilitator_url == "http://127.0.0.1:4021"
