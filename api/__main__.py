@@ -19,7 +19,7 @@ from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.metrics import metrics
 from shared.process_user import refuse_root
-from shared.secret_files import read_key
+from shared.sealing_keys import read_sealing_keys
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 
@@ -62,7 +62,7 @@ def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
     settings = read_settings(os.environ)
     refuse_root(settings)
-    read_key(settings.key_file)  # report a mistake before anything is served
+    read_sealing_keys(settings)  # report a mistake before anything is served
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

@@ -49,7 +49,7 @@ from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
 from shared.sealing import Sealer
-from shared.secret_files import read_key
+from shared.sealing_keys import read_sealing_keys
 from shared.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -62,12 +62,12 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         InvalidSetting: a setting is missing or has the wrong form.
     """
     settings = settings or Settings.from_env(os.environ)
-    master = read_key(settings.key_file)
+    master, previous = read_sealing_keys(settings)
     outgoing = egress(settings)
     hosts.configure(hosts.Local(outgoing.ports, outgoing.hosts, {outgoing.own_host}))
     rails = configured_rails(settings)
     configured = {rail.rail for rail in rails}
-    binder = Binder(master)
+    binder = Binder(master, previous)
     chains.configure(settings.readable)
     gates = tuple(
         PaymentGate(endpoint, rails, settings.base_url, binder, settings.host_names)
@@ -89,14 +89,14 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         logs_calls=settings.log_calls,
         ledger=ledger,
         unrecorded=UnrecordedSettlements(ledger),
-        dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master)),
-        fingerprint=Fingerprinter(master),
+        dispatcher=Dispatcher(queue_redis, replies, pools, Sealer(master, previous=previous)),
+        fingerprint=Fingerprinter(master, previous),
         limits=Limits(settings.rate_limits),
         long_bodies=LongBodies(),
-        payments=Sealer(master, "payments"),
+        payments=Sealer(master, "payments", previous),
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
         binder=binder,
-        answers=AnswerSealer(master),
+        answers=AnswerSealer(master, previous),
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)

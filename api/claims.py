@@ -30,6 +30,7 @@ def build_claim(
     return Claim(
         payment_id=authorization.payment_id,
         fingerprint=services.fingerprint(endpoint.name, query, body, proof),
+        previous_fingerprint=services.fingerprint.previous(endpoint.name, query, body, proof),
         endpoint=endpoint.name,
         payer=authorization.payer,
         offer=msgspec.json.encode(paid.offer),

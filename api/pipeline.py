@@ -305,10 +305,9 @@ class PaidCall:
         Args:
             wait_ms: milliseconds until a failed job may be run again.
         """
-        answers = self._services.answers
-        secret = answers.secret(self._endpoint, checked.authorization.signature)
+        answers, signature = self._services.answers, checked.authorization.signature
         try:
-            result = answers.open(answer, self._endpoint, checked.claim.payment_id, secret)
+            result = answers.open_for(answer, self._endpoint, checked.claim.payment_id, signature)
         except Unsealable as error:
             if not checked.is_its_own:  # the answer is secret, and sealed for the payment that was charged
                 raise problem_of(Cause.IDENTIFIER_SECRET) from None

@@ -9,8 +9,11 @@ from pathlib import Path
 
 from api.payment.limits import Limits
 from api.payment.rails import configured_rails
+from compose.sandbox import scenes
 from shared import tracing
+from shared.cdp_key import read_cdp_key
 from shared.egress import egress
+from shared.sealing_keys import read_sealing_keys
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
@@ -27,7 +30,7 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> Non
     tracing.check(settings)
     find_program(settings.chromium)
     if not is_missing("KEY_FILE"):
-        read_key(settings.key_file)
+        read_sealing_keys(settings)
     if not is_missing("DASHBOARD_PASSWORD_FILE"):
         read_secret(settings.dashboard_password_file)
     if settings.evm.rpc_url and is_missing("EVM_FACILITATOR_URL"):
@@ -39,10 +42,20 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> Non
     if settings.stellar.rpc_url and is_missing("STELLAR_FACILITATOR_URL"):
         read_secret(settings.stellar.settler_key_file)
     if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
+        _require_local_chain(settings.evm.network)
         for rail in (settings.evm, settings.ethereum, settings.solana, settings.stellar, settings.xrpl):
             read_headers(rail.facilitator_headers_file)
+            read_cdp_key(rail.facilitator_cdp_key_file)
     else:
         configured_rails(settings)
+
+
+def _require_local_chain(network: str) -> None:
+    known = [f"eip155:{chain_id}" for chain_id in scenes.USDC]
+    if network not in known:
+        raise InvalidSetting(
+            f"{PREFIX}EVM_NETWORK: the sandbox has {', '.join(known)}, not {network}: for another one set {PREFIX}EVM_PAY_TO"
+        )
 
 
 def make_folder(var: Path) -> None:

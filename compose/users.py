@@ -86,8 +86,10 @@ def share_files(accounts: Accounts, var: Path, made: Mapping[str, str]) -> None:
     var.chmod(0o711)
     for name, path in made.items():
         if name in (f"{PREFIX}KEY_FILE", f"{PREFIX}DASHBOARD_PASSWORD_FILE"):
-            os.chown(path, 0, accounts.service.gid)
-            Path(path).chmod(0o440)
+            for each in (Path(path), Path(f"{path}.previous")):  # the previous key, after `coinslot-ops rotate-key`
+                if each.exists():
+                    os.chown(each, 0, accounts.service.gid)
+                    each.chmod(0o440)
         elif name == f"{PREFIX}METRICS_DIR":  # the facilitator counts nothing
             Path(path).mkdir(mode=0o700, exist_ok=True)
             os.chown(path, accounts.service.uid, accounts.service.gid)

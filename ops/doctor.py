@@ -20,9 +20,11 @@ from redis.exceptions import RedisError, ResponseError
 from ops import recipients
 from ops.asking import api_place, asked
 from shared import confinement_notes, queue_clock, setting_names
+from shared.cdp_key import read_cdp_key
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
+from shared.sealing_keys import previous_key_file
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 
@@ -85,6 +87,8 @@ def _users(settings: Settings) -> Findings:
 
 def _key_files(settings: Settings) -> Findings:
     keys = {"sealing key": settings.key_file}
+    if settings.previous_key_file or previous_key_file(settings).exists():
+        keys["previous sealing key"] = previous_key_file(settings)
     if settings.evm.rpc_url:
         keys["settler key"] = settings.evm.settler_key_file
     if settings.ethereum.rpc_url:
@@ -99,14 +103,19 @@ def _key_files(settings: Settings) -> Findings:
     if settings.dashboard_redis_url:
         yield _dashboard_password(settings.dashboard_password_file)
     for name in RAILS:
-        path_text = getattr(settings, name).facilitator_headers_file
-        if path_text:
-            try:
-                read_headers(path_text)
-            except InvalidSetting as error:
-                yield Finding("fail", f"headers of {name}", str(error))
-            else:
-                yield _private(f"headers of {name}", Path(path_text))
+        rail: RailSettings = getattr(settings, name)
+        yield from _facilitator_secret(f"headers of {name}", rail.facilitator_headers_file, read_headers)
+        yield from _facilitator_secret(f"CDP key of {name}", rail.facilitator_cdp_key_file, read_cdp_key)
+
+
+def _facilitator_secret(about: str, path_text: str, read: Callable[[str], object]) -> Findings:
+    if path_text:
+        try:
+            read(path_text)
+        except InvalidSetting as error:
+            yield Finding("fail", about, str(error))
+        else:
+            yield _private(about, Path(path_text))
 
 
 def _dashboard_password(path: Path) -> Finding:
@@ -221,8 +230,16 @@ def _rail(name: str, rail: RailSettings) -> Findings:
     if not rail.pay_to:
         yield Finding("ok", about, "not offered: no recipient is set")
         return
-    headers = read_headers(rail.facilitator_headers_file)
-    _, told = asked(f"{rail.facilitator_url}/supported", headers)
+    url = f"{rail.facilitator_url.rstrip('/')}/supported"
+    try:
+        headers = read_headers(rail.facilitator_headers_file)
+        cdp_key = read_cdp_key(rail.facilitator_cdp_key_file)
+    except InvalidSetting:
+        return  # told already
+    status, told = asked(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
+    if status in (401, 403):
+        yield Finding("fail", about, f"its facilitator refuses us: HTTP {status}")
+        return
     if told is None:
         yield Finding("fail", about, "its facilitator does not answer")
         return

@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top`.
+"""The operator's command: `coinslot-ops payments|doctor|top|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ops import doctor, payments, top
+from ops import doctor, payments, rotation, top
 from shared import sandbox_place
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
     shown.add_argument("--once", action="store_true", help="show it once")
+    commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     chosen = parser.parse_args(arguments)
     try:
         environment, found = sandbox_place.with_settings(os.environ, Path())
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return doctor.report(settings, environment, as_json=chosen.json)
         if chosen.command == "top":
             return top.report(settings, once=chosen.once)
+        if chosen.command == "rotate-key":
+            return rotation.report(settings)
         return payments.report(settings, as_json=chosen.json)
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()

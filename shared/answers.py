@@ -34,11 +34,13 @@ class AnswerSealer:
 
     Args:
         master: the 32 bytes of the key file.
+        previous: those of the file before it.
     """
 
-    def __init__(self, master: bytes) -> None:
+    def __init__(self, master: bytes, previous: bytes | None = None) -> None:
         self._ours = Sealer(master, "answers")
         self._half = derive(master, "secret-answers")
+        self._previous = None if previous is None else AnswerSealer(previous)
 
     def secret(self, endpoint: Endpoint, signature: bytes) -> bytes:
         """What one payment's answer is sealed with beside our key: empty for an endpoint that holds no secret.
@@ -50,12 +52,17 @@ class AnswerSealer:
             return b""
         return hashlib.blake2b(signature, key=self._half, digest_size=KEY_BYTES).digest()
 
-    def seal(self, result: Outcome, endpoint: Endpoint, payment_id: str, secret: bytes) -> bytes:
+    def seal(
+        self, result: Outcome, endpoint: Endpoint, payment_id: str, secret: bytes, *, with_previous: bool = False
+    ) -> bytes:
         """What is stored and sent in the place of the outcome.
 
         Args:
             secret: as `secret` gives it.
+            with_previous: with the previous key, if there is one: its caller's API process may know no other yet.
         """
+        if with_previous and self._previous is not None:
+            return self._previous.seal(result, endpoint, payment_id, secret)
         return self._sealer(secret).seal(outcome.encode(result), _binding(endpoint, payment_id))
 
     def open(self, sealed: bytes, endpoint: Endpoint, payment_id: str, secret: bytes) -> Outcome:
@@ -64,6 +71,15 @@ class AnswerSealer:
             return outcome.decode(self._sealer(secret).open(sealed, _binding(endpoint, payment_id)))
         except msgspec.DecodeError as error:
             raise Unsealable(f"damaged answer: {type(error).__name__}") from None
+
+    def open_for(self, sealed: bytes, endpoint: Endpoint, payment_id: str, signature: bytes) -> Outcome:
+        """As `open`, by the payment's signature, and with either key."""
+        try:
+            return self.open(sealed, endpoint, payment_id, self.secret(endpoint, signature))
+        except Unsealable:
+            if self._previous is None:
+                raise
+            return self._previous.open_for(sealed, endpoint, payment_id, signature)
 
     def _sealer(self, secret: bytes) -> Sealer:
         return Sealer(secret, "secret-answer") if secret else self._ours

@@ -25,6 +25,7 @@ class Arguments(msgspec.Struct, frozen=True, array_like=True):
         body: the request body as it came, empty where the endpoint allows that.
         secret: what the answer is sealed with beside our key (shared/answers.py). Of endpoints that hold secrets only.
         request_id: of the HTTP request, for the logs.
+        with_previous: whether they were sealed with the previous key. Never sent: who opens them learns it.
     """
 
     payment_id: str
@@ -32,6 +33,7 @@ class Arguments(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
     secret: bytes = b""
     request_id: str = ""
+    with_previous: bool = False
 
 
 class Job(NamedTuple):
@@ -92,14 +94,15 @@ def open_arguments(sealed: str, *, endpoint: Endpoint, job_id: str, sealer: Seal
         raw = pybase64.b64decode(sealed, validate=True)
         if len(sealed) != 4 * ((len(raw) + 2) // 3):  # more padding than is needed passes for valid
             raise ValueError
-        arguments = _decoder.decode(sealer.open(raw, _binding(endpoint.name, job_id)))
+        plain, with_previous = sealer.opened(raw, _binding(endpoint.name, job_id))
+        arguments = _decoder.decode(plain)
     except (ValueError, TypeError, msgspec.DecodeError) as error:
         if isinstance(error, Unsealable):
             raise
         raise Unsealable(f"damaged arguments: {type(error).__name__}") from None
     if not is_secret_of(endpoint, arguments.secret):
         raise Unsealable("damaged arguments: without what their answer is to be sealed with")
-    return arguments
+    return msgspec.structs.replace(arguments, with_previous=True) if with_previous else arguments
 
 
 def _quoted_base64(content: bytes) -> msgspec.Raw:

@@ -18,6 +18,8 @@ class RailSettings:
     """x402 facilitator of this rail: ours, or any other that speaks the standard API."""
     facilitator_headers_file: str = ""
     """File of headers that this facilitator wants on every call, an API key for instance: lines of ``Name: value``. Secret."""
+    facilitator_cdp_key_file: str = field(default="", init=False)
+    """Coinbase's facilitator settles on some EVM networks and on Solana. The others have no such setting."""
     rpc_url: str = field(default="", repr=False)
     """JSON-RPC node that our facilitator settles through. Empty: our facilitator does not settle on this network."""
 
@@ -27,6 +29,8 @@ class EvmRailSettings(RailSettings):
     """USDC on Base, or on another EVM network that has it."""
 
     network: str = "eip155:8453"
+    facilitator_cdp_key_file: str = ""
+    """API key of Coinbase Developer Platform, the JSON file of its portal, where the facilitator is Coinbase's. Secret."""
     settler_key_file: Path = Path("var/settler.key")
     """Private key in hex of the account that sends settlements and pays their gas. Only the facilitator reads it."""
     max_fee_gwei: float = 5.0
@@ -49,6 +53,7 @@ class EthereumRailSettings(EvmRailSettings):
     """USDC on Ethereum itself, beside the EVM rail. One settler key may serve both networks."""
 
     network: str = field(default="eip155:1", init=False)
+    facilitator_cdp_key_file: str = field(default="", init=False)
     max_fee_gwei: float = 20.0
     low_balance_eth: float = 0.05
 
@@ -58,6 +63,8 @@ class SolanaRailSettings(RailSettings):
     """USDC on Solana. The recipient is a wallet's address, whose token account for USDC exists."""
 
     network: str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+    facilitator_cdp_key_file: str = ""
+    """API key of Coinbase Developer Platform, the JSON file of its portal, where the facilitator is Coinbase's. Secret."""
     settler_key_file: Path = Path("var/solana-settler.key")
     """Key of the fee payer: a 32-byte seed in hex."""
 

@@ -50,10 +50,12 @@ class Sealer:
     Args:
         master: the 32 bytes of the key file, or of a key that is derived from it.
         purpose: what is sealed. Each purpose has its own key.
+        previous: of the key file before it. It opens what it sealed, and seals nothing new.
     """
 
-    def __init__(self, master: bytes, purpose: str = "job-arguments") -> None:
+    def __init__(self, master: bytes, purpose: str = "job-arguments", previous: bytes | None = None) -> None:
         self._cipher = AESGCM(derive(master, purpose))
+        self._previous = None if previous is None else Sealer(previous, purpose)
 
     def seal(self, plain: bytes, bound_to: bytes) -> bytes:
         """Encrypt. `open` needs the same `bound_to` to decrypt."""
@@ -62,7 +64,13 @@ class Sealer:
 
     def open(self, sealed: bytes, bound_to: bytes) -> bytes:
         """Decrypt. Raises Unsealable."""
+        return self.opened(sealed, bound_to)[0]
+
+    def opened(self, sealed: bytes, bound_to: bytes) -> tuple[bytes, bool]:
+        """As `open`, and whether the previous key had sealed it."""
         try:
-            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound_to)
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound_to), False
         except (InvalidTag, ValueError):
+            if self._previous is not None:
+                return self._previous.open(sealed, bound_to), True
             raise Unsealable("sealed under another key or for something else") from None

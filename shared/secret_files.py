@@ -64,13 +64,9 @@ def read_headers(path: str) -> dict[str, str]:
     if not path:
         return {}
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(_MAX_HEADERS_BYTES + 1)
-        text = content.decode("ascii")
-    except (OSError, ValueError) as error:  # the path may contain a NUL, the file another encoding
+        text = read_content(path, "headers file", _MAX_HEADERS_BYTES).decode("ascii")
+    except UnicodeDecodeError as error:
         raise InvalidSetting(f"cannot read the headers file {path!r}: {_why(error)}") from None
-    if len(content) > _MAX_HEADERS_BYTES:
-        raise InvalidSetting(f"the headers file {path} is over {_MAX_HEADERS_BYTES} bytes")
     headers: dict[str, str] = {}
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if not line.strip() or line.startswith("#"):
@@ -83,6 +79,26 @@ def read_headers(path: str) -> dict[str, str]:
             raise InvalidSetting(f"line {number} of the headers file {path} names a header that is set already")
         headers[name] = value
     return headers
+
+
+def read_content(path: str, what: str, limit: int) -> bytes:
+    """Read a secret file of any form.
+
+    Args:
+        what: the file, in the words of the error message.
+        limit: its most bytes.
+
+    Raises:
+        InvalidSetting: the file is missing or too long.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(limit + 1)
+    except (OSError, ValueError) as error:  # the path may contain a NUL
+        raise InvalidSetting(f"cannot read the {what} {path!r}: {_why(error)}") from None
+    if len(content) > limit:
+        raise InvalidSetting(f"the {what} {path} is over {limit} bytes")
+    return content
 
 
 def _why(error: Exception) -> str:

@@ -63,6 +63,8 @@ class Settings:
     """Redis that carries jobs and replies. Needs no persistence."""
     key_file: Path = Path("var/coinslot.key")
     """32 random bytes in hex, shared by the API and the workers: seals job arguments and answers, keys request fingerprints."""
+    previous_key_file: str = ""
+    """The key before it, which opens what it sealed. Empty: ``<name of the key file>.previous`` beside it, if there is one."""
     settle_timeout_s: float = 8.0
     """Longest wait for one settlement, and 6 s more on Stellar and the XRP Ledger, which need them for a ledger. After it the
     outcome is unknown: 503, and the same payment is to be repeated."""
@@ -163,6 +165,12 @@ class Settings:
             InvalidSetting: a value has the wrong form.
         """
         settings = _from_env(cls, PREFIX, env)
+        for rail in ("evm", "ethereum", "solana", "stellar", "xrpl"):
+            if not env.get(f"{PREFIX}{rail.upper()}_FACILITATOR_URL", "").strip():
+                own = dataclasses.replace(
+                    getattr(settings, rail), facilitator_url=f"http://127.0.0.1:{settings.facilitator_port}"
+                )
+                settings = dataclasses.replace(settings, **{rail: own})
         if env.get(f"{PREFIX}BASE_URL", "").strip():
             return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
         return dataclasses.replace(settings, base_url=f"http://127.0.0.1:{settings.port}")

@@ -92,7 +92,15 @@ class JobRunner:
         tracing.describe_job(ids, self._endpoint.name, result)
         reach("handler-done")
         cost_s = self._services.children.taken_s()
-        ended = Result(arguments.payment_id, self._endpoint, arguments.secret, result, observation, cost_s)
+        ended = Result(
+            arguments.payment_id,
+            self._endpoint,
+            arguments.secret,
+            result,
+            observation,
+            cost_s,
+            arguments.with_previous,
+        )
         call_ids.set(None)
         queued = deadline_ms / 1000 - self._endpoint.deadline_s
         metrics.job_ran(self._endpoint.pool, waited_s=began - queued, ran_s=time.perf_counter() - started)

@@ -67,6 +67,7 @@ class Result(NamedTuple):
         secret: as in its arguments.
         observation: what the call leaves for the payer's next one about the same subject.
         cost_s: as in its reply (shared/replies.py).
+        with_previous: as in its arguments.
     """
 
     payment_id: str
@@ -75,6 +76,7 @@ class Result(NamedTuple):
     outcome: Outcome
     observation: Observation | None = None
     cost_s: float = 0.0
+    with_previous: bool = False
 
 
 class AnswerStore:
@@ -152,7 +154,9 @@ class AnswerStore:
 
     def sealed(self, result: Result) -> bytes:
         """For its caller alone."""
-        return self._sealer.seal(result.outcome, result.endpoint, result.payment_id, result.secret)
+        return self._sealer.seal(
+            result.outcome, result.endpoint, result.payment_id, result.secret, with_previous=result.with_previous
+        )
 
     def _command(self, result: Result, sealed: bytes) -> tuple[str | bytes | int, ...]:
         keys: tuple[str, ...] = (record_key(result.payment_id), answer_key(result.payment_id), OPEN, JOURNAL)

@@ -29,7 +29,7 @@ from shared.process_user import refuse_root
 from shared.redis_connection import RedisConnection, connect
 from shared.scheduling import give_way
 from shared.sealing import Sealer
-from shared.secret_files import read_key
+from shared.sealing_keys import read_sealing_keys
 from shared.setting_names import read_settings
 from shared.settings import Settings
 from shared.streams import closed_key
@@ -128,18 +128,19 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which queues this process serves."""
     settings = read_settings(os.environ)
     refuse_root(settings)
-    master = read_key(settings.key_file)
-    sealer = Sealer(master)
+    master, previous = read_sealing_keys(settings)
+    sealer = Sealer(master, previous=previous)
     children = ChildPool()
     ledger = RedisConnection(settings.ledger_url)
     observations = ObservationStore(
         settings.ledger_url,
         settings.observation_url,
         master,
+        previous=previous,
         days=settings.observation_days,
         most=settings.observations_per_payer,
     )
-    answers = AnswerStore(ledger, AnswerSealer(master), observations)
+    answers = AnswerStore(ledger, AnswerSealer(master, previous), observations)
     mirror = RedisMirror(settings.dashboard_redis_url) if settings.dashboard_redis_url else NO_MIRROR
     outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer, mirror)
 

@@ -85,12 +85,14 @@ class Baseline(NamedTuple):
         payer_index: of the payer's baselines, by when they were used last.
         pending: of those whose answers are not known to have won. Only on a Redis of its own.
         bound_to: payer and subject, which an observation is sealed for.
+        previous: the same by the previous key. Nothing new is kept there.
     """
 
     key: str
     payer_index: str
     pending: str
     bound_to: bytes
+    previous: Baseline | None = None
 
 
 class Observation(NamedTuple):
@@ -115,14 +117,25 @@ class ObservationStore:
         master: the 32 bytes of the key file.
         days: how long an observation is kept after it was used last.
         most: baselines of one payer. Beyond that, the one that was not used for the longest time goes.
+        previous: the 32 bytes of the key file before it.
     """
 
-    def __init__(self, ledger_url: str, own_url: str, master: bytes, *, days: float, most: int) -> None:
+    def __init__(
+        self,
+        ledger_url: str,
+        own_url: str,
+        master: bytes,
+        *,
+        days: float,
+        most: int,
+        previous: bytes | None = None,
+    ) -> None:
         self._ledger = connect(ledger_url)
         self._redis = connect(own_url) if own_url else self._ledger
         self.is_separate = bool(own_url)
-        self._sealer = Sealer(master, "observations")
+        self._sealer = Sealer(master, "observations", previous)
         self._key = derive(master, "observation-keys")
+        self._previous_key = None if previous is None else derive(previous, "observation-keys")
         self.ttl_ms = int(days * _DAY_MS)
         self.most = most
         self._look: Any = self._redis.register_script(_LOOK)
@@ -132,13 +145,8 @@ class ObservationStore:
         """The place for what this payer's calls about a subject observe."""
         payer = f"{payment.network}\0{payment.payer}"
         bound_to = f"{payer}\0{subject}".encode("utf-8", "surrogatepass")
-        name = self._digest(bound_to)
-        return Baseline(
-            key=f"coinslot:observation:{name}",
-            payer_index=f"coinslot:observations:{self._digest(payer.encode())}",
-            pending=f"coinslot:observation-pending:{name}",
-            bound_to=bound_to,
-        )
+        earlier = None if self._previous_key is None else _place(self._previous_key, payer, bound_to)
+        return _place(self._key, payer, bound_to)._replace(previous=earlier)
 
     def observation(self, baseline: Baseline, content: bytes) -> Observation:
         """Compress and seal what a handler observed."""
@@ -146,17 +154,25 @@ class ObservationStore:
 
     def previous(self, baseline: Baseline) -> Previous | None:
         """The observation that counts now. Raises Unsealable when it was sealed with another key, or is damaged."""
+        found = self._latest(baseline)
+        if baseline.previous is not None:
+            # A worker that knows the previous key alone may have kept one there after ours.
+            found = max(found, self._latest(baseline.previous), key=lambda one: -1 if one is None else one[1])
+        if found is None:
+            return None
+        content = self._sealer.open(found[0], baseline.bound_to)
+        at = datetime.fromtimestamp(found[1] / 1000, UTC)
+        return Previous(_unpacked(content), at, is_truncated=content.startswith(_TRUNCATED))
+
+    def _latest(self, baseline: Baseline) -> tuple[bytes, int] | None:
+        """The sealed observation of one place, and when its call was settled."""
         keys = baseline[:3]
         sealed, settled, pending = self._look(keys=keys, args=[self.ttl_ms])
         if pending:
             # Their workers stopped between the answer and the promotion, or are still at work.
             self._settle(baseline, (field.decode() for field in pending))
             sealed, settled, _ = self._look(keys=keys, args=[self.ttl_ms])
-        if sealed is None:
-            return None
-        content = self._sealer.open(sealed, baseline.bound_to)
-        at = datetime.fromtimestamp(int(settled) / 1000, UTC)
-        return Previous(_unpacked(content), at, is_truncated=content.startswith(_TRUNCATED))
+        return None if sealed is None else (sealed, int(settled))
 
     def keep_pending(self, payment_id: str, observation: Observation) -> None:
         """Before its answer is stored. On a Redis of its own only."""
@@ -186,8 +202,18 @@ class ObservationStore:
             elif state is None or state in (b"DONE", b"FAILED"):
                 self._redis.hdel(baseline.pending, field)
 
-    def _digest(self, text: bytes) -> str:
-        return hashlib.blake2b(text, key=self._key, digest_size=16).hexdigest()
+
+def _place(key: bytes, payer: str, bound_to: bytes) -> Baseline:
+    def digest(text: bytes) -> str:
+        return hashlib.blake2b(text, key=key, digest_size=16).hexdigest()
+
+    name = digest(bound_to)
+    return Baseline(
+        key=f"coinslot:observation:{name}",
+        payer_index=f"coinslot:observations:{digest(payer.encode())}",
+        pending=f"coinslot:observation-pending:{name}",
+        bound_to=bound_to,
+    )
 
 
 def _field(payment_id: str, tag: str) -> str:

@@ -24,6 +24,8 @@ _OPEN = re.compile(
     r"|duplicate_settlement|already"
     # It went wrong, and nobody says whether before or after it was broadcast.
     r"|time_?out|timed_out|_error$|unavailable|(?:settlement|submission|transaction)_failed$"
+    # The same in the words of Coinbase's facilitator (errorReason in its OpenAPI document, cdp-sdk 1.51.0).
+    r"|node_failure$|failed_onchain$|block_height_exceeded$|failed_to_(?:execute_transfer|get_receipt)$|confirmation_failed$"
 )
 _REFUSES_US = (401, 403, 407, 408, 425, 429)
 """The facilitator refuses us, not the payment. Nobody knows whether it looked at the payment first."""

@@ -29,10 +29,12 @@ class Binder:
 
     Args:
         master: the 32 bytes of the key file.
+        previous: those of the file before it: its tokens are taken, and none are made.
     """
 
-    def __init__(self, master: bytes) -> None:
+    def __init__(self, master: bytes, previous: bytes | None = None) -> None:
         self._key = derive(master, "request-binding")
+        self._previous = None if previous is None else Binder(previous)
 
     def token(self, endpoint_name: str, body: bytes | None, now: int) -> str:
         """A new token: URL-safe base64.
@@ -60,7 +62,9 @@ class Binder:
         head, proof = raw[:-_PROOF_BYTES], raw[-_PROOF_BYTES:]
         if 2 * (_first(head) & ~_THIS_BODY) < now:
             return False
-        return hmac.compare_digest(proof, self._proof(head, endpoint_name, body))
+        if hmac.compare_digest(proof, self._proof(head, endpoint_name, body)):
+            return True
+        return self._previous is not None and self._previous.binds(token, endpoint_name, body, now)
 
     def _proof(self, head: bytes, endpoint_name: str, body: bytes | None) -> bytes:
         digest = hashlib.blake2b(head, key=self._key, digest_size=_PROOF_BYTES)

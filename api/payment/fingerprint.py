@@ -16,10 +16,12 @@ class Fingerprinter:
 
     Args:
         master: the 32 bytes of the key file.
+        previous: those of the file before it.
     """
 
-    def __init__(self, master: bytes) -> None:
+    def __init__(self, master: bytes, previous: bytes | None = None) -> None:
         self._key = derive(master, "fingerprints")
+        self._previous = None if previous is None else Fingerprinter(previous)
 
     def __call__(self, endpoint_name: str, query: bytes, body: bytes, proof: bytes) -> str:
         """The fingerprint: 64 hex digits.
@@ -34,6 +36,10 @@ class Fingerprinter:
             digest.update(len(part).to_bytes(8, "big"))
             digest.update(part)
         return digest.hexdigest()
+
+    def previous(self, endpoint_name: str, query: bytes, body: bytes, proof: bytes) -> str:
+        """The same by the previous key; empty without one."""
+        return "" if self._previous is None else self._previous(endpoint_name, query, body, proof)
 
 
 def _canonical(body: bytes) -> bytes:

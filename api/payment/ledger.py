@@ -131,6 +131,7 @@ class Claim:
         payment: the payment itself, sealed, for a facilitator that has to be asked with it again.
         identifier: what the client calls this call, or "".
         token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
+        previous_fingerprint: by the previous key, or "". A known payment may have either.
     """
 
     payment_id: str
@@ -145,6 +146,7 @@ class Claim:
     identifier: str = ""
     token: str = ""
     limit: Limit = NO_LIMIT
+    previous_fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +329,7 @@ class Ledger:
             f"{claim.limit.interval_ms:.3f}",
             claim.limit.burst,
             claim.valid_before,
+            claim.previous_fingerprint,
             *fields,
             *(("payment", claim.payment) if claim.payment else ()),
         )

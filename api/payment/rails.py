@@ -9,6 +9,7 @@ from decimal import Decimal
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from api.payment.unsettled import Declined, NotSent, Unsettled
+from shared.cdp_key import read_cdp_key
 from shared.metrics import metrics
 from shared.money import Price
 from shared.rail_settings import RailSettings, XrplRailSettings
@@ -89,7 +90,7 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
 
     Raises:
         InvalidSetting: no rail has a recipient; or on one of them no token is known, the recipient is no address, or the
-            headers cannot be read.
+            headers or the key for the facilitator cannot be read.
     """
     rails = tuple(_configured(rail, settings) for rail in Rail if _has_recipient(rail, settings))
     if not rails:
@@ -114,6 +115,7 @@ def _configured(rail: Rail, settings: Settings) -> ConfiguredRail:
         own.facilitator_url,
         settle_timeout_s=settings.settle_timeout_s + verifier.MORE_SETTLE_S,
         headers=read_headers(own.facilitator_headers_file),
+        cdp_key=read_cdp_key(own.facilitator_cdp_key_file),
     )
     configured = ConfiguredRail(
         rail=rail,

@@ -38,7 +38,8 @@ local function closed() redis.call('ZREM', KEYS[3], id) end
 _OOM_TOO = "#!lua flags=allow-oom\n"
 
 # KEYS: 5 the rate, 6 the identifier and 7 the token (or the record again). ARGV: 2 mode, 3 fingerprint, 4 settle lease,
-# 5 run lease, 6 interval of the rate in ms (0: none), 7 burst, 8 valid before, then the fields of a new record.
+# 5 run lease, 6 interval of the rate in ms (0: none), 7 burst, 8 valid before, 9 fingerprint by the
+# previous key or '', then the fields of a new record.
 _LOOK_UP = (
     _PRELUDE
     + f"""
@@ -72,7 +73,7 @@ if not record[1] then
     reset = tostring(math.ceil(arrival - now))
   end
   redis.call('HSET', KEYS[1], 'fingerprint', ARGV[3], 'state', 'SETTLING', 'attempts', 1, 'created', now,
-    'lease', now + ARGV[4], 'valid_before', ARGV[8], unpack(ARGV, 9))
+    'lease', now + ARGV[4], 'valid_before', ARGV[8], unpack(ARGV, 10))
   redis.call('EXPIRE', KEYS[1], {RECORD_TTL_S})
   if KEYS[6] ~= KEYS[1] then redis.call('SET', KEYS[6], id, 'EX', {RECORD_TTL_S}) end
   if KEYS[7] ~= KEYS[1] then redis.call('SET', KEYS[7], id, 'EX', {TOKEN_TTL_S}) end
@@ -80,7 +81,7 @@ if not record[1] then
   note(id, 'SETTLING', 1)
   return {{'settle', '1', left, reset}}
 end
-if record[1] ~= ARGV[3] then return {{'conflict'}} end
+if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then return {{'conflict'}} end
 local state = record[2]
 if state == 'DONE' then
   local answer = redis.call('GET', KEYS[2])

@@ -20,6 +20,7 @@ ContractName = Literal[
     "Reverts",
     "Spender",
     "UsdcSandbox",
+    "UsdcTestnet",
     "Wallet1271",
 ]
 

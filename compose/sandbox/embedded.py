@@ -97,7 +97,7 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             # The other networks are the sandbox's too, except those with a recipient in the settings.
             others = [name for name in OTHERS if is_missing(f"{name.upper()}_PAY_TO")]
             with step("local ledgers with funded wallets"):
-                local = stack.enter_context(ledgers(var, others))
+                local = stack.enter_context(ledgers(var, usual.evm.network, others))
             port = given.get(PREFIX + "FACILITATOR_PORT") or str(claim_port(0))
             made[PREFIX + "FACILITATOR_PORT"] = port
             for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():

@@ -1,4 +1,7 @@
-"""The sandbox's EVM chains: Base, with funded wallets to pay with, and Ethereum, which is only read. Both have scenes."""
+"""The sandbox's EVM chains: Base and Ethereum, and Base Sepolia where payments are to be made on it.
+
+Wallets are funded on the one that payments are made on; the others are only read. All have scenes.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,10 @@ from compose.sandbox.scene_transactions import replay
 from compose.sandbox.wallets import Wallets, load_wallets
 from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
-from shared.x402.networks import EVM_USDC
 
 NodeKind = Literal["anvil", "pyevm"]
 
-CHAIN_ID = scenes.BASE
-USDC = EVM_USDC[f"eip155:{CHAIN_ID}"]
-PAYER_FUNDS = 1_000 * 10**USDC.decimals
+PAYER_FUNDS = 1_000 * 10**6
 """What the payer has after `provision`, in atomic units of USDC."""
 SETTLER_FUNDS_WEI = 10_000 * ETHER
 
@@ -60,7 +60,7 @@ class EvmSandbox:
     """A chain that is ready for payments. The keys do not appear in repr().
 
     Attributes:
-        usdc: the token's address, that of Base's USDC.
+        usdc: the token's address, that of the network's USDC.
         payer_key, payer: the buyer: 1,000 USDC, no ETH.
         settler_key, settler: the facilitator's account: ETH for gas.
         pay_to: where payments go.
@@ -99,6 +99,14 @@ def start_chains(
     """Base and Ethereum, as `start_chain` starts one. Each is to be stopped."""
     base, ethereum = _start(var, {scenes.BASE: 0, scenes.ETHEREUM: 0}, prefer, node_folders)
     return base, ethereum
+
+
+def start_chains_to_pay_on(
+    chain_id: int, var: Path, *, prefer: NodeKind | None = None, node_folders: Sequence[Path] = ()
+) -> dict[int, Chain]:
+    """By chain id: the one that payments are made on, Base and Ethereum. Each is to be stopped."""
+    chains = _start(var, {chain_id: 0, scenes.BASE: 0, scenes.ETHEREUM: 0}, prefer, node_folders)
+    return {chain.chain_id: chain for chain in chains}
 
 
 def _start(
@@ -151,21 +159,22 @@ def _url(port: int) -> str:
 
 
 def provision(chain: Chain, var: Path) -> EvmSandbox:
-    """On Base: give the settler gas and top the payer up to 1,000 USDC. Doing it again changes nothing.
+    """Give the settler gas and top the payer up to 1,000 USDC. Doing it again changes nothing.
 
     The wallets are this machine's: ``sandbox/wallets.json`` in `var`, made the first time.
     """
     wallets = load_wallets(var)
     rpc = JsonRpc(chain.rpc_url)
+    usdc = scenes.USDC[chain.chain_id]
     if chain.kind == "anvil":  # on py-evm the settler has it from the first block
         rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
-    missing = PAYER_FUNDS - _balance_of(rpc, wallets.payer)
+    missing = PAYER_FUNDS - _balance_of(rpc, usdc, wallets.payer)
     if missing > 0:
-        _mint(rpc, wallets, missing)
+        _mint(rpc, chain.chain_id, wallets, missing)
     return EvmSandbox(
         rpc_url=chain.rpc_url,
         chain_id=chain.chain_id,
-        usdc=USDC.address,
+        usdc=usdc,
         payer_key=wallets.payer_key,
         payer=wallets.payer,
         settler_key=wallets.settler_key,
@@ -174,20 +183,20 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     )
 
 
-def _balance_of(rpc: JsonRpc, account: str) -> int:
+def _balance_of(rpc: JsonRpc, usdc: str, account: str) -> int:
     data = keccak256(b"balanceOf(address)")[:4] + _word(account)
-    return int(rpc("eth_call", {"to": USDC.address, "data": "0x" + data.hex()}, "latest"), 16)
+    return int(rpc("eth_call", {"to": usdc, "data": "0x" + data.hex()}, "latest"), 16)
 
 
-def _mint(rpc: JsonRpc, wallets: Wallets, amount: int) -> None:
+def _mint(rpc: JsonRpc, chain_id: int, wallets: Wallets, amount: int) -> None:
     from eth_account import Account  # takes most of a second to import
 
     data = keccak256(b"mint(address,uint256)")[:4] + _word(wallets.payer) + amount.to_bytes(32, "big")
     transaction = {
         "type": 2,
-        "chainId": CHAIN_ID,
+        "chainId": chain_id,
         "nonce": int(rpc("eth_getTransactionCount", wallets.settler, "pending"), 16),
-        "to": USDC.address,
+        "to": scenes.USDC[chain_id],
         "value": 0,
         "data": "0x" + data.hex(),
         "gas": 200_000,

@@ -1,4 +1,4 @@
-"""The sandbox's ledgers, all started at once: two local EVM chains, and a local ledger for each further network."""
+"""The sandbox's ledgers, all started at once: local EVM chains, and a local ledger for each further network."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compose.sandbox import scenes
 from compose.sandbox.child import ROOT, Child
-from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains
+from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains_to_pay_on
 from compose.sandbox.solana import SolanaSandbox, start_solana
 from compose.sandbox.stellar import StellarSandbox, start_stellar
 from compose.sandbox.xrpl import XrplSandbox, start_xrpl
@@ -26,11 +27,13 @@ class Ledgers:
     """Running ledgers, each with a funded payer.
 
     Attributes:
-        ethereum: an EVM chain that is only read.
+        chain: the EVM chain that payments are made on. It is Base itself, unless a test network is configured.
+        base, ethereum: the EVM chains that endpoints read.
         others: by name, those of OTHERS that were asked for.
     """
 
     chain: Chain
+    base: Chain
     ethereum: Chain
     evm: EvmSandbox
     others: dict[str, SolanaSandbox | StellarSandbox | XrplSandbox]
@@ -38,13 +41,15 @@ class Ledgers:
     @property
     def children(self) -> tuple[Child, ...]:
         """Their processes. Their state is in their memory."""
-        return (self.chain.child, self.ethereum.child, *(ledger.child for ledger in self.others.values()))
+        chains = {chain.chain_id: chain.child for chain in (self.chain, self.base, self.ethereum)}
+        return (*chains.values(), *(ledger.child for ledger in self.others.values()))
 
     @property
     def words(self) -> str:
         """Which they are, for people."""
         chain = "anvil" if self.chain.kind == "anvil" else "py-evm (slower: with npm, scripts/setup fetches anvil)"
-        return ", ".join((f"{chain} for Base and Ethereum", *(f"a local {name}" for name in self.others)))
+        paid = "" if self.chain is self.base else f"chain {self.chain.chain_id}, "
+        return ", ".join((f"{chain} for {paid}Base and Ethereum", *(f"a local {name}" for name in self.others)))
 
     def settings(self, var: Path, facilitator_url: str) -> dict[str, str]:
         """What makes a service of them, by the name of the setting; settlers' keys are put into `var`."""
@@ -55,7 +60,7 @@ class Ledgers:
             "EVM_JOURNAL_FILE": str(private_file(var / "settler.journal", "")),
             "EVM_SPACING_MS": "0",  # every transaction is a block
             "EVM_FACILITATOR_URL": facilitator_url,
-            "RPC_BASE_URLS": self.chain.rpc_url,
+            "RPC_BASE_URLS": self.base.rpc_url,
             "RPC_ETHEREUM_URLS": self.ethereum.rpc_url,
         }
         for name, ledger in self.others.items():
@@ -92,24 +97,29 @@ class Ledgers:
 
 
 @contextlib.contextmanager
-def ledgers(var: Path, names: Collection[str]) -> Iterator[Ledgers]:
+def ledgers(var: Path, evm_network: str, names: Collection[str]) -> Iterator[Ledgers]:
     """Start the EVM chains and the others that are named, and stop them at the end.
+
+    Args:
+        evm_network: CAIP-2 name of the chain that payments are made on, one of scenes.USDC.
 
     Raises:
         StartFailed: one did not come up.
     """
+    paid_on = int(evm_network.partition(":")[2])
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(1 + len(names), "ledger") as starting:
         # Where scripts/setup puts anvil.
-        chains = starting.submit(start_chains, var, node_folders=[ROOT / "var" / "node"])
+        chains = starting.submit(start_chains_to_pay_on, paid_on, var, node_folders=[ROOT / "var" / "node"])
         others = {name: starting.submit(_START[name], var) for name in names}
         # Whatever has come up is stopped, also when another one did not.
         for started in (chains, *others.values()):
             stack.callback(_stop, started)
-        base, ethereum = chains.result()
+        started_chains = chains.result()
         yield Ledgers(
-            chain=base,
-            ethereum=ethereum,
-            evm=provision(base, var),
+            chain=started_chains[paid_on],
+            base=started_chains[scenes.BASE],
+            ethereum=started_chains[scenes.ETHEREUM],
+            evm=provision(started_chains[paid_on], var),
             others={name: started.result() for name, started in others.items()},
         )
 
@@ -117,7 +127,7 @@ def ledgers(var: Path, names: Collection[str]) -> Iterator[Ledgers]:
 def _stop(started: Future[Any]) -> None:
     if started.exception() is None:
         result = started.result()
-        for one in result if isinstance(result, tuple) else (result,):
+        for one in result.values() if isinstance(result, dict) else (result,):
             one.child.stop()
 
 

@@ -79,7 +79,7 @@ def genesis(chain_id: int, timestamp: int) -> dict[str, Any]:
 def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
     spender = _code("Spender")
     return [
-        (scenes.USDC[chain_id], _code("UsdcSandbox"), _usdc(chain_id)),
+        (scenes.USDC[chain_id], _code("UsdcTestnet" if chain_id == scenes.TESTNET else "UsdcSandbox"), _usdc(chain_id)),
         (multicall3.ADDRESS, multicall3.code(), {}),
         (scenes.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
         (scenes.COPYCAT, _code("NamedToken"), _named("USD Coin", "USD\N{CYRILLIC CAPITAL LETTER ES}", 6, 10**6)),
@@ -105,7 +105,7 @@ def _usdc(chain_id: int) -> dict[int, int]:
         **{_slot_of(account, _BALANCES): balance for account, balance in _USDC_BALANCES.items()},
         _slot(int(scenes.PERMIT2, 16), _slot_of(scenes.HOLDER, _ALLOWANCES)): 5_000_000,
         _slot_of(scenes.BLACKLISTED, _USDC_BLACKLIST): 1,
-        _ZEPPELIN_SLOT: _USDC_IMPLEMENTATIONS[chain_id],
+        _ZEPPELIN_SLOT: _USDC_IMPLEMENTATIONS.get(chain_id, 0),
     }
 
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 
 from shared.x402.networks import EVM_USDC
 
-BASE, ETHEREUM = 8453, 1
-USDC: Mapping[int, str] = {chain_id: EVM_USDC[f"eip155:{chain_id}"].address for chain_id in (BASE, ETHEREUM)}
+BASE, ETHEREUM, TESTNET = 8453, 1, 84532
+USDC: Mapping[int, str] = {chain_id: EVM_USDC[f"eip155:{chain_id}"].address for chain_id in (BASE, ETHEREUM, TESTNET)}
 """By chain id: the real addresses."""
 
 GENESIS_DAYS_AGO = 30

@@ -96,3 +96,13 @@ def test_keys_are_not_shown() -> None:
     """repr() of a sealer has nothing of its key."""
     assert KEY.hex() not in repr(SEALER)
     assert derive(KEY, "job-arguments").hex() not in repr(SEALER)
+
+
+def test_the_previous_key_opens_and_seals_nothing() -> None:
+    """What it sealed is told apart from what the current key sealed. A third key opens neither."""
+    both = Sealer(OTHER_KEY, previous=KEY)
+    assert both.opened(SEALER.seal(PLAIN, BOUND), BOUND) == (PLAIN, True)
+    assert both.opened(both.seal(PLAIN, BOUND), BOUND) == (PLAIN, False)
+    assert Sealer(OTHER_KEY).open(both.seal(PLAIN, BOUND), BOUND) == PLAIN
+    with pytest.raises(Unsealable):
+        both.open(Sealer(bytes(32)).seal(PLAIN, BOUND), BOUND)

@@ -29,10 +29,12 @@ READ: dict[str, tuple[str, Any]] = {
     "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),
     "queue_url": ("unix:///run/queue.sock", "unix:///run/queue.sock"),
     "key_file": ("/run/secrets/key", Path("/run/secrets/key")),
+    "previous_key_file": ("/run/secrets/key.previous", "/run/secrets/key.previous"),
     "evm_network": ("eip155:84532", "eip155:84532"),
     "evm_pay_to": (ADDRESS, ADDRESS),
     "evm_facilitator_url": ("https://facilitator.test/x402", "https://facilitator.test/x402"),
     "evm_facilitator_headers_file": ("/run/secrets/headers", "/run/secrets/headers"),
+    "evm_facilitator_cdp_key_file": ("/run/secrets/cdp", "/run/secrets/cdp"),
     "settle_timeout_s": ("2.5", 2.5),
     "rate_limits": ("fast=10/20", "fast=10/20"),
     "ledger_dir": ("/var/lib/redis", "/var/lib/redis"),
@@ -65,6 +67,7 @@ READ: dict[str, tuple[str, Any]] = {
     "solana_pay_to": (SOLANA_ADDRESS, SOLANA_ADDRESS),
     "solana_facilitator_url": ("https://facilitator.test/2", "https://facilitator.test/2"),
     "solana_facilitator_headers_file": ("/run/secrets/2", "/run/secrets/2"),
+    "solana_facilitator_cdp_key_file": ("/run/secrets/cdp-2", "/run/secrets/cdp-2"),
     "solana_rpc_url": ("https://node.test/2", "https://node.test/2"),
     "solana_settler_key_file": ("/run/secrets/settler-2", Path("/run/secrets/settler-2")),
     "stellar_network": ("stellar:testnet", "stellar:testnet"),
@@ -458,3 +461,11 @@ def test_a_headers_file_that_is_none(path: str) -> None:
     """By name, whatever is wrong with it."""
     with pytest.raises(InvalidSetting, match="cannot read the headers file"):
         read_headers(path)
+
+
+def test_the_port_of_our_facilitator_moves_both_sides() -> None:
+    """Of rails whose facilitator is not named; the others stay."""
+    moved = read(facilitator_port="5021", solana_facilitator_url="https://facilitator.test")
+    assert moved.evm.facilitator_url == moved.xrpl.facilitator_url == "http://127.0.0.1:5021"
+    assert moved.solana.facilitator_url == "https://facilitator.test"
+    assert read().stellar.facilitator_url == "http://127.0.0.1:4021"

@@ -44,6 +44,7 @@ class Kept:
     def __init__(self, url: str, *, is_apart: bool, most: int = 1000) -> None:
         self.redis = redis.Redis.from_url(url)
         apart = url.removesuffix("/0") + "/1" if is_apart else ""
+        self.urls = url, apart
         self.store = ObservationStore(url, apart, MASTER, days=1, most=most)
         self.own = redis.Redis.from_url(apart or url)
         self.own.flushdb()
@@ -103,6 +104,24 @@ def test_the_next_call_gets_what_the_last_one_saw(kept: Kept) -> None:
     )
     kept.call(1_700_000_001_000, b"second")
     assert kept.seen() == b"second"
+
+
+def test_what_was_seen_under_the_previous_key_is_compared_with(kept: Kept) -> None:
+    """Also when it is later than what was seen under the new one."""
+    old = kept.store
+    kept.call(1_000, b"under the old key")
+    kept.store = ObservationStore(*kept.urls, bytes(32), days=1, most=1000, previous=MASTER)
+    kept.answers = AnswerStore(RedisConnection(kept.urls[0]), AnswerSealer(bytes(32), MASTER), kept.store)
+    assert kept.seen() == b"under the old key"
+    kept.call(2_000, b"under the new key")
+    assert kept.seen() == b"under the new key"
+    late = kept.payment(3_000)
+    observation = old.observation(old.baseline(ALICE, PAGE), b"by a worker that was not restarted")
+    AnswerStore(RedisConnection(kept.urls[0]), AnswerSealer(MASTER), old).done(
+        [Result(late, ENDPOINT, b"", Ok(b""), observation)]
+    )
+    assert kept.seen() == b"by a worker that was not restarted"
+    old.close()
 
 
 def test_the_later_settlement_wins(kept: Kept) -> None:

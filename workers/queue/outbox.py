@@ -76,7 +76,7 @@ class Outbox:
         except (KeyError, TypeError, AssertionError, Unsealable) as error:
             log.error("message %s: %s", message.message_id, type(error).__name__)
             return None
-        return Result(arguments.payment_id, endpoint, arguments.secret, INTERNAL)
+        return Result(arguments.payment_id, endpoint, arguments.secret, INTERNAL, with_previous=arguments.with_previous)
 
 
 def _address(message: dramatiq.Message[Any]) -> str | None:

@@ -12,7 +12,6 @@ pragma solidity 0.8.37;
 /// @dev Made to be placed, not deployed: no constructor, no immutables, no initial storage. The runtime code works at any
 ///      address of any chain, which is how it gets USDC's own address and so USDC's own EIP-712 domain.
 contract UsdcSandbox {
-    string public constant name = "USD Coin";
     string public constant symbol = "USDC";
     string public constant version = "2";
     string public constant currency = "USD";
@@ -43,10 +42,15 @@ contract UsdcSandbox {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
+    /// @notice On a test network it is another (UsdcTestnet.sol).
+    function name() public pure virtual returns (string memory) {
+        return "USD Coin";
+    }
+
     /// @notice Computed at every call: the chain and the address are known only where the code runs.
     function DOMAIN_SEPARATOR() public view returns (bytes32) {
         return keccak256(
-            abi.encode(DOMAIN_TYPEHASH, keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this))
+            abi.encode(DOMAIN_TYPEHASH, keccak256(bytes(name())), keccak256(bytes(version)), block.chainid, address(this))
         );
     }
 

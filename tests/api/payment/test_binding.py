@@ -78,3 +78,11 @@ def test_a_token_has_one_form(write: object) -> None:
 def test_anything_else_is_no_token(text: str) -> None:
     """And no error."""
     assert not BINDER.binds(text, "echo", BODY, NOW)
+
+
+def test_a_token_of_the_previous_key_is_taken() -> None:
+    """Until that key is gone. New tokens are of the current key."""
+    both = Binder(bytes(32), MASTER)
+    assert both.binds(BINDER.token("echo", BODY, NOW), "echo", BODY, NOW)
+    assert not both.binds(BINDER.token("echo", BODY, NOW), "faker", BODY, NOW)
+    assert Binder(bytes(32)).binds(both.token("echo", BODY, NOW), "echo", BODY, NOW)
