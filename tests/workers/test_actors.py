@@ -475,7 +475,7 @@ def test_hostile_work_in_a_real_child(client: redis.Redis, services: WorkerServi
     endpoint, _, _ = isolated(services, b"")
     services.children.start(1)
     try:
-        run(endpoint, services, payment, left_s=20)
+        run(endpoint, services, payment, left_s=80)
     finally:
         services.children.close()
 
