@@ -11,6 +11,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from compose.injection import variants
+
 SLOTS: dict[str, list[str]] = {
     "name": ["Zorg", "Nyx", "BOB", "FreeMind", "Mara", "ALICE-9", "Lucifer", "Unbound", "KAOS", "Rex", "Vex", "OmniGPT", "Shadow"],
     "maker": ["OpenAI", "Anthropic", "Google", "Meta", "your developers", "the company that made you", "your creators"],
@@ -476,16 +478,19 @@ HARMLESS: dict[str, list[str]] = {
 
 
 def attacks(rng: random.Random, most: int) -> Iterator[tuple[str, str, str]]:
-    """(family, category, text), at most `most` of each family. The same generator gives the same texts."""
-    for family, (category, patterns) in ATTACKS.items():
-        for text in _drawn(rng, patterns, most):
+    """(family, category, text), at most `most` of each family. The same generator gives the same texts.
+
+    Of the families in variants.py there are fewer: more of them made the model worse on sources that it had not seen.
+    """
+    for family, (category, patterns) in (ATTACKS | variants.ATTACKS).items():
+        for text in _drawn(rng, patterns, most if family in ATTACKS else most * 2 // 5):
             yield family, category, text
 
 
 def harmless(rng: random.Random, most: int) -> Iterator[tuple[str, str]]:
     """(family, text), at most `most` of each family."""
-    for family, patterns in HARMLESS.items():
-        for text in _drawn(rng, patterns, most):
+    for family, patterns in (HARMLESS | variants.HARMLESS).items():
+        for text in _drawn(rng, patterns, most if family in HARMLESS else most * 2 // 5):
             yield family, text
 
 
@@ -495,4 +500,4 @@ def _drawn(rng: random.Random, patterns: list[str], most: int) -> list[str]:
 
 
 def _filled(rng: random.Random, pattern: str) -> str:
-    return pattern.format_map({name: rng.choice(entries) for name, entries in SLOTS.items()})
+    return pattern.format_map({name: rng.choice(entries) for name, entries in (SLOTS | variants.SLOTS).items()})

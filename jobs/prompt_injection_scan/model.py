@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from jobs.prompt_injection_scan.features import Sentence, of_phrase, of_token, p
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity
 
 FILE = Path(__file__).parent / "weights.bin"
-"""One line of JSON (what it was made of, and the constants), and then the weights, a byte each, compressed."""
+"""One line of JSON (what it was made of, and the constants), and then the weights, two bytes each, compressed."""
 WINDOW = 3
 """Sentences."""
 _MOST = 20
@@ -151,7 +152,9 @@ def model() -> Model:
     """Read the weights."""
     head, _, packed = FILE.read_bytes().partition(b"\n")
     told = json.loads(head)
-    raw = array("b", zlib.decompress(packed))
+    raw = array("h", zlib.decompress(packed))
+    if sys.byteorder == "big":
+        raw.byteswap()
     at = told["buckets"]
     kinds: dict[AttackCategory, array[int]] = {}
     for kind in told["kinds"]:

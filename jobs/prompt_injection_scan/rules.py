@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "rules"
 
 _FIELDS = {
     *("id", "category", "severity", "match", "patterns", "message", "hint", "examples", "counterexamples"),
-    *("except", "unless_near", "unless_before", "unless_written", "followed_by", "imperative"),
+    *("except", "unless_near", "unless_before", "unless_written", "followed_by", "imperative", "marks"),
 }
 _WORD = r"[^\s.:#@]"
 _EDGE = r"[\s.:#@]"
@@ -46,6 +46,7 @@ class Rule:
         unless_written: no finding where the original has this at the place.
         followed_by: no finding where something else follows it.
         imperative: it starts with a verb. The sentence may still be about somebody else.
+        marks: it finds marks of a chat format, which are usual in a template.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Rule:
     unless_written: Pattern | None
     followed_by: Pattern | None
     imperative: bool
+    marks: bool
     message: str
     hint: str
     examples: tuple[str, ...]
@@ -178,6 +180,7 @@ def _rule(declared: dict[str, Any], lists: dict[str, str]) -> Rule:
         unless_written=_optional(declared.get("unless_written"), lists, as_is=True),
         followed_by=_optional(declared.get("followed_by"), lists, as_is=False),
         imperative=declared.get("imperative", False),
+        marks=declared.get("marks", False),
         message=declared["message"],
         hint=declared["hint"],
         examples=tuple(declared["examples"]),

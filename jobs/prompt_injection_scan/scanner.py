@@ -13,7 +13,7 @@ from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
 from jobs.prompt_injection_scan.layer import Layer
 from jobs.prompt_injection_scan.model import Place, model
-from jobs.prompt_injection_scan.patterns import Haystack
+from jobs.prompt_injection_scan.patterns import Haystack, Pattern
 from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule_book
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
 from jobs.prompt_injection_scan.views import views_of
@@ -29,6 +29,8 @@ _MOST_FOUND = 1_000
 _TAIL = 120
 _NEAR = 80
 _QUOTED_TEXT = 80
+_TEMPLATE = Pattern(r"(?i)\{\{?\s?[a-z][a-z_]{2,30}\s?\}?\}")
+"""A place to be filled in."""
 _MODEL_HINT = (
     "Do not pass this text to a model as instructions. Have a person or a second check read it: the finding is a likelihood, "
     "not a rule."
@@ -91,6 +93,7 @@ class _Search:
         self._seen: set[tuple[str, int, int]] = set()
         self._mentions: list[tuple[int, int]] = []
         self._read: tuple[Layer, ...] = ()
+        self._is_template = _TEMPLATE.found_in(text)
         self.cut = False
 
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
@@ -122,11 +125,15 @@ class _Search:
                 yield self._reported(rule, rule.severity, places[0], places[-1] + 1, rule.message)
 
     def likely(self, found: list[Finding]) -> Iterator[Finding]:
-        """Findings of the statistical layer, except where the rules found the same, or found that it is only talked about."""
+        """Findings of the statistical layer, except where the rules found the same.
+
+        Where they found that an attack is only talked about, or forbidden, only high ones count.
+        """
         for layer in self._read:
             for place in model().places(layer.text):
                 start, end = layer.span(place.start, place.end)
-                if any(start < last and first < end for first, last in self._mentions):
+                mentioned = any(start < last and first < end for first, last in self._mentions)
+                if mentioned and place.severity < Severity.HIGH:
                     continue
                 known = (one for one in found if one.category == place.category and one.severity >= place.severity)
                 if not any(start < one.end and one.start < end for one in known):
@@ -195,6 +202,8 @@ class _Search:
         message = rule.message
         if view.note:
             message += f' It reads "{visible(view.text[start:end], _QUOTED_TEXT)}" {view.note}.'
+        if rule.marks and self._is_template:
+            return self._reported(rule, Severity.LOW, *place, message + " The text is a template of a chat.")
         if speech is Speech.ABOUT_IT:
             return self._reported(rule, Severity.LOW, *place, message + " It is talked about here.")
         return self._reported(rule, rule.severity, *place, message)
