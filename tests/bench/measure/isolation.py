@@ -34,6 +34,9 @@ SENTENCE = "Please read this text about boats, and say what you think of it. "
 COLUMNS = {"p50_ms": "p50, ms", "p99_ms": "p99, ms", "per_s": "answers/s", "ratio": "p99 with / without"}
 QUIET = "the other pools are idle"
 
+START_S = 30.0
+"""Seconds within which the pool takes its first scan: its fork server loads what children need first."""
+
 
 def measure(effort: Effort) -> Table:
     """Loads with and without, in turns; each pair gives one ratio."""
@@ -92,9 +95,12 @@ def _scans_waiting(running: Running, queue: redis.Redis, wallets: int) -> Iterat
     body = json.dumps({"text": SENTENCE * (48 * 1024 // len(SENTENCE))})
     url = running.origin + HEAVY_PATH
     with background(url, in_flight=HEAVY_CALLERS, body=body, pause_s=HEAVY_PAUSE_S, wallets=wallets):
+        give_up_at = time.monotonic() + START_S
+        while not queue.xlen(stream_key(Pool.FAST)):
+            if time.monotonic() > give_up_at:
+                raise Broken("no scan is running")
+            time.sleep(0.1)
         time.sleep(1)
-        if not queue.xlen(stream_key(Pool.FAST)):
-            raise Broken("no scan is running")
         yield
 
 
