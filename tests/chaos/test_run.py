@@ -9,7 +9,7 @@ import pytest
 from tests.chaos.run import run
 from tests.chaos.stand import NAMES
 
-SECONDS = 35
+SECONDS = 25
 
 
 @pytest.mark.timeout(SECONDS + 120)
