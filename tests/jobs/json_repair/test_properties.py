@@ -102,7 +102,7 @@ def test_valid_json_is_left_alone(value: Any, ascii_only: bool) -> None:
     assert not repaired.was_modified
 
 
-@settings(relaxed, max_examples=400)
+@settings(relaxed, max_examples=1000)
 @given(JUNK)
 def test_any_text_is_answered(text: str) -> None:
     """Any text gives a value or NotRepairable, never another error; the value encodes, and needs no repair again."""

@@ -148,7 +148,7 @@ def _read(text: str, value: Any) -> bool:
     return bool(read == value) and isinstance(read, bool) is isinstance(value, bool)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=800)
 @given(schemas_and_values())
 def test_coercion(pair: tuple[dict[str, Any], Any]) -> None:
     """The judge agrees; what fits is untouched; the changes lose nothing, lead to the value, and are all there is to do."""

@@ -69,7 +69,7 @@ FRAGMENTS = [
 JUNK = st.lists(st.sampled_from(FRAGMENTS), max_size=16).map("".join)
 NUMBERS = st.text(alphabet="0123456789 -.()+/x#@:\n", max_size=60)
 SOME_KINDS = st.lists(st.sampled_from(KINDS), min_size=1, unique=True)
-thorough = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+thorough = settings(deadline=None, max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def checked(source: Source) -> None:
         assert offer.amount is None or offer.amount.replace(".", "", 1).isdecimal()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.dictionaries(_KEYS, _VALUES, max_size=8), st.sampled_from(["page", "catalog", "guess"]))
 def test_any_document(document: Any, kind: Any) -> None:
     """As a catalog."""

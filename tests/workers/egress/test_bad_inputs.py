@@ -418,19 +418,21 @@ def test_a_referral_to_this_machine(names: NameServer, canary: Canary) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema",
+    ("schema", "code"),
     [
-        {"$ref": "http://127.0.0.1:8080/schema.json"},
-        {"$ref": "file:///etc/hostname"},
-        {"$schema": "http://127.0.0.1/draft"},
-        {"$id": "http://127.0.0.1:8080/", "properties": {"a": {"$ref": "other.json"}}},
+        ({"$ref": "http://127.0.0.1:8080/schema.json"}, "remote_ref_not_allowed"),
+        ({"$ref": "file:///etc/hostname"}, "remote_ref_not_allowed"),
+        ({"$schema": "http://127.0.0.1/draft"}, "unknown_dialect"),
+        ({"$id": "http://127.0.0.1:8080/", "properties": {"a": {"$ref": "other.json"}}}, "remote_ref_not_allowed"),
     ],
 )
-def test_a_schema_that_refers_to_this_machine(names: NameServer, canary: Canary, schema: dict[str, object]) -> None:
+def test_a_schema_that_refers_to_this_machine(
+    names: NameServer, canary: Canary, schema: dict[str, object], code: str
+) -> None:
     """132: nothing is fetched."""
     with pytest.raises(InvalidField) as refused:
         schema_check.compile_schema(schema)
-    assert refused.value.code in {"remote_ref_not_allowed", "invalid_schema", "unknown_dialect"}
+    assert refused.value.code == code
 
 
 def test_every_link_of_a_page_is_judged_as_a_url_of_a_callers(names: NameServer, canary: Canary) -> None:
