@@ -13,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from compose.sandbox import anvil, scenes
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
 from compose.sandbox.scene_state import ETHER, genesis
 from compose.sandbox.scene_transactions import replay
 from compose.sandbox.wallets import Wallets, load_wallets
+from facilitator.rails.evm.signing import Signer
+from facilitator.rails.evm.transaction import Bid
 from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 
@@ -189,22 +191,16 @@ def _balance_of(rpc: JsonRpc, usdc: str, account: str) -> int:
 
 
 def _mint(rpc: JsonRpc, chain_id: int, wallets: Wallets, amount: int) -> None:
-    from eth_account import Account  # takes most of a second to import
-
     data = keccak256(b"mint(address,uint256)")[:4] + _word(wallets.payer) + amount.to_bytes(32, "big")
-    transaction = {
-        "type": 2,
-        "chainId": chain_id,
-        "nonce": int(rpc("eth_getTransactionCount", wallets.settler, "pending"), 16),
-        "to": scenes.USDC[chain_id],
-        "value": 0,
-        "data": "0x" + data.hex(),
-        "gas": 200_000,
-        "maxFeePerGas": int(rpc("eth_gasPrice"), 16) * 2,
-        "maxPriorityFeePerGas": int(rpc("eth_maxPriorityFeePerGas"), 16),
-    }
-    signed: Any = Account.sign_transaction(transaction, wallets.settler_key)
-    transaction_hash = rpc("eth_sendRawTransaction", "0x" + bytes(signed.raw_transaction).hex())
+    settler = Signer(bytes.fromhex(wallets.settler_key.removeprefix("0x")), chain_id)
+    signed = settler.sign(
+        number=int(rpc("eth_getTransactionCount", wallets.settler, "pending"), 16),
+        to=scenes.USDC[chain_id],
+        data=data,
+        gas=200_000,
+        bid=Bid(max_fee=int(rpc("eth_gasPrice"), 16) * 2, tip=0),
+    )
+    transaction_hash = rpc("eth_sendRawTransaction", "0x" + signed.hex())
     deadline = time.monotonic() + _MINED_WITHIN_S
     while (receipt := rpc("eth_getTransactionReceipt", transaction_hash)) is None:
         if time.monotonic() > deadline:

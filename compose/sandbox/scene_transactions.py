@@ -11,6 +11,7 @@ from coincurve import PrivateKey
 from compose.sandbox import scenes
 from compose.sandbox.artefact import load
 from compose.sandbox.child import StartFailed
+from facilitator.rails.evm.signing import Item, rlp
 from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 
@@ -113,24 +114,17 @@ def _calldata(signature: str, *arguments: str | int) -> bytes:
 def _signed(chain_id: int, nonce: int, to: str, data: bytes, value: int) -> bytes:
     """A transaction of type 2 (EIP-1559), signed by RFC 6979: no chance is in it."""
     gas = 1_000_000 if not to else 150_000 if data else 21_000
-    fields = [chain_id, nonce, _TIP_WEI, _MAX_FEE_WEI, gas, bytes.fromhex(to.removeprefix("0x")), value, data, []]
-    signature = PrivateKey(scenes.HOLDER_KEY).sign_recoverable(keccak256(_TYPE + _rlp(fields)), hasher=None)
+    fields: list[Item] = [
+        chain_id,
+        nonce,
+        _TIP_WEI,
+        _MAX_FEE_WEI,
+        gas,
+        bytes.fromhex(to.removeprefix("0x")),
+        value,
+        data,
+        [],
+    ]
+    signature = PrivateKey(scenes.HOLDER_KEY).sign_recoverable(keccak256(_TYPE + rlp(fields)), hasher=None)
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
-    return _TYPE + _rlp([*fields, signature[64], r, s])
-
-
-def _rlp(value: int | bytes | Sequence[object]) -> bytes:
-    """Recursive length prefixes (Ethereum's yellow paper, appendix B). The library takes 0.2 s to import."""
-    if isinstance(value, int):
-        value = value.to_bytes((value.bit_length() + 7) // 8)
-    if isinstance(value, bytes):
-        return value if len(value) == 1 and value[0] < 0x80 else _prefix(0x80, value) + value
-    payload = b"".join(_rlp(one) for one in value)  # type: ignore[arg-type]  # lists of what it takes
-    return _prefix(0xC0, payload) + payload
-
-
-def _prefix(offset: int, payload: bytes) -> bytes:
-    if len(payload) < 56:
-        return bytes([offset + len(payload)])
-    length = len(payload).to_bytes((len(payload).bit_length() + 7) // 8)
-    return bytes([offset + 55 + len(length)]) + length
+    return _TYPE + rlp([*fields, signature[64], r, s])

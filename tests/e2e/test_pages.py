@@ -16,7 +16,7 @@ from client import sandbox_file, wallet_source
 from client.buyer import Buyer
 from client.wallet import Wallet
 from compose.sandbox.upstreams.pages import HOST, arrived
-from compose.sandbox.upstreams.place import HTTPS_PORT
+from compose.sandbox.upstreams.ports import HTTPS_PORT
 from jobs.catalogue import BY_NAME
 from shared.x402.networks import Rail
 from tests.replayed import unmeasured

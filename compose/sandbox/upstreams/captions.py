@@ -27,7 +27,8 @@ from xml.sax.saxutils import escape
 
 from aiohttp import web
 
-from compose.sandbox.upstreams.place import HTTPS_PORT, Place
+from compose.sandbox.upstreams.place import Place
+from compose.sandbox.upstreams.ports import HTTPS_PORT
 
 HOST = "captions.example.com"
 KEY = "sandbox-innertube-key"

@@ -10,9 +10,7 @@ from pathlib import Path
 from aiohttp import web
 
 from compose.sandbox.upstreams.authority import Authority
-
-HTTP_PORT = 8080
-HTTPS_PORT = 8443
+from compose.sandbox.upstreams.ports import HTTP_PORT, HTTPS_PORT
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
-from compose.sandbox.upstreams.place import HTTPS_PORT, Place
+from compose.sandbox.upstreams.place import Place
+from compose.sandbox.upstreams.ports import HTTPS_PORT
 
 SHOP = "shop.example.com"
 CATALOG = "catalog.shop.example.com"
