@@ -185,33 +185,34 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("number", CARDS)
-def test_a_card_of_every_network_is_found(number: str) -> None:
+def test_a_card_of_every_network_is_found() -> None:
     """In one piece and in groups of four."""
-    fours = " ".join(number[place : place + 4] for place in range(0, len(number), 4))
-    for written in (number, fours, fours.replace(" ", "-")):
-        assert redact(f"Card {written}, thanks", ["credit_card"]).text == "Card [CREDIT_CARD], thanks"
+    for number in CARDS:
+        fours = " ".join(number[place : place + 4] for place in range(0, len(number), 4))
+        for written in (number, fours, fours.replace(" ", "-")):
+            text = f"Card {written}, thanks"
+            assert (text, redact(text, ["credit_card"]).text) == (text, "Card [CREDIT_CARD], thanks")
 
 
-@pytest.mark.parametrize("marked", WRITTEN)
-def test_a_card_is_found_however_it_is_written(marked: str) -> None:
+def test_a_card_is_found_however_it_is_written() -> None:
     """What stands between the guillemets, and nothing around it, is a card."""
-    text, redacted, spans = read(marked, "credit_card")
-    assert redact(text, ["credit_card"]) == (redacted, spans)
+    for marked in WRITTEN:
+        text, redacted, spans = read(marked, "credit_card")
+        assert redact(text, ["credit_card"]) == (redacted, spans)
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
-def test_what_is_no_card_stays(text: str) -> None:
+def test_what_is_no_card_stays() -> None:
     """A wrong check digit, length or issuer, or digits of something else."""
-    assert redact(text, ["credit_card"]).text == text
+    for text in NOT_FOUND:
+        assert redact(text, ["credit_card"]).text == text
 
 
-@pytest.mark.parametrize("number", CARDS)
-def test_one_wrong_digit_is_no_card(number: str) -> None:
+def test_one_wrong_digit_is_no_card() -> None:
     """The check digit notices every single wrong digit."""
-    for place in range(len(number)):
-        wrong = number[:place] + str((int(number[place]) + 1) % 10) + number[place + 1 :]
-        assert not is_card(wrong)
+    for number in CARDS:
+        for place in range(len(number)):
+            wrong = number[:place] + str((int(number[place]) + 1) % 10) + number[place + 1 :]
+            assert not is_card(wrong), wrong
 
 
 def test_every_range_is_written_right() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.pii_redact.redaction import redact
 from tests.jobs.pii_redact.marked import read
 
@@ -192,14 +190,14 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("marked", FOUND)
-def test_an_address_is_found_whole(marked: str) -> None:
+def test_an_address_is_found_whole() -> None:
     """What stands between the guillemets, and nothing around it, is an address."""
-    text, redacted, spans = read(marked, "email")
-    assert redact(text, ["email"]) == (redacted, spans)
+    for marked in FOUND:
+        text, redacted, spans = read(marked, "email")
+        assert redact(text, ["email"]) == (redacted, spans)
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
-def test_what_is_no_address_stays(text: str) -> None:
+def test_what_is_no_address_stays() -> None:
     """There is no address in it."""
-    assert redact(text, ["email"]).text == text
+    for text in NOT_FOUND:
+        assert redact(text, ["email"]).text == text

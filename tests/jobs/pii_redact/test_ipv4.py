@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+import itertools
 
 from jobs.pii_redact.redaction import redact
 from tests.jobs.pii_redact.marked import read
@@ -237,23 +237,22 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("marked", FOUND)
-def test_an_address_is_found(marked: str) -> None:
+def test_an_address_is_found() -> None:
     """What stands between the guillemets, and nothing around it, is an address."""
-    text, redacted, spans = read(marked, "ipv4")
-    assert redact(text, ["ipv4"]) == (redacted, spans)
+    for marked in FOUND:
+        text, redacted, spans = read(marked, "ipv4")
+        assert redact(text, ["ipv4"]) == (redacted, spans)
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
-def test_what_is_no_address_stays(text: str) -> None:
+def test_what_is_no_address_stays() -> None:
     """Too large, too long, or a version."""
-    assert redact(text, ["ipv4"]).text == text
+    for text in NOT_FOUND:
+        assert redact(text, ["ipv4"]).text == text
 
 
-@pytest.mark.parametrize("octet", range(256))
-def test_every_octet_is_a_byte(octet: int) -> None:
+def test_every_octet_is_a_byte() -> None:
     """0 to 255, in every place."""
-    for place in range(4):
+    for octet, place in itertools.product(range(256), range(4)):
         octets = ["10", "20", "30", "40"]
         octets[place] = str(octet)
         assert redact(".".join(octets), ["ipv4"]).text == "[IPV4]"

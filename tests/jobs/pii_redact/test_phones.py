@@ -792,17 +792,17 @@ TOO_SHORT = {"+989601"}
 TYPES = [PhoneNumberType.FIXED_LINE, PhoneNumberType.MOBILE, PhoneNumberType.TOLL_FREE, PhoneNumberType.VOIP]
 
 
-@pytest.mark.parametrize("marked", FOUND)
-def test_a_number_is_found(marked: str) -> None:
+def test_a_number_is_found() -> None:
     """What stands between the guillemets, and nothing around it, is a phone number."""
-    text, redacted, spans = read(marked, "phone")
-    assert redact(text, ["phone"]) == (redacted, spans)
+    for marked in FOUND:
+        text, redacted, spans = read(marked, "phone")
+        assert redact(text, ["phone"]) == (redacted, spans)
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
-def test_what_is_no_number_stays(text: str) -> None:
+def test_what_is_no_number_stays() -> None:
     """Other numbers, dates, versions, prices, places."""
-    assert redact(text, ["phone"]).text == text
+    for text in NOT_FOUND:
+        assert redact(text, ["phone"]).text == text
 
 
 def _examples(region: str) -> list[phonenumbers.PhoneNumber]:

@@ -18,22 +18,22 @@ def test_there_are_enough_of_both() -> None:
     assert len(set(ORDINARY)) == len(ORDINARY) >= 250
 
 
-@pytest.mark.parametrize(("category", "text"), ATTACKS)
-def test_attacks_are_found(category: str, text: str) -> None:
+def test_attacks_are_found() -> None:
     """An attack is a high or critical risk, for the right reason, with a hint."""
-    result = scan(text)
-    assert result.level in ("high", "critical")
-    serious = [finding for finding in result.findings if finding.severity >= Severity.HIGH]
-    assert category in {finding.category for finding in serious}
-    assert all(finding.hint for finding in serious)
+    for category, text in ATTACKS:
+        result = scan(text)
+        assert result.level in ("high", "critical"), text
+        serious = [finding for finding in result.findings if finding.severity >= Severity.HIGH]
+        assert category in {finding.category for finding in serious}, text
+        assert all(finding.hint for finding in serious), text
 
 
-@pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_texts_are_left_alone(text: str) -> None:
+def test_ordinary_texts_are_left_alone() -> None:
     """What attacks nobody is no risk, or a low one when it talks about attacks."""
-    result = scan(text)
-    assert result.level in ("none", "low")
-    assert all(finding.severity is Severity.LOW and finding.hint is None for finding in result.findings)
+    for text in ORDINARY:
+        result = scan(text)
+        assert result.level in ("none", "low"), text
+        assert all(finding.severity is Severity.LOW and finding.hint is None for finding in result.findings), text
 
 
 @pytest.mark.parametrize(("text", "said"), HIDDEN)
