@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -14,6 +15,7 @@ import redis
 
 from compose.sandbox.redis_server import start_redis
 from jobs.evm import chains
+from tests.scheduling import SharedServices, rank
 from tests.whole_service import service
 
 __all__ = ["service"]
@@ -29,6 +31,17 @@ hypothesis.settings.register_profile("explore")
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 UNIT = ("shared", "jobs", "contract")
 """Folders whose tests are calculations: no socket at all."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedServices:
+    """How tests are handed to several processes."""
+    return SharedServices(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first."""
+    items.sort(key=lambda item: rank(item.nodeid))
 
 
 def pytest_collection_finish() -> None:
