@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import ssl
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
@@ -45,7 +47,8 @@ class Redis:
     """One connection, opened when a command first needs it and again after it was lost.
 
     Args:
-        url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…`` or ``unix:///path[?db=n]``.
+        url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…[?ssl_ca_certs=path]`` or ``unix:///path[?db=n]``.
+            The file of `ssl_ca_certs` has authorities that are trusted beside the public ones.
         timeout_s: longest wait for one answer. A connection that stays silent for so long is closed.
     """
 
@@ -69,6 +72,22 @@ class Redis:
         answer: asyncio.Future[Any] = connection.loop.create_future()
         connection.send(command, answer)
         return await answer
+
+    async def batch(self, commands: Sequence[tuple[str | bytes | int | float, ...]]) -> list[Any]:
+        """Send commands in one write, on one connection. Returns their answers in the same order: RedisRefused in place of the
+        answer to a command that did not run, RedisLost in place of one that was lost.
+
+        Raises:
+            RedisLost: there is no connection.
+        """
+        connection = self._connection
+        if connection is None or connection.is_lost:
+            connection = await self._connect()
+        answers: list[asyncio.Future[Any]] = []
+        for command in commands:
+            answers.append(connection.loop.create_future())
+            connection.send(command, answers[-1])
+        return await asyncio.gather(*answers, return_exceptions=True)
 
     def post(self, awaiting: Awaiting, *command: str | bytes | int | float) -> bool:
         """Send one command without waiting for its answer. Returns False, and sends nothing, when there is no connection yet.
@@ -211,6 +230,13 @@ async def _answer_of(connection: _Connection, command: tuple[str, ...]) -> None:
     await answer
 
 
+def _tls(query: str) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    for path in parse_qs(query).get("ssl_ca_certs", ()):
+        context.load_verify_locations(path)
+    return context
+
+
 async def _open(url: str, timeout_s: float) -> _Connection:
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
@@ -224,7 +250,7 @@ async def _open(url: str, timeout_s: float) -> _Connection:
                     lambda: _Connection(timeout_s),
                     parts.hostname or "127.0.0.1",
                     parts.port or 6379,
-                    ssl=parts.scheme == "rediss" or None,
+                    ssl=_tls(parts.query) if parts.scheme == "rediss" else None,
                 )
                 database = parts.path.strip("/") or "0"
             if parts.password is not None:

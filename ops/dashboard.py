@@ -57,9 +57,11 @@ def application() -> Guard:
 
     settings = Settings.from_env(os.environ)
     password = read_password(settings)
-    mirror = connect(settings.dashboard_redis_url)
-    reader_url = allow_reader(mirror, settings.dashboard_redis_url, password)
-    projector = Projector(connect(settings.queue_url), mirror, on_return=lambda: make_reader(mirror, password))
+    mirror = connect(settings.redis_url(settings.dashboard_redis_url))
+    reader_url = allow_reader(mirror, settings.redis_url(settings.dashboard_redis_url), password)
+    projector = Projector(
+        connect(settings.redis_url(settings.queue_url)), mirror, on_return=lambda: make_reader(mirror, password)
+    )
     guard = Guard(rq_dashboard(reader_url), password, projector.is_current)
     redact_logs()
     projector.start()

@@ -11,6 +11,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -56,10 +57,14 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     yield from _names(settings, environment)
     yield from _users(settings)
     yield from _key_files(settings)
-    yield from _redis("ledger", settings.ledger_url, _check_ledger)
-    yield from _redis("queue", settings.queue_url, _check_queue)
+    yield from _redis("ledger", settings.redis_url(settings.ledger_url), _check_ledger)
+    if settings.ledger_replicas:
+        yield from _redis(
+            "replicas", settings.redis_url(settings.ledger_url), partial(_check_replicas, settings.ledger_replicas)
+        )
+    yield from _redis("queue", settings.redis_url(settings.queue_url), _check_queue)
     if settings.observation_url:
-        yield from _redis("observations", settings.observation_url, _check_policy)
+        yield from _redis("observations", settings.redis_url(settings.observation_url), _check_policy)
     yield from _disk(settings)
     yield from _api(settings)
     for name in RAILS:
@@ -153,6 +158,13 @@ def _check_ledger(about: str, client: redis.Redis) -> Findings:
     ):
         yield _option(about, client, name, value, why)
     yield from _check_policy(about, client)
+
+
+def _check_replicas(wanted: int, about: str, client: redis.Redis) -> Findings:
+    replicas = cast(list[Any], client.execute_command("ROLE"))[2]  # type: ignore[no-untyped-call]
+    found = len(replicas) if isinstance(replicas, list) else 0
+    level: Literal["ok", "fail"] = "ok" if found >= wanted else "fail"
+    yield Finding(level, about, f"{found} follow the ledger, and {wanted} have to have what is told")
 
 
 def _check_queue(about: str, client: redis.Redis) -> Findings:

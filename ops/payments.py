@@ -30,7 +30,7 @@ _REASONS = {
 def report(settings: Settings, *, as_json: bool) -> int:
     """Print them. Returns the exit code."""
     try:
-        with connect(settings.ledger_url) as ledger:
+        with connect(settings.redis_url(settings.ledger_url)) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
     except RedisError as error:
         print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)

@@ -127,7 +127,10 @@ class Observer:
 def report(settings: Settings, *, once: bool) -> int:
     """Show it until Ctrl-C, or once. Returns the exit code."""
     try:
-        with connect(settings.ledger_url) as ledger, connect(settings.queue_url) as queue:
+        with (
+            connect(settings.redis_url(settings.ledger_url)) as ledger,
+            connect(settings.redis_url(settings.queue_url)) as queue,
+        ):
             observer = Observer(settings, ledger, queue)
             if once or not sys.stdout.isatty():
                 Console().print(drawn(observer.look()))

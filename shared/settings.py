@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from shared import failpoints
 from shared.endpoint import Readable
@@ -59,6 +59,11 @@ class Settings:
     """Until when it is certain to be read, ``2027-06-30``. With a contact there is a /.well-known/security.txt (RFC 9116)."""
     ledger_url: str = "redis://127.0.0.1:4022/0"
     """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`."""
+    ledger_replicas: int = 0
+    """How many replicas of the ledger have to have what is told to a caller or sent to a facilitator. 0: nothing waits for any.
+    With more, a failover loses nothing that anybody was told (docs/operations.md)."""
+    redis_ca_file: str = ""
+    """PEM file of certificate authorities that ``rediss://`` servers are checked with, beside the public ones."""
     queue_url: str = "redis://127.0.0.1:4023/0"
     """Redis that carries jobs and replies. Needs no persistence."""
     key_file: Path = Path("var/coinslot.key")
@@ -194,6 +199,12 @@ class Settings:
         }
         return frozenset(ledger for ledger, urls in nodes.items() if urls)
 
+    def redis_url(self, url: str) -> str:
+        """The address of a Redis server with the authorities of `redis_ca_file`, as redis-py takes them (``ssl_ca_certs``)."""
+        if not self.redis_ca_file or not url.startswith("rediss:"):
+            return url
+        return f"{url}{'&' if urlsplit(url).query else '?'}ssl_ca_certs={quote(self.redis_ca_file, safe='/')}"
+
     def __repr__(self) -> str:
         """All but addresses, which may hold a password or a key."""
         named = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
@@ -271,6 +282,8 @@ def _check(name: str, value: object) -> None:
             _require(0 < value <= 3650, name, "be within (0, 3650] days")
         case int() if name == "OBSERVATIONS_PER_PAYER":
             _require(0 < value <= 1_000_000, name, "be within [1, 1000000]")
+        case int() if name == "LEDGER_REPLICAS":
+            _require(0 <= value <= 9, name, "be within [0, 9]")
         case int() | float() if name == "SETTLE_TIMEOUT_S":
             _require(0 < value <= 20, name, "be within (0, 20] seconds")
 

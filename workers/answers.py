@@ -7,13 +7,14 @@ import hashlib
 import logging
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from redis.exceptions import NoScriptError, RedisError
 
 from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
+from shared.fence import fence, missing
 from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
 from shared.metrics import metrics
 from shared.outcome import Failed, Outcome
@@ -36,6 +37,9 @@ local stored = redis.call('GET', KEYS[2])
 if stored then return stored end
 local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since', 'settled')
 if not record[1] then return ARGV[1] end
+if record[1] == 'SETTLING' or record[1] == 'UNKNOWN' or record[1] == 'REJECTED' then
+  return redis.error_reply('UNSETTLED the settlement is not recorded')
+end
 if ARGV[2] == 'final' then
   redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
   redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
@@ -58,6 +62,10 @@ return ARGV[1]
 _SHA = hashlib.sha1(_DONE.encode(), usedforsecurity=False).hexdigest()
 
 _NOT_STORED = Failed(code="unavailable", detail="The answer was not stored.", retryable=True)
+
+
+class NotReplicated(RedisError):
+    """Too few replicas of the ledger have the answers."""
 
 
 class Result(NamedTuple):
@@ -87,14 +95,21 @@ class AnswerStore:
         ledger: a connection to the ledger Redis.
         sealer: nothing is stored or sent without it.
         observations: None where no endpoint remembers.
+        replicas: how many replicas of the ledger have to have an answer before its caller gets it.
     """
 
     def __init__(
-        self, ledger: RedisConnection, sealer: AnswerSealer, observations: ObservationStore | None = None
+        self,
+        ledger: RedisConnection,
+        sealer: AnswerSealer,
+        observations: ObservationStore | None = None,
+        *,
+        replicas: int = 0,
     ) -> None:
         self._ledger = ledger
         self._sealer = sealer
         self._observations = observations
+        self._replicas = replicas
         self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
@@ -109,11 +124,11 @@ class AnswerStore:
         commands = [self._command(result, own) for result, own in zip(results, sealed, strict=True)]
         try:
             with self._turn:
-                answers = self._ledger.send(commands)
+                answers = self._send(commands)
                 if any(isinstance(answer, NoScriptError) for answer in answers):
                     # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
                     self._ledger.call("SCRIPT", "LOAD", _DONE)
-                    answers = self._ledger.send(commands)
+                    answers = self._send(commands)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             _count(results, ["not_stored"] * len(results))
@@ -121,6 +136,14 @@ class AnswerStore:
         self._settle_observations(results)
         _count(results, [_named(*ended) for ended in zip(results, sealed, answers, strict=True)])
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
+
+    def _send(self, commands: Sequence[tuple[str | bytes | int, ...]]) -> list[Any]:
+        """The answers, once enough replicas have what they say. Raises RedisError."""
+        answers = self._ledger.send([*commands, *fence(self._replicas)])
+        if lack := missing(answers[len(commands) :], self._replicas):
+            self._ledger.close()  # the next connection may lead to the server that has the replicas
+            raise NotReplicated(lack)
+        return answers[: len(commands)]
 
     def _prepared(self, result: Result) -> Result:
         """Before its answer may be stored, an observation for another Redis is pending there."""

@@ -131,17 +131,19 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     master, previous = read_sealing_keys(settings)
     sealer = Sealer(master, previous=previous)
     children = ChildPool()
-    ledger = RedisConnection(settings.ledger_url)
+    ledger = RedisConnection(settings.redis_url(settings.ledger_url))
     observations = ObservationStore(
-        settings.ledger_url,
-        settings.observation_url,
+        settings.redis_url(settings.ledger_url),
+        settings.redis_url(settings.observation_url),
         master,
         previous=previous,
         days=settings.observation_days,
         most=settings.observations_per_payer,
     )
-    answers = AnswerStore(ledger, AnswerSealer(master, previous), observations)
-    mirror = RedisMirror(settings.dashboard_redis_url) if settings.dashboard_redis_url else NO_MIRROR
+    answers = AnswerStore(ledger, AnswerSealer(master, previous), observations, replicas=settings.ledger_replicas)
+    mirror = (
+        RedisMirror(settings.redis_url(settings.dashboard_redis_url)) if settings.dashboard_redis_url else NO_MIRROR
+    )
     outbox = Outbox(answers, {endpoint.name: endpoint for endpoint in catalogue}, sealer, mirror)
 
     def close(pool: Pool, seconds: float) -> None:
@@ -151,11 +153,13 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     ports = WorkerPorts(settings, children, close)
     sold = {endpoint.pool for endpoint in catalogue}
     port_monitor = PortMonitor(lambda pool: ports.live_ports(pool) if pool in sold else ())
-    confinement = ConfinementMonitor(children.confinement, connect(settings.queue_url), is_strict=settings.production)
+    confinement = ConfinementMonitor(
+        children.confinement, connect(settings.redis_url(settings.queue_url)), is_strict=settings.production
+    )
     # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
     # would run a job whose failure the caller has been told.
     broker = StreamBroker(
-        settings.queue_url,
+        settings.redis_url(settings.queue_url),
         middleware=[
             OwnProcessGroup(),
             PrefetchPerThread(),

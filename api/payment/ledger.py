@@ -178,18 +178,24 @@ class Settled:
 
 
 class Ledger:
-    """The ledger as the API uses it. Every method is one round trip and one script, and raises RedisLost and RedisRefused."""
+    """The ledger as the API uses it. Every method is one round trip and one script, and raises RedisLost and RedisRefused.
 
-    def __init__(self, redis: Redis) -> None:
+    Args:
+        replicated: the same Redis for what is told to a caller or followed by a settle call, where a failover must not undo it
+            (api/replicated.py). What is not undone but made again takes the other: a settlement is found on the chain.
+    """
+
+    def __init__(self, redis: Redis, replicated: Redis | None = None) -> None:
         self._redis = redis
-        self._claim = Script(redis, transitions.CLAIM)
-        self._find = Script(redis, transitions.FIND)
+        self._replicated = replicated = replicated or redis
+        self._claim = Script(replicated, transitions.CLAIM)
+        self._find = Script(replicated, transitions.FIND)
         self._settled = Script(redis, transitions.SETTLED)
-        self._rejected = Script(redis, transitions.REJECTED)
+        self._rejected = Script(replicated, transitions.REJECTED)
         self._unknown = Script(redis, transitions.UNKNOWN)
-        self._abandon = Script(redis, transitions.ABANDON)
+        self._abandon = Script(replicated, transitions.ABANDON)
         self._release = Script(redis, transitions.RELEASE)
-        self._attempt = Script(redis, transitions.ATTEMPT)
+        self._attempt = Script(replicated, transitions.ATTEMPT)
         self._take = Script(redis, transitions.TAKE)
         self._closed = Script(redis, transitions.CLOSED)
         self._take_settled = Script(redis, transitions.TAKE_SETTLED)
@@ -198,7 +204,7 @@ class Ledger:
 
     async def offer(self, payment_id: str) -> bytes | None:
         """What a payment was claimed for, as it is in the claim; None of one that nobody has presented."""
-        offer: bytes | None = await self._redis.call("HGET", record_key(payment_id), "offer")
+        offer: bytes | None = await self._replicated.call("HGET", record_key(payment_id), "offer")
         return offer
 
     async def receipt(self, payment_id: str) -> bytes:

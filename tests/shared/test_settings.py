@@ -28,6 +28,8 @@ READ: dict[str, tuple[str, Any]] = {
     "contact_expires": ("2027-06-30", "2027-06-30"),
     "ledger_url": ("rediss://user:pw@ledger.test:6390/1", "rediss://user:pw@ledger.test:6390/1"),
     "queue_url": ("unix:///run/queue.sock", "unix:///run/queue.sock"),
+    "ledger_replicas": ("1", 1),
+    "redis_ca_file": ("/run/redis-ca.pem", "/run/redis-ca.pem"),
     "key_file": ("/run/secrets/key", Path("/run/secrets/key")),
     "previous_key_file": ("/run/secrets/key.previous", "/run/secrets/key.previous"),
     "evm_network": ("eip155:84532", "eip155:84532"),
@@ -180,6 +182,7 @@ WRONG = {
     "observation_url": ["http://observations.test", "redis://"],
     "observation_days": ["x", "0", "-1", "nan", "inf", "3651"],
     "observations_per_payer": ["x", "0", "-1", "1000001"],
+    "ledger_replicas": ["x", "-1", "10", "1.5"],
     "settle_timeout_s": ["x", "0", "-1", "20.1", "nan", "inf", "-inf", "1,5"],
     "base_url": [
         "shop.test",

@@ -16,6 +16,7 @@ from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.redis_server import find_redis
 from compose.sandbox.upstreams.authority import Authority
 from shared.redis_connection import RedisConnection, connect
+from shared.settings import Settings
 from tests.workers.tls_servers import context, server
 
 PASSWORD, QUOTED = "a b/c%d@e:f", "a%20b%2Fc%25d%40e%3Af"
@@ -99,3 +100,14 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(addresses: dict[str, s
         wire.call("GET", "key")
     with pytest.raises(RedisLost, match="cannot connect: SSLCertVerificationError"):
         asyncio.run(_ask(addresses["rediss"], "GET", "key"))
+
+
+def test_an_authority_of_ones_own_is_trusted_by_all(addresses: dict[str, str], tmp_path: Path) -> None:
+    """COINSLOT_REDIS_CA_FILE, without a word of it in the URL or in the environment."""
+    settings = Settings(redis_ca_file=str(AUTHORITY.write_root(tmp_path / "the root.pem")))
+    url = settings.redis_url(addresses["rediss"])
+    with closing(connect(url)) as client, closing(RedisConnection(url)) as wire:
+        assert wire.call("SET", "key", "secured") == b"OK"
+        assert client.get("key") == b"secured"
+    assert asyncio.run(_ask(url, "GET", "key")) == b"secured"
+    assert settings.redis_url(addresses["redis"]) == addresses["redis"]

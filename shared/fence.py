@@ -1,0 +1,38 @@
+"""Tells whether replicas of the ledger have what one connection has written and read there.
+
+WAIT alone says it of the connection's own writes. What it has only read may be another's write that no replica has yet. So a
+write of its own comes first: replicas get writes in their order, and those that have this one have all that came before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+WITHIN_MS = 1_000
+"""So long a replica may take. It is less than the time after which a client gives a command up."""
+
+# allow-oom: a full Redis still says what it knows.
+_MARK = "#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], '')"
+_KEY = "coinslot:fence"
+
+
+def fence(replicas: int) -> tuple[tuple[str | int, ...], ...]:
+    """The commands to send after others, on the same connection and in the same write. None where `replicas` is 0.
+
+    Only the same connection counts: after a failover another one may lead to another server.
+    """
+    return (("EVAL", _MARK, 1, _KEY), ("WAIT", replicas, WITHIN_MS)) if replicas else ()
+
+
+def missing(answers: list[Any], replicas: int) -> str:
+    """Why nothing of what the commands before the fence were answered may be told; empty when all of it may.
+
+    Args:
+        answers: of the commands of `fence`. An exception stands for the answer of a command that was refused or lost.
+    """
+    if not replicas:
+        return ""
+    for answer in answers:
+        if isinstance(answer, Exception):
+            return f"the ledger takes no writes: {answer}"
+    return "" if answers[-1] >= replicas else f"{answers[-1]} of {replicas} replicas of the ledger have it"
