@@ -266,23 +266,24 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
-async def serve(port: int, facilitator: Facilitator) -> None:
+async def serve(host: str, port: int, facilitator: Facilitator) -> None:
     """Until the process ends. A handler whose caller has gone is cancelled."""
     runner = web.AppRunner(facilitator.app(), handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
+    await web.TCPSite(runner, host, port).start()
     await asyncio.Event().wait()
 
 
 def main() -> None:
     """Read the command line and serve."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--faults", type=float, default=0.0)
     options = parser.parse_args()
-    asyncio.run(serve(options.port, Facilitator(options.folder, options.seed, options.faults)))
+    asyncio.run(serve(options.host, options.port, Facilitator(options.folder, options.seed, options.faults)))
 
 
 if __name__ == "__main__":

@@ -102,10 +102,16 @@ class Chaos:
             self._stand.control(faults=0.0)
             await self._end(caller)
         figures = self._figures
-        figures.history = read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
-        figures.violations = check(figures.history)
+        figures.history = await asyncio.to_thread(self._read)
+        figures.violations = await asyncio.to_thread(self._judged, figures.history)
         if figures.answered_s > ANSWERED_WITHIN_S:
             figures.violations.append(f"a charged call was answered {figures.answered_s:.0f} s after the last kill")
+
+    def _read(self) -> History:
+        return read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
+
+    def _judged(self, history: History) -> list[str]:
+        return check(history)
 
     async def _kill(self) -> None:
         restarts: set[asyncio.Task[None]] = set()

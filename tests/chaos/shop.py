@@ -54,6 +54,7 @@ def serve() -> None:
     Server(
         f"{MODULE}:application",
         factory=True,
+        address=os.environ.get("COINSLOT_HOST", "127.0.0.1"),
         port=int(os.environ["COINSLOT_PORT"]),
         interface=Interfaces.RSGI,
         http=HTTPModes.http1,

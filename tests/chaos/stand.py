@@ -108,7 +108,7 @@ class Stand:
         environment = {f"COINSLOT_{key}": value for key, value in self._settings(name).items()}
         environment |= {FOLDER: str(self.folder), SHOP: self._shop}
         named = (f"{key}={value}" for key, value in environment.items())
-        command = ["env", *named, sys.executable, *self._arguments(name)]
+        command = ["env", *named, *self._python(name)]
         self._children[name] = spawn(f"{self._starts:03}-{name}", command, self.folder)
 
     def kill(self, name: str) -> None:
@@ -150,8 +150,8 @@ class Stand:
         workers = sum(name.startswith("worker") for name in self.names)
         give_up_at = time.monotonic() + READY_WITHIN_S
         while not (
-            all(_answers(origin + "/healthz") for origin in self.origins)
-            and _answers(self.url("facilitator") + "/supported")
+            all(answers(origin + "/healthz") for origin in self.origins)
+            and answers(self.url("facilitator") + "/supported")
             and self._living_workers() >= workers
         ):
             ended = [name for name in self.names if not self.is_alive(name)]
@@ -187,11 +187,15 @@ class Stand:
                 return 0
         return min(sum(int(consumer["idle"] < 1_000) for consumer in those) for those in consumers)
 
-    def _arguments(self, name: str) -> list[str]:
+    def _python(self, name: str) -> list[str]:
         if name != "facilitator":
-            return ["-m", "tests.chaos.shop", name.partition("-")[0]]
-        options = ("--port", str(self._ports[name]), "--folder", str(self.folder), "--seed", self._seed)
-        return ["-m", "tests.chaos.facilitator", *options, "--faults", str(self._faults)]
+            return [sys.executable, "-m", "tests.chaos.shop", name.partition("-")[0]]
+        host, port = self._listening(name)
+        options = ("--host", host, "--port", str(port), "--folder", str(self.folder), "--seed", self._seed)
+        return [sys.executable, "-m", "tests.chaos.facilitator", *options, "--faults", str(self._faults)]
+
+    def _listening(self, name: str) -> tuple[str, int]:
+        return "127.0.0.1", self._ports[name]
 
     def _settings(self, name: str) -> Mapping[str, str]:
         return {
@@ -233,7 +237,8 @@ def own_port() -> int:
     raise AssertionError("no port is free")
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
+    """Whether an address answers with 200."""
     try:
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)

@@ -1,0 +1,65 @@
+"""What holds beside the twelve invariants (tests/chaos/checker.py) when the ledger is on several hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from tests.chaos.checker import check
+from tests.chaos.history import Answer, History, by_payment
+
+
+def check_hosts(history: History, digests: Mapping[str, tuple[str, str]], *, settle_timeout_s: float) -> list[str]:
+    """All violations, with the number of their invariant.
+
+    Args:
+        digests: of each ledger server at the end, its role and the digest of what it has.
+        settle_timeout_s: after which an API process waits no longer for a settle call. When its host was cut off, the
+            facilitator does not learn of it: what it then does is nobody's call any more.
+    """
+    settles = [
+        msgspec.structs.replace(call, ended=min(call.ended, call.began + settle_timeout_s)) for call in history.settles
+    ]
+    history = dataclasses.replace(history, settles=settles)
+    found = [*check(history)]
+    found += [f"(13) {text}" for text in missing(history)]
+    found += [f"(14) {text}" for text in undone(history)]
+    found += [f"(15) {text}" for text in unequal(digests)]
+    return found
+
+
+def missing(history: History) -> Iterator[str]:
+    """13. Nothing that was acknowledged is missing: the ledger knows every payment that was sent to be settled, and has the
+    answer of every call that was answered."""
+    for payment in by_payment(history.settles):
+        if payment not in history.records:
+            yield f"{payment} was sent to be settled and the ledger does not know it"
+    for payment, answers in by_payment(history.answers).items():
+        if any(answer.status == 200 for answer in answers) and history.state(payment) != "DONE":
+            yield f"{payment} was answered with 200 and is recorded as {history.state(payment) or 'nothing'}"
+
+
+def undone(history: History) -> Iterator[str]:
+    """14. Nothing that was told is undone: who was told that a payment is charged is never told later that it is not."""
+    for payment, answers in by_payment(history.answers).items():
+        for fingerprint in {answer.fingerprint for answer in answers}:
+            own = [answer for answer in answers if answer.fingerprint == fingerprint]
+            charged_at = min((answer.at for answer in own if _is_charged(answer)), default=float("inf"))
+            for later in own:
+                if later.sent > charged_at and (later.status == 402 or later.charged is False):
+                    yield f"{payment} was told as charged and then got {later.status} {later.code}"
+
+
+def unequal(digests: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """15. At rest there is one primary, and its replicas are equal to it."""
+    leads = [host for host, (role, _) in digests.items() if role == "master"]
+    if len(leads) != 1:
+        yield f"{len(leads)} servers are a primary: {', '.join(leads) or 'none'}"
+    if len({digest for _, digest in digests.values()}) != 1:
+        yield f"the servers do not have the same: {digests}"
+
+
+def _is_charged(answer: Answer) -> bool:
+    return answer.status == 200 or answer.charged is True

@@ -1,0 +1,64 @@
+"""The pure parts of the chaos on several hosts, which needs root and takes minutes: `scripts/chaos --hosts`."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from tests.chaos.history import Answer, History, SettleCall
+from tests.chaos.hosts.invariants import check_hosts
+from tests.chaos.hosts.network import NAMES, address
+from tests.chaos.hosts.run import LEDGER_FAULTS, ledger_faults
+
+EQUAL = {"ledger-1": ("slave", "d"), "ledger-2": ("master", "d"), "ledger-3": ("slave", "d")}
+
+
+def answer(at: float, status: int, **more: Any) -> Answer:
+    return Answer(payment="p", call="c", fingerprint="f", valid_before=0, sent=at - 1, at=at, status=status, **more)
+
+
+def found(history: History, digests: dict[str, tuple[str, str]] = EQUAL) -> list[str]:
+    """Of the invariants that several hosts have more."""
+    texts = check_hosts(history, digests, settle_timeout_s=1.5)
+    return [text for text in texts if text.startswith(("(13)", "(14)", "(15)", "(1)"))]
+
+
+@pytest.mark.parametrize(
+    ("history", "digests", "number"),
+    [
+        (History(settles=[SettleCall(payment="p", mode="ok", began=1, ended=2)]), EQUAL, 13),
+        (History(answers=[answer(2, 200)], records={"p": {"state": "SETTLING"}}), EQUAL, 13),
+        (History(answers=[answer(2, 503, charged=True), answer(9, 402)]), EQUAL, 14),
+        (History(answers=[answer(2, 503, charged=True), answer(9, 503, charged=False)]), EQUAL, 14),
+        (History(), {**EQUAL, "ledger-1": ("master", "d")}, 15),
+        (History(), {**EQUAL, "ledger-2": ("slave", "d")}, 15),
+        (History(), {**EQUAL, "ledger-3": ("slave", "e")}, 15),
+    ],
+)
+def test_what_a_failover_undoes_is_found(history: History, digests: dict[str, tuple[str, str]], number: int) -> None:
+    """By the invariant that it violates, and by no other of these."""
+    assert [text.partition(" ")[0] for text in found(history, digests)] == [f"({number})"]
+
+
+def test_what_is_right_is_not_found() -> None:
+    """A refusal that was sent before the charge was told, and a settle call that the facilitator ended after its caller."""
+    settles = [
+        SettleCall(payment="p", mode="hang", began=1, ended=31),
+        SettleCall(payment="p", mode="ok", began=4, ended=5),
+    ]
+    answers = [answer(6, 200), answer(6.5, 402), answer(9, 200)]
+    assert found(History(settles=settles, answers=answers, records={"p": {"state": "DONE"}}, is_quiet=False)) == []
+
+
+def test_each_fault_of_the_ledger_comes_before_one_comes_again() -> None:
+    """A run of a minute sees each kind."""
+    drawn = list(islice(ledger_faults(random.Random(1)), 8))
+    assert sorted(drawn[:4]) == sorted(drawn[4:]) == sorted(LEDGER_FAULTS)
+
+
+def test_each_host_has_an_address_of_its_own() -> None:
+    """And none that of the callers."""
+    assert len({address(host) for host in NAMES} - {"10.77.0.1"}) == len(NAMES)
