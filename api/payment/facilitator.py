@@ -6,9 +6,12 @@ It decides nothing. It returns what is known of a settlement, or raises why noth
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 from urllib.parse import quote
 
 import aiohttp
@@ -91,7 +94,9 @@ class Facilitator:
             trust_env=False,
             cookie_jar=aiohttp.DummyCookieJar(),
             # No limit here: a wait for a connection would look like a wait for an answer.
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=_IDLE_S),
+            connector=aiohttp.TCPConnector(
+                limit=0, ttl_dns_cache=60, keepalive_timeout=_IDLE_S, socket_factory=_forgetful_socket
+            ),
         )
 
     async def stop(self) -> None:
@@ -208,6 +213,15 @@ class Facilitator:
             headers |= self._cdp_key.headers(method, url)
         ids = call_ids.get()
         return headers if ids is None else {**headers, "X-Request-Id": ids.request_id}
+
+
+def _forgetful_socket(address: tuple[Any, ...]) -> socket.socket:
+    """One that drops what it has not sent when it is closed. By default the kernel would go on: a settle call that was given up
+    while the network was down would arrive when it is back, beside the next attempt."""
+    family, kind, protocol = address[:3]
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    return made
 
 
 @asynccontextmanager

@@ -448,3 +448,18 @@ async def test_what_is_supported_is_read_with_its_extra(stranger: Any, started: 
     assert supported.kinds[1] == SupportedKind(
         x402_version=2, scheme="exact", network="solana:5eykt4", extra={"feePayer": "F"}
     )
+
+
+async def test_what_was_given_up_is_not_sent_later(started: Any, offer: Offer, payment: Payment) -> None:
+    """Given a caller that has given up, then its connection is reset behind what has arrived: the kernel drops the rest, and
+    does not send it when a broken network is back."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with started(client(url, settle_timeout_s=0.5)) as facilitator:
+            with pytest.raises(Failing):
+                await facilitator.settle(payment, offer, payer=PAYER)
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.recv(1 << 20).startswith(b"POST /settle")
+            with pytest.raises(ConnectionResetError):
+                accepted.recv(1 << 20)

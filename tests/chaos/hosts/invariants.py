@@ -42,14 +42,14 @@ def missing(history: History) -> Iterator[str]:
 
 
 def undone(history: History) -> Iterator[str]:
-    """14. Nothing that was told is undone: who was told that a payment is charged is never told later that it is not."""
+    """14. Nothing that was told is undone: who was told that his payment is charged is never told later that it is not. Who
+    tries the payment with another body learns of both."""
     for payment, answers in by_payment(history.answers).items():
-        for fingerprint in {answer.fingerprint for answer in answers}:
-            own = [answer for answer in answers if answer.fingerprint == fingerprint]
-            charged_at = min((answer.at for answer in own if _is_charged(answer)), default=float("inf"))
-            for later in own:
-                if later.sent > charged_at and (later.status == 402 or later.charged is False):
-                    yield f"{payment} was told as charged and then got {later.status} {later.code}"
+        own = [answer for answer in answers if answer.fingerprint == history.owner(payment)]
+        charged_at = min((answer.at for answer in own if _is_charged(answer)), default=float("inf"))
+        for later in own:
+            if later.sent > charged_at and (later.status == 402 or later.charged is False):
+                yield f"{payment} was told as charged and then got {later.status} {later.code}"
 
 
 def unequal(digests: Mapping[str, tuple[str, str]]) -> Iterator[str]:
