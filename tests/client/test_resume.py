@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from client.delivery import RetryPolicy
+from coinslot.delivery import RetryPolicy
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Run, Shop
@@ -22,8 +22,7 @@ BODY = '{"secret": "canary-in-body"}'
 @pytest.fixture(autouse=True)
 def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One attempt for each run: what is tested here begins where patience ends."""
-    monkeypatch.setattr("client.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
-    monkeypatch.setattr("client.call_command.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def test_the_temporary_folder_takes_it_when_var_cannot(
     """A payment is not lost because a folder cannot be written to."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     elsewhere = tmp_path / "gone" / "sandbox.json"
-    monkeypatch.setattr("client.sandbox_file.find", lambda env, folder: elsewhere if shop.payments else sandbox)
+    monkeypatch.setattr("coinslot.sandbox_file.find", lambda env, folder: elsewhere if shop.payments else sandbox)
     shop.paid = [drop]
     run = command("call", "echo", "--json")
     assert Path(run.json["resume"]).parent == tmp_path
@@ -151,7 +150,7 @@ def test_ctrl_c_after_paying_keeps_the_payment(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("client.delivery.answer_of", interrupt)
+    monkeypatch.setattr("coinslot.delivery.answer_of", interrupt)
     run = command("call", "echo")
     assert run.code == 130
     assert "--resume" in run.err

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from client.evm_signer import EvmSigner
+from coinslot.evm_signer import EvmSigner
 
 if TYPE_CHECKING:
     from tests.client.conftest import Command
