@@ -10,6 +10,7 @@ import fcntl
 import os
 import secrets
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -97,7 +98,8 @@ class PaymentFolder:
             )
         )
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = f"payment-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}.json"
+        now = datetime.now(UTC)
+        name = f"payment-{now:%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}.json"
         path, unfinished = self.path / name, self.path / f".{name}"
         descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:

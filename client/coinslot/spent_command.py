@@ -45,7 +45,7 @@ def run(output: Output, *, env: Mapping[str, str], folder: Path) -> int:
     for (is_sandbox, network, asset), total in totals.items():
         output.note(f"spent {format(total, 'f')} {asset} on {_place(network, is_sandbox)} in all")
     if open_files:
-        output.note(f"{len(open_files)} payments are open: run `coinslot resume` to fetch their answers")
+        output.note(f"open payments: {len(open_files)}; run `coinslot resume` to fetch their answers")
     return 0
 
 
