@@ -8,7 +8,8 @@ from typing import TextIO
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.status import Status
+from rich.live import Live
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -30,7 +31,7 @@ class Terminal:
 
     def __init__(self, stream: TextIO, console: Console | None = None) -> None:
         self._console = console or Console(file=stream, highlight=False)
-        self._status: Status | None = None
+        self._status: Live | None = None
 
     def note(self, line: str) -> None:
         """A line that asks for attention."""
@@ -83,6 +84,7 @@ class Terminal:
                 name,
                 justify="right" if is_number(name) else "left",
                 no_wrap=not is_last,
+                overflow="fold",
                 style="cyan" if index == 0 else None,
             )
         for row in rows:
@@ -100,10 +102,9 @@ class Terminal:
 
     def _show(self, text: str) -> None:
         if self._status is None:
-            self._status = self._console.status(Text(text))
+            self._status = Live(console=self._console, transient=True)
             self._status.start()
-        else:
-            self._status.update(Text(text))
+        self._status.update(Spinner("dots", Text(text)), refresh=True)
 
 
 def _paid(payment: SignedPayment, is_sandbox: bool) -> str:

@@ -100,7 +100,19 @@ def _signer(rail: Rail, path: Path, rpc_url: str) -> Signer:
 
 
 def _with_node(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
-    """A signer that needs a node. Each imports its network's own library."""
+    """A signer that needs a node. Raises WalletUnusable."""
+    try:
+        return _signer_of(rail, secret, network, rpc_url)
+    except ImportError as error:
+        extra = network.partition(":")[0]
+        raise WalletUnusable(
+            f"paying on {rail} takes a library that is not installed ({error.name})",
+            hint=f"Run: pip install 'coinslot-client[{extra}]'",
+        ) from None
+
+
+def _signer_of(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
+    """Each imports its network's own library. Raises ImportError, WalletUnusable."""
     match rail:
         case Rail.SOLANA:
             from coinslot.solana_signer import SolanaSigner

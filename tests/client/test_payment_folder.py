@@ -59,7 +59,9 @@ def test_a_refused_payment_leaves_no_file(shop: Shop, key: bytes, tmp_path: Path
     """There is nothing to fetch."""
     folder = PaymentFolder(tmp_path)
     shop.paid = [shop.demand(shop.challenge())]
-    with Buyer(shop.base_url, Wallet.evm(key), max_price=None, payments=folder) as buyer:
-        with pytest.raises(PaymentRejected) as caught:
-            buyer.call("echo")
+    with (
+        Buyer(shop.base_url, Wallet.evm(key), max_price=None, payments=folder) as buyer,
+        pytest.raises(PaymentRejected) as caught,
+    ):
+        buyer.call("echo")
     assert (caught.value.saved, folder.files()) == (None, [])
