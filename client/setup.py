@@ -56,15 +56,19 @@ def _imported(source: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
+def complete(package: Path) -> None:
+    """Add the modules of shared/ to a copy of the package, and rewrite their imports."""
+    for path in shared_modules():
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, package / path)
+    for path in package.rglob("*.py"):
+        path.write_text(rewritten(path.read_text()))
+
+
 class _BuildPackage(build_py):
     def run(self) -> None:
         super().run()
-        package = Path(self.build_lib, "coinslot")
-        for path in shared_modules():
-            (package / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / path, package / path)
-        for path in package.rglob("*.py"):
-            path.write_text(rewritten(path.read_text()))
+        complete(Path(self.build_lib, "coinslot"))
 
 
 class _SourceDistribution(sdist):
