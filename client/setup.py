@@ -30,7 +30,7 @@ def shared_modules() -> list[Path]:
     while todo:
         for name in _imported(todo.pop().read_text()):
             path = Path(*name.split(".")).with_suffix(".py")
-            if (ROOT / path).is_file() and path not in found:
+            if path.parts[0] == "shared" and (ROOT / path).is_file() and path not in found:
                 found.add(path)
                 todo.append(ROOT / path)
     packages = {parent / "__init__.py" for path in found for parent in path.parents if parent.parts}

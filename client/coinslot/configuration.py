@@ -79,14 +79,14 @@ def payment_folders(env: Mapping[str, str], folder: Path) -> list[tuple[PaymentF
     """Every folder that has this user's payments, and whether it is the sandbox's."""
     found = [(PaymentFolder(state_folder(env)), False)]
     sandbox = sandbox_file.find(env, folder)
-    if sandbox is not None and sandbox.parent != found[0][0].path:
-        found.append((PaymentFolder(sandbox.parent), True))
+    if sandbox is not None:
+        found.append((_sandbox_folder(sandbox, env), True))
     return found
 
 
 def _sandbox_folder(path: Path, env: Mapping[str, str]) -> PaymentFolder:
     """Beside the sandbox file, so that test money is apart from real money, and goes when the sandbox goes."""
-    return PaymentFolder(path.parent if os.access(path.parent, os.W_OK) else state_folder(env))
+    return PaymentFolder(path.parent if os.access(path.parent, os.W_OK) else state_folder(env) / "sandbox")
 
 
 def _limit(option: Decimal | None, env: Mapping[str, str], *, is_sandbox: bool) -> Decimal:

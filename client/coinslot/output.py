@@ -48,11 +48,10 @@ class Output:
         """Print a line on standard error."""
         if sys.stderr is None:  # closed by the caller: 2>&-
             return
-        line = printable(text.replace("\n", " "), ascii_only=True)
         if self._err is not None:
-            self._err.note(line)
+            self._err.note(text)
             return
-        sys.stderr.write(f"coinslot: {line}\n")
+        sys.stderr.write(f"coinslot: {printable(text.replace(chr(10), ' '), ascii_only=True)}\n")
         sys.stderr.flush()
 
     def progress(self, step: Progress) -> None:
@@ -73,7 +72,7 @@ class Output:
             header: a name for each column; `is_number` says which are aligned to the right.
         """
         if self._out is not None:
-            self._out.table(header, [[printable(cell, ascii_only=False) for cell in row] for row in rows])
+            self._out.table(header, rows)
             return
         widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
         lines = [
@@ -125,8 +124,7 @@ class Output:
         if self._err is None:
             self.note(" ".join(part for part in (_sentence(detail), money(error), wait, step, request) if part))
             return
-        shown = (_sentence(detail), money(error), f"{wait} {step}".strip(), error.request_id or "")
-        self._err.error(*(printable(part, ascii_only=False) for part in shown))
+        self._err.error(_sentence(detail), money(error), f"{wait} {step}".strip(), error.request_id or "")
 
     def words(self, error: CoinslotError, kept: Path | None) -> tuple[str, str]:
         """The error's detail and hint, as they may be shown."""

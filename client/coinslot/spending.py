@@ -59,6 +59,7 @@ class SpendingLog:
             request_id=request_id,
             answered=answered,
         )
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             # The line break comes first, too: a line that a crash has cut off spoils no other.

@@ -17,6 +17,7 @@ from coinslot.answer import Answer
 from coinslot.network_names import network_name
 from coinslot.output import is_number
 from coinslot.payment import SignedPayment
+from coinslot.printable import printable
 from coinslot.progress import Progress, Quoted, Sending, Waiting
 
 SHOWN_OF_TRANSACTION = 10
@@ -35,14 +36,14 @@ class Terminal:
 
     def note(self, line: str) -> None:
         """A line that asks for attention."""
-        self._console.print(Text.assemble(("note ", "yellow"), line))
+        self._console.print(Text.assemble(("note ", "yellow"), _line(line)))
 
     def progress(self, step: Progress, *, is_sandbox: bool) -> None:
         """The price, before it is paid; then a status line until `end_progress`."""
         match step:
             case Quoted():
                 price = _amount(step.price.text(), step.asset, step.network, is_sandbox=is_sandbox)
-                self._console.print(Text.assemble(("price ", "cyan"), (price, "bold"), " from ", step.payer))
+                self._console.print(Text.assemble(("price ", "cyan"), (_line(price), "bold"), " from ", step.payer))
             case Sending():
                 self._show(f"sent {_paid(step.payment, is_sandbox)} · waiting for the answer")
             case Waiting():
@@ -67,12 +68,12 @@ class Terminal:
         receipt = answer.receipt
         payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
         transaction = (receipt.transaction if receipt else None) or "unknown: no receipt came"
-        self._console.print(Text.assemble(("paid ", "green"), (_paid(payment, is_sandbox), "bold")))
+        self._console.print(Text.assemble(("paid ", "green"), (_line(_paid(payment, is_sandbox)), "bold")))
         self._members((("payer", payer), ("transaction", transaction), ("request", answer.request_id)))
 
     def error(self, detail: str, money: str, step: str, request: str) -> None:
         """What happened, whether money was spent, and what to do next. Empty texts are left out."""
-        self._console.print(Text.assemble(("failed ", "bold red"), detail))
+        self._console.print(Text.assemble(("failed ", "bold red"), _line(detail)))
         self._members((("money", money), ("next", step), ("request", request)))
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -88,7 +89,7 @@ class Terminal:
                 style="cyan" if index == 0 else None,
             )
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*(Text(_line(cell)) for cell in row))
         self._console.print(table)
 
     def _members(self, members: Sequence[tuple[str, str]]) -> None:
@@ -97,14 +98,19 @@ class Terminal:
         table.add_column(overflow="fold")
         for name, value in members:
             if value:
-                table.add_row(f"  {name}", Text(value))
+                table.add_row(f"  {name}", Text(_line(value)))
         self._console.print(table)
 
     def _show(self, text: str) -> None:
         if self._status is None:
             self._status = Live(console=self._console, transient=True)
             self._status.start()
-        self._status.update(Spinner("dots", Text(text)), refresh=True)
+        self._status.update(Spinner("dots", Text(_line(text))), refresh=True)
+
+
+def _line(text: str) -> str:
+    """Others' words on one line, without what steers a terminal. rich would obey escape sequences."""
+    return printable(text.replace("\n", " "), ascii_only=False)
 
 
 def _paid(payment: SignedPayment, is_sandbox: bool) -> str:
