@@ -113,9 +113,9 @@ class CallCommand:
         except InvalidCall:
             saved.release()
             raise
-        folders = configuration.payment_folders(self._env, self._folder)
-        own = [one for one in folders if one[0].path == path.absolute().parent]
-        payments, self._output.is_sandbox = (own or folders)[0]
+        payments, self._output.is_sandbox = configuration.folder_of(
+            path, configuration.payment_folders(self._env, self._folder)
+        )
         return resuming.resume(saved, payments, timeout_s=self._options.timeout_s, on_progress=self._progress)
 
     def _check_same(self, saved: SavedPayment, body: bytes | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -82,6 +82,11 @@ def payment_folders(env: Mapping[str, str], folder: Path) -> list[tuple[PaymentF
     if sandbox is not None:
         found.append((_sandbox_folder(sandbox, env), True))
     return found
+
+
+def folder_of(path: Path, folders: Sequence[tuple[PaymentFolder, bool]]) -> tuple[PaymentFolder, bool]:
+    """The folder that a saved payment lies in, of `payment_folders`; the first when it was moved elsewhere."""
+    return next((one for one in folders if one[0].path == path.absolute().parent), folders[0])
 
 
 def _sandbox_folder(path: Path, env: Mapping[str, str]) -> PaymentFolder:

@@ -128,9 +128,9 @@ def _command(options: argparse.Namespace) -> int:
 
             return catalogue_command.run(output, url=options.url, timeout_s=options.timeout, env=env, folder=folder)
         case "resume":
-            from coinslot import resume_command
+            from coinslot.resume_command import ResumeCommand
 
-            return resume_command.run(output, options.files, timeout_s=options.timeout, env=env, folder=folder)
+            return ResumeCommand(output, timeout_s=options.timeout, env=env, folder=folder).run(options.files)
         case "spent":
             from coinslot import spent_command
 

@@ -74,20 +74,9 @@ class Output:
         if self._out is not None:
             self._out.table(header, rows)
             return
-        widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
-        lines = [
-            "  ".join(
-                [
-                    *(
-                        f"{cell:>{width}}" if is_number(name) else f"{cell:<{width}}"
-                        for name, cell, width in zip(header, row, widths, strict=False)
-                    ),
-                    row[-1],
-                ]
-            )
-            for row in (header, *rows)
-        ]
-        self.result(machine, "\n".join(lines))
+        columns = [_aligned(name, [name, *cells]) for name, *cells in zip(header, *rows, strict=True)][:-1]
+        last = [header[-1], *(row[-1] for row in rows)]
+        self.result(machine, "\n".join("  ".join(line) for line in zip(*columns, last, strict=True)))
 
     def answer(self, answer: Answer, payment: SignedPayment | None) -> None:
         """Print an answer. Its numbers and escapes are unchanged. Raises OSError when it cannot be written."""
@@ -168,6 +157,11 @@ class Output:
 def is_number(column: str) -> bool:
     """Whether a column of this name is aligned to the right."""
     return column in ("USDC", "PRICE", "AMOUNT")
+
+
+def _aligned(name: str, cells: list[str]) -> list[str]:
+    width = max(map(len, cells))
+    return [f"{cell:>{width}}" if is_number(name) else f"{cell:<{width}}" for cell in cells]
 
 
 def money(error: CoinslotError) -> str:

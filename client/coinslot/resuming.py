@@ -24,12 +24,17 @@ def resume(
         payments: whose log takes the line.
 
     Raises:
-        CoinslotError: what Buyer.resume raises.
+        CoinslotError: what Buyer and Buyer.resume raise.
     """
     base_url = saved.payment.url.partition(PATH_PREFIX)[0]
-    with Buyer(
-        base_url, Wallet(()), max_price=None, timeout_s=timeout_s, payments=payments, on_progress=on_progress
-    ) as buyer:
+    try:
+        buyer = Buyer(
+            base_url, Wallet(()), max_price=None, timeout_s=timeout_s, payments=payments, on_progress=on_progress
+        )
+    except InvalidCall:
+        saved.release()
+        raise
+    with buyer:
         return buyer.resume(saved, keep=True)
 
 

@@ -34,6 +34,7 @@ def test_all_that_is_open_is_fetched(command: Command, shop: Shop, lost: list[st
     run = command("resume")
     assert (run.code, run.out.count('"ok": true')) == (0, 2)
     assert "the answer to echo" in run.err
+    assert "no payment is open" not in run.err
     assert [seen.body for seen in shop.seen if seen.payment] == [b'{"n": 1}', b"", b'{"n": 1}', b""]
     assert len(set(shop.payments)) == 2
     assert not any(Path(path).exists() for path in lost)
