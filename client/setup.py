@@ -33,8 +33,7 @@ def shared_modules() -> list[Path]:
             if path.parts[0] == "shared" and (ROOT / path).is_file() and path not in found:
                 found.add(path)
                 todo.append(ROOT / path)
-    packages = {parent / "__init__.py" for path in found for parent in path.parents if parent.parts}
-    return sorted(found | packages)
+    return sorted(found)
 
 
 def rewritten(source: str) -> str:
@@ -61,6 +60,9 @@ def complete(package: Path) -> None:
     for path in shared_modules():
         (package / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, package / path)
+        # Empty: what the checkout's own ones do is for the processes of the service.
+        for folder in path.parents[:-1]:
+            (package / folder / "__init__.py").touch()
     for path in package.rglob("*.py"):
         path.write_text(rewritten(path.read_text()))
 
