@@ -1,14 +1,15 @@
 """Kills the buyer's command at every step of its calls: `python -m tests.e2e.killed_client var/sandbox.json [KILLS]`.
 
 A step is a function call or return in the buyer's code or in its HTTP library, from the reading of the arguments to the
-removal of the payment's file. What was charged is what the payer's balance on the chain has lost. What was answered is what
-was printed: by a command before it was killed, or by `coinslot resume` later.
+removal of the payment's file. What was charged is what the chain shows of these calls' nonces, which begin alike. What was
+answered is what was printed: by a command before it was killed, or by `coinslot resume` later.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 import urllib.request
@@ -18,15 +19,18 @@ from pathlib import Path
 from typing import Any
 
 KILLED_BY_ITSELF = -9
-PRICE_ATOMIC = 1000
+AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+"""Topic of the event that the token logs with a payment's nonce."""
 BATCH = 10
 """Calls between two resumes: their payments are valid for a minute."""
 
 _COMMAND = """
-import os, signal, sys
+import os, signal, sys, types
 import coinslot.call_command, coinslot.evm_signer, coinslot.main, coinslot.resume_command
 import httpcore._sync.connection_pool, httpcore._sync.http11
-last, steps, run = int(sys.argv.pop(1)), 0, coinslot.main._command
+last, mark = int(sys.argv.pop(1)), bytes.fromhex(sys.argv.pop(1))
+steps, run = 0, coinslot.main._command
+coinslot.evm_signer.secrets = types.SimpleNamespace(token_bytes=lambda size: mark + os.urandom(size - len(mark)))
 
 def step(frame, event, argument):
     global steps
@@ -57,7 +61,7 @@ class Outcome:
     Attributes:
         steps: of one call that nobody kills.
         kills: processes that were killed.
-        charged: calls, by the payer's balance.
+        charged: calls, by the chain.
         answered: calls, by what was printed.
         answered_before: those whose answer was printed before the kill.
         left: files of payments that are still open: they expired before they were sent.
@@ -84,10 +88,10 @@ class KilledClient:
         self._folder = folder
         self._file = folder / "sandbox.json"
         self._file.write_bytes(sandbox.read_bytes())
+        self._mark = secrets.token_hex(16)
 
     def run(self, kills: int) -> Outcome:
         """Kill that many processes: one call each, at steps that are spread evenly, and some of the resumes."""
-        before = self._balance()
         whole = self._start(0, "call", "echo", '{"message": "whole"}', "--json")
         steps, answered, killed = int(whole.stderr.split()[-1]), {"whole"}, 0
         assert "whole" in _answers(whole.stdout)
@@ -106,7 +110,7 @@ class KilledClient:
         return Outcome(
             steps=steps,
             kills=killed,
-            charged=(before - self._balance()) // PRICE_ATOMIC,
+            charged=self._charged(),
             answered=len(answered),
             answered_before=answered_before,
             left=len(list(self._folder.glob("payment-*.json"))),
@@ -116,7 +120,7 @@ class KilledClient:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= {"COINSLOT_SANDBOX_FILE": str(self._file), "COINSLOT_STATE_DIR": str(self._folder / "own")}
         return subprocess.run(
-            [sys.executable, "-c", _COMMAND, str(last_step), *arguments],
+            [sys.executable, "-c", _COMMAND, str(last_step), self._mark, *arguments],
             env=environment,
             cwd=self._folder,
             capture_output=True,
@@ -125,24 +129,15 @@ class KilledClient:
             check=False,
         )
 
-    def _balance(self) -> int:
-        """Of the payer, in atomic units of USDC: `balanceOf(address)`."""
-        from coinslot.evm_signer import EvmSigner
-
+    def _charged(self) -> int:
+        """The payments of this run that the chain has."""
         evm = self._sandbox["evm"]
-        payer = EvmSigner(bytes.fromhex(evm["payerKey"].removeprefix("0x"))).address
-        data = "0x70a08231" + payer[2:].lower().rjust(64, "0")
-        call = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "eth_call",
-            "params": [{"to": evm["usdc"], "data": data}, "latest"],
-        }
-        request = urllib.request.Request(
-            evm["rpcUrl"], json.dumps(call).encode(), {"content-type": "application/json"}, method="POST"
-        )
+        search = {"fromBlock": "0x0", "toBlock": "latest", "address": evm["usdc"], "topics": [AUTHORIZATION_USED]}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [search]}
+        request = urllib.request.Request(evm["rpcUrl"], json.dumps(call).encode(), {"content-type": "application/json"})
         with urllib.request.urlopen(request, timeout=20) as answer:
-            return int(json.load(answer)["result"], 16)
+            logs = json.load(answer)["result"]
+        return sum(log["topics"][2].startswith(f"0x{self._mark}") for log in logs)
 
 
 def _answers(printed: str) -> Iterator[str]:
