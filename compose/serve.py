@@ -24,11 +24,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-from client import sandbox_file, wallet_source
-from client.answer import Answer
-from client.buyer import Buyer
-from client.errors import CoinslotError, WalletUnusable
-from client.wallet import Wallet
+from coinslot import sandbox_file, wallet_source
+from coinslot.answer import Answer
+from coinslot.buyer import Buyer
+from coinslot.errors import CoinslotError, WalletUnusable
+from coinslot.wallet import Wallet
 from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.progress import step
@@ -225,7 +225,7 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
         except WalletUnusable:
             continue  # the sandbox has no account on it
         try:
-            with Buyer(embedded.settings.base_url, Wallet((signer,)), max_price=None) as buyer:
+            with Buyer(embedded.settings.base_url, Wallet((signer,)), max_price=None, payments=None) as buyer:
                 answers[rail] = buyer.call("echo", {"message": "hello"})
         except CoinslotError as error:
             raise CannotServe(f"the echo that was to be paid on {rail} failed: {error}") from None

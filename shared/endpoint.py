@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from shared.call_path import PATH_PREFIX as PATH_PREFIX
 from shared.money import Price
 from shared.pools import POOLS
 from shared.pools import Pool as Pool  # declarations import it from here
 from shared.x402.networks import Rail
-
-PATH_PREFIX = "/v1/cdp/"
 
 _NAME = re.compile(r"(chain/)?[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)

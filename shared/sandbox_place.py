@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.settings import PREFIX, InvalidSetting
+from shared.setting import PREFIX, InvalidSetting
 
 ENVIRONMENT = "COINSLOT_SANDBOX_FILE"
 PLACE = Path("var", "sandbox.json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shared.settings import InvalidSetting
+from shared.setting import InvalidSetting
 
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Private keys of EVM accounts must be below it. The same check on the sealing key does no harm."""

@@ -11,7 +11,8 @@ from shared.logs import Formatter
 from shared.settings import PREFIX, Settings
 
 NOT_SETTINGS = frozenset(
-    f"{PREFIX}{name}" for name in ("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL")
+    f"{PREFIX}{name}"
+    for name in ("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL", "MAX_PRICE", "STATE_DIR")
 )
 """Of scripts/run and of the buyer's command."""
 

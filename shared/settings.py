@@ -25,8 +25,8 @@ from shared.rail_settings import (
     StellarRailSettings,
     XrplRailSettings,
 )
-
-PREFIX = "COINSLOT_"
+from shared.setting import PREFIX as PREFIX  # settings are read with both, from here
+from shared.setting import InvalidSetting as InvalidSetting
 
 T = TypeVar("T")
 
@@ -34,10 +34,6 @@ _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
 _MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
 _HOST = r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
 _PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT", "METRICS_PORT", "DASHBOARD_PORT"})
-
-
-class InvalidSetting(ValueError):
-    """A setting cannot be used as it is. The text names it and says what it takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

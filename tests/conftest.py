@@ -62,6 +62,12 @@ def sockets(request: pytest.FixtureRequest) -> Iterator[None]:
     pytest_socket._remove_restrictions()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def payments_of_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What buyers save is not the user's."""
+    os.environ["COINSLOT_STATE_DIR"] = str(tmp_path_factory.getbasetemp() / "buyers")
+
+
 @pytest.fixture(autouse=True, scope="module")
 def chains_of_this_process() -> None:
     """Requests for every chain are valid, unless a test has started an API that says otherwise."""

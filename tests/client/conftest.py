@@ -20,10 +20,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.main import main
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.main import main
+from coinslot.wallet import Wallet
 from shared.money import Price
 from shared.x402.evm import EvmAuthorization, check, offers
 from shared.x402.networks import EVM_USDC
@@ -229,8 +229,9 @@ Command = Callable[..., Run]
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs the command in an empty folder and environment. The key must show up in nothing that it prints."""
     monkeypatch.chdir(tmp_path)
-    for name in ("COINSLOT_URL", "COINSLOT_WALLET_KEY_FILE", "COINSLOT_SANDBOX_FILE"):
+    for name in ("COINSLOT_URL", "COINSLOT_WALLET_KEY_FILE", "COINSLOT_SANDBOX_FILE", "COINSLOT_MAX_PRICE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COINSLOT_STATE_DIR", str(tmp_path / "state"))
 
     def run(*arguments: str, stdin: bytes = b"") -> Run:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))

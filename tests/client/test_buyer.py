@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from client.buyer import Buyer
-from client.errors import (
+from coinslot.buyer import Buyer
+from coinslot.errors import (
     InvalidCall,
 )
-from client.payment import MAX_HEADER_CHARS
-from client.wallet import Wallet
+from coinslot.payment import MAX_HEADER_CHARS
+from coinslot.wallet import Wallet
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Shop

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from client.buyer import Buyer
-from client.errors import (
+from coinslot.buyer import Buyer
+from coinslot.errors import (
     CallFailed,
     Charged,
     PaymentRejected,
@@ -17,7 +17,7 @@ from client.errors import (
     Unreachable,
     UnreadableAnswer,
 )
-from client.wallet import Wallet
+from coinslot.wallet import Wallet
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Shop

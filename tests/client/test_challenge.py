@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from client.buyer import Buyer
-from client.errors import ChallengeRefused, CoinslotError, NoPayableOffer, PriceTooHigh, Unreachable
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.errors import ChallengeRefused, CoinslotError, NoPayableOffer, PriceTooHigh, Unreachable
+from coinslot.wallet import Wallet
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Shop

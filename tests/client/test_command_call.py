@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from client.errors import Charged
-from client.evm_signer import EvmSigner
+from coinslot.errors import Charged
+from coinslot.evm_signer import EvmSigner
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Shop

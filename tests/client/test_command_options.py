@@ -126,7 +126,7 @@ def test_the_shop_may_be_named_by_the_environment(
 def test_plain_http_to_another_host_is_remarked_on(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is on the way could change the price."""
     assert "not https" not in command("call", "echo").err
-    monkeypatch.setattr("client.call_command.is_loopback", lambda url: False)
+    monkeypatch.setattr("coinslot.configuration.is_loopback", lambda url: False)
     run = command("call", "echo")
     assert run.code == 0
     assert "not https" in run.err

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from client import errors
+from coinslot import errors
 
 if TYPE_CHECKING:
     from tests.client.conftest import Command, Shop
@@ -54,7 +54,7 @@ def test_help_loads_nothing_heavy(module: str) -> None:
     """Help comes at once: no HTTP client, no signing library, no codec is imported for it."""
     program = (
         "import sys, contextlib, io\n"
-        "from client.main import main\n"
+        "from coinslot.main import main\n"
         "with contextlib.redirect_stdout(io.StringIO()): main(['call', '--help'])\n"
         f"sys.exit({module!r} in sys.modules)"
     )
@@ -66,13 +66,15 @@ def test_help_comes_quickly() -> None:
     durations = []
     for _ in range(5):
         started = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "client.main", "--help"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "coinslot.main", "--help"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True
+        )
         durations.append(time.perf_counter() - started)
     assert min(durations) < 0.3
 
 
 def test_a_closed_stdout_buys_nothing(shop: Shop) -> None:
     """`coinslot call echo >&-` has nowhere to put the answer."""
-    program = f"{sys.executable} -m client.main call echo --url {shop.base_url} >&-"
+    program = f"{sys.executable} -m coinslot.main call echo --url {shop.base_url} >&-"
     assert subprocess.run(["sh", "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL).returncode == 1
     assert shop.seen == []

@@ -27,16 +27,16 @@ def paid_from_the_sandbox(sandbox: Path) -> Path:
 def test_ctrl_c_before_paying_is_quiet(command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit 130 and not a word."""
     monkeypatch.setattr(
-        "client.request_challenge.challenge.read", lambda reply: (_ for _ in ()).throw(KeyboardInterrupt)
+        "coinslot.request_challenge.challenge.read", lambda reply: (_ for _ in ()).throw(KeyboardInterrupt)
     )
     run = command("call", "echo")
     assert (run.code, run.out, run.err) == (130, "", "")
 
 
 def _process(shop: Shop, folder: Path, *arguments: str, **options: object) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "COINSLOT_URL": shop.base_url, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "COINSLOT_URL": shop.base_url, "PYTHONPATH": f"{ROOT}:{ROOT / 'client'}"}
     return subprocess.Popen(
-        [sys.executable, "-m", "client.main", *arguments],
+        [sys.executable, "-m", "coinslot.main", *arguments],
         cwd=folder,
         env=environment,
         stderr=subprocess.PIPE,

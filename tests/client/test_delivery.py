@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.errors import CallFailed, Charged, OutcomeUnknown, PaymentRejected, Unreachable
-from client.exchange import ConnectionLost, Exchange, Reply
-from client.payment import SignedPayment
-from client.wallet import Wallet
+from coinslot.blocking_exchange import BlockingExchange
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CallFailed, Charged, OutcomeUnknown, PaymentRejected, Unreachable
+from coinslot.exchange import ConnectionLost, Reply
+from coinslot.payment import SignedPayment
+from coinslot.wallet import Wallet
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Seen, Shop
@@ -234,18 +235,18 @@ def test_a_kept_payment_brings_its_answer(shop: Shop, buyer: Buyer, drop: Canned
     assert one_payment(shop, attempts=3)
 
 
-class Unplugged(Exchange):
+class Unplugged(BlockingExchange):
     """Reaches the shop once, for the price; then never again."""
 
-    def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         if "PAYMENT-SIGNATURE" in headers:
             raise ConnectionLost("no connection could be made (unplugged)", sent=False)
-        return super().post(url, body, headers)
+        return await super().post(url, body, headers)
 
 
 def test_a_payment_that_never_left_was_not_spent(shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """When no attempt reached the shop, nothing can have been charged."""
-    monkeypatch.setattr("client.buyer.Exchange", Unplugged)
+    monkeypatch.setattr("coinslot.buyer.BlockingExchange", Unplugged)
     retry_policy = RetryPolicy(clock=clock, sleep=clock.sleep)
     with (
         Buyer(shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, retry_policy=retry_policy) as buyer,
@@ -258,7 +259,7 @@ def test_a_payment_that_never_left_was_not_spent(shop: Shop, clock: Clock, monke
 
 def test_an_answer_without_end_is_given_up(shop: Shop, monkeypatch: pytest.MonkeyPatch, canned: type[Canned]) -> None:
     """Neither time nor memory is unlimited."""
-    monkeypatch.setattr("client.exchange.MAX_ANSWER_BYTES", 1000)
+    monkeypatch.setattr("coinslot.exchange.MAX_ANSWER_BYTES", 1000)
     shop.paid = [canned(200, b"[" + b" " * 2000 + b"]")]
     retry_policy = RetryPolicy(budget_s=0)
     with (

@@ -9,8 +9,8 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from x402.mechanisms.evm import ExactEIP3009Authorization, hash_eip3009_authorization, verify_eoa_signature
 
-from client.errors import WalletUnusable
-from client.evm_signer import EvmSigner
+from coinslot.errors import WalletUnusable
+from coinslot.evm_signer import EvmSigner
 from shared.money import Price
 from shared.x402.evm import check, offers
 from shared.x402.networks import EVM_USDC

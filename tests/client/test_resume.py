@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import stat
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from client.delivery import RetryPolicy
+from coinslot.delivery import RetryPolicy
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Run, Shop
@@ -22,8 +23,7 @@ BODY = '{"secret": "canary-in-body"}'
 @pytest.fixture(autouse=True)
 def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One attempt for each run: what is tested here begins where patience ends."""
-    monkeypatch.setattr("client.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
-    monkeypatch.setattr("client.call_command.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
 
 
 @pytest.fixture
@@ -35,14 +35,15 @@ def lost(command: Command, shop: Shop, drop: Canned) -> tuple[Run, Path]:
 
 
 def test_an_unknown_outcome_is_kept_in_a_private_file(lost: tuple[Run, Path], shop: Shop, sandbox: Path) -> None:
-    """Beside the sandbox file, for its owner only, without the body; and the message says what to do."""
+    """Beside the sandbox file, for its owner only, with the body that resume sends; and the message says what to do."""
     run, path = lost
     assert run.code == 5
     assert "It is not known whether 0.001 USDC was spent. Do not pay again" in run.err
     assert path.parent == sandbox.parent
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert json.loads(path.read_text())["paymentSignature"] == shop.payments[0]
-    assert "canary" not in path.read_text()
+    saved = json.loads(path.read_text())
+    assert saved["paymentSignature"] == shop.payments[0]
+    assert base64.b64decode(saved["body"]).decode() == BODY
 
 
 def test_resume_sends_the_same_payment_and_removes_the_file(
@@ -115,16 +116,16 @@ def test_a_file_that_is_no_saved_payment(command: Command, shop: Shop, tmp_path:
     assert shop.seen == []
 
 
-def test_the_temporary_folder_takes_it_when_var_cannot(
-    command: Command, shop: Shop, drop: Canned, sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_payment_that_cannot_be_saved_is_not_made(
+    command: Command, shop: Shop, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A payment is not lost because a folder cannot be written to."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    elsewhere = tmp_path / "gone" / "sandbox.json"
-    monkeypatch.setattr("client.sandbox_file.find", lambda env, folder: elsewhere if shop.payments else sandbox)
-    shop.paid = [drop]
-    run = command("call", "echo", "--json")
-    assert Path(run.json["resume"]).parent == tmp_path
+    """Exit 3, and nothing is sent that a crash could lose."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COINSLOT_STATE_DIR", str(tmp_path / "file" / "state"))
+    run = command("call", "echo", "--url", shop.base_url, "--key-file", str(key_file), "--max-price", "1", "--json")
+    assert (run.code, run.json["error"], run.json["charged"]) == (3, "payment_not_saved", False)
+    assert "COINSLOT_STATE_DIR" in run.json["hint"]
+    assert shop.payments == []
 
 
 def test_an_answer_still_in_the_making_is_kept(command: Command, shop: Shop) -> None:
@@ -151,7 +152,7 @@ def test_ctrl_c_after_paying_keeps_the_payment(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("client.delivery.answer_of", interrupt)
+    monkeypatch.setattr("coinslot.delivery.answer_of", interrupt)
     run = command("call", "echo")
     assert run.code == 130
     assert "--resume" in run.err

@@ -14,9 +14,9 @@ import pytest_socket
 from solders.keypair import Keypair
 from solders.transaction import VersionedTransaction
 
-from client.errors import Unreachable, WalletUnusable
-from client.signer import Unpayable
-from client.solana_signer import SolanaSigner
+from coinslot.errors import Unreachable, WalletUnusable
+from coinslot.signer import Unpayable
+from coinslot.solana_signer import SolanaSigner
 from compose.sandbox.solana import NETWORK, USDC, SolanaSandbox, start_solana
 from shared.json_rpc import JsonRpc
 from shared.money import Price

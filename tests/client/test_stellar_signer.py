@@ -12,9 +12,9 @@ import pytest
 from stellar_sdk import Keypair, MuxedAccount, StrKey, TransactionEnvelope, scval, xdr
 from stellar_sdk.auth import authorization_payload_hash, build_authorization_preimage
 
-from client.errors import NothingPaid, Unreachable, WalletUnusable
-from client.signer import Unpayable
-from client.stellar_signer import StellarSigner
+from coinslot.errors import NothingPaid, Unreachable, WalletUnusable
+from coinslot.signer import Unpayable
+from coinslot.stellar_signer import StellarSigner
 from compose.sandbox import stellar_methods
 from compose.sandbox.stellar_node import TOKEN, StellarServer, new_ledger
 from shared.money import Price

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from client.evm_signer import EvmSigner
+from coinslot.evm_signer import EvmSigner
 
 if TYPE_CHECKING:
     from tests.client.conftest import Command
@@ -145,3 +146,16 @@ def test_a_malformed_sandbox_file_is_refused(command: Command, sandbox: Path, co
     run = command("wallet")
     assert run.code == 2
     assert str(sandbox) in run.err
+
+
+@pytest.mark.parametrize(
+    ("rail", "library", "extra"), [("solana", "solders.keypair", "solana"), ("stellar", "stellar_sdk", "stellar")]
+)
+def test_a_library_that_is_not_installed_is_named(
+    command: Command, key_file: Path, monkeypatch: pytest.MonkeyPatch, rail: str, library: str, extra: str
+) -> None:
+    """The buyer alone comes with what Base needs; the others are extras."""
+    monkeypatch.setitem(sys.modules, library, None)
+    run = command("wallet", "--rail", rail, "--key-file", str(key_file), "--rpc-url", "http://127.0.0.1:9")
+    assert run.code == 2
+    assert f"pip install 'coinslot-client[{extra}]'" in run.err

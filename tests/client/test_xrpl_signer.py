@@ -12,9 +12,9 @@ import pytest_socket
 from xrpl.core.binarycodec import decode
 from xrpl.wallet import Wallet
 
-from client.errors import CoinslotError, NoPayableOffer, Unreachable, WalletUnusable
-from client.signer import Unpayable
-from client.xrpl_signer import XrplSigner
+from coinslot.errors import CoinslotError, NoPayableOffer, Unreachable, WalletUnusable
+from coinslot.signer import Unpayable
+from coinslot.xrpl_signer import XrplSigner
 from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_node import XrplServer, provision
 from shared.money import Price

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from client.buyer import Buyer
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.wallet import Wallet
 from compose.procfile import read_procfile
 from compose.sandbox.child import ROOT, claim_port, tethered
 

@@ -24,11 +24,11 @@ from typing import Any
 import pytest
 import redis
 
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.errors import CallFailed, CoinslotError
-from client.payment import SignedPayment
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CallFailed, CoinslotError
+from coinslot.payment import SignedPayment
+from coinslot.wallet import Wallet
 from compose.sandbox.child import ROOT, tethered
 from compose.sandbox.redis_server import RedisServer, Role, start_redis
 from tests.e2e.running import Running

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from client import sandbox_file, wallet_source
-from client.buyer import Buyer
-from client.wallet import Wallet
+from coinslot import sandbox_file, wallet_source
+from coinslot.buyer import Buyer
+from coinslot.wallet import Wallet
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.networks import Rail

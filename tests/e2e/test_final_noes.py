@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import redis
 
-from client import sandbox_file
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.errors import CallFailed
-from client.wallet import Wallet
-from client.wallet_source import sandbox_signer
+from coinslot import sandbox_file
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CallFailed
+from coinslot.wallet import Wallet
+from coinslot.wallet_source import sandbox_signer
 from ops.payments import attention
 from shared.ledger import RERUN_MS
 from shared.x402.networks import Rail

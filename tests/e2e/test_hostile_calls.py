@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.wallet import Wallet
 
 DOUBLING: dict[str, Any] = {"$defs": {"d0": {"type": "object"}}, "$ref": "#/$defs/d30"}
 for depth in range(1, 31):

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from client.buyer import Buyer
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.wallet import Wallet
 
 pytestmark = pytest.mark.anyio
 

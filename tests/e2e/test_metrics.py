@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import redis
 
-from client import sandbox_file, wallet_source
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.errors import CoinslotError
-from client.wallet import Wallet
+from coinslot import sandbox_file, wallet_source
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CoinslotError
+from coinslot.wallet import Wallet
 from jobs.catalogue import CATALOGUE
 from shared.ledger import JOURNAL, record_key
 from shared.x402.networks import Rail

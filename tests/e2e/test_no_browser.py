@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from client.delivery import RetryPolicy
-from client.errors import CoinslotError
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CoinslotError
 from tests.e2e.running import Running
 
 

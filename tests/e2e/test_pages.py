@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from client import sandbox_file, wallet_source
-from client.buyer import Buyer
-from client.wallet import Wallet
+from coinslot import sandbox_file, wallet_source
+from coinslot.buyer import Buyer
+from coinslot.wallet import Wallet
 from compose.sandbox.upstreams.pages import HOST, arrived
 from compose.sandbox.upstreams.ports import HTTPS_PORT
 from jobs.catalogue import BY_NAME

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 
-from client.delivery import RetryPolicy
-from client.errors import Unreachable
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import Unreachable
 from shared.streams import stream_key
 from tests.e2e.running import ROOT, Process, Running
 

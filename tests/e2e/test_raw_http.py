@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from client.buyer import Buyer
-from client.payment import SignedPayment
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.payment import SignedPayment
+from coinslot.wallet import Wallet
 
 
 def exchange(service: Any, *parts: bytes, hang_up: bool = False) -> tuple[int, bytes]:

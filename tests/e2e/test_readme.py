@@ -1,4 +1,4 @@
-"""The README's program is run as it stands there."""
+"""The programs in the README and in docs/client.md are run as they stand there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
 
 
-def test_the_readmes_program_pays_and_prints_the_answer(service: Any) -> None:
-    """Beside the folder that scripts/run made, with the official client."""
-    found = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+def printed_by(document: str, service: Any) -> str:
+    """What the first program of a document prints, beside the folder that scripts/run made."""
+    found = re.search(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert found is not None
     program = found.group(1).replace("var/sandbox.json", str(service.var / "sandbox.json"))
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert answer.stdout == "{'ok': True, 'service': 'coinslot', 'youSent': 'hello'}\n", answer.stderr
+    assert answer.stderr == ""
+    return answer.stdout
+
+
+def test_the_readmes_program_pays_and_prints_the_answer(service: Any) -> None:
+    """With the official client."""
+    assert printed_by("README.md", service) == "{'ok': True, 'service': 'coinslot', 'youSent': 'hello'}\n"
+
+
+def test_the_buyers_program_pays_and_prints_answer_price_and_transaction(service: Any) -> None:
+    """With our own library."""
+    said = r"\{'ok': True, 'service': 'coinslot', 'youSent': 'hello'\} 0\.001 0x[0-9a-f]{64}\n"
+    assert re.fullmatch(said, printed_by("docs/client.md", service))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from client.buyer import Buyer
-from client.payment import SignedPayment
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.payment import SignedPayment
+from coinslot.wallet import Wallet
 from tests.e2e.running import Running
 from tests.otlp_receiver import Receiver, Span
 

@@ -25,10 +25,10 @@ import pytest
 import redis
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from client.buyer import Buyer
-from client.delivery import RetryPolicy
-from client.errors import CallFailed
-from client.wallet import Wallet
+from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CallFailed
+from coinslot.wallet import Wallet
 from compose.sandbox.child import ROOT, claim_port, spawn, tethered
 from compose.sandbox.redis_server import Role, start_redis
 from ops.dashboard import rq_dashboard

@@ -1,0 +1,57 @@
+"""The exchange of `AsyncBuyer`: asyncio and trio run other tasks while it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+import httpx
+
+from coinslot.exchange import HTTP_ERRORS, Received, Reply, as_json, client_options, connection_lost
+
+T = TypeVar("T")
+
+
+class AsyncExchange:
+    """Connections to one server.
+
+    Args:
+        base_url: of the server.
+        timeout_s: longest wait for one answer.
+    """
+
+    def __init__(self, base_url: str, *, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._client = httpx.AsyncClient(**client_options(base_url, timeout_s))
+
+    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+        """As `Exchange` says."""
+        return await self._send("POST", url, body or b"", as_json(body, headers))
+
+    async def get(self, url: str) -> Reply:
+        """As `Exchange` says."""
+        return await self._send("GET", url, None, {})
+
+    async def pause(self, seconds: float) -> None:
+        """As `Exchange` says."""
+        await anyio.sleep(seconds)
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """As `Exchange` says: in a thread."""
+        return await anyio.to_thread.run_sync(function)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+        received = Received(self._timeout_s)
+        try:
+            async with self._client.stream(method, url, content=body, headers=headers) as response:
+                async for chunk in response.aiter_raw():
+                    received.add(chunk)
+                return received.reply(response)
+        except HTTP_ERRORS as error:
+            raise connection_lost(error, self._timeout_s) from None

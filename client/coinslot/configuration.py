@@ -1,0 +1,110 @@
+"""What a purchase takes, from options, environment and sandbox: the wallet, the server, the limit and the folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from coinslot import sandbox_file, server_address, wallet_source
+from coinslot.address import is_loopback
+from coinslot.errors import InvalidCall
+from coinslot.payment_folder import PaymentFolder
+from coinslot.prices import dollars
+from coinslot.signer import Signer
+from coinslot.state_folder import state_folder
+from shared.x402.networks import Rail
+
+SANDBOX_MAX_PRICE = Decimal("0.10")
+MAX_PRICE_ENVIRONMENT = "COINSLOT_MAX_PRICE"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a Buyer is made of.
+
+    Attributes:
+        max_price: most that one call may cost, in dollars.
+        is_sandbox: whether the wallet is the sandbox's, which holds test money.
+        warnings: sentences for the person who pays.
+    """
+
+    signer: Signer
+    base_url: str
+    max_price: Decimal
+    payments: PaymentFolder
+    is_sandbox: bool
+    warnings: tuple[str, ...]
+
+
+def find(
+    *,
+    url: str | None,
+    key_file: str | None,
+    rail: Rail,
+    rpc_url: str | None,
+    max_price: Decimal | None,
+    env: Mapping[str, str],
+    folder: Path,
+) -> Configuration:
+    """The configuration of this machine's buyer. An option goes before the environment, and the environment before the sandbox.
+
+    Args:
+        url, key_file, rpc_url, max_price: the options; None where it was not given.
+        folder: where the search for a sandbox file starts.
+
+    Raises:
+        WalletUnusable: there is no wallet.
+        InvalidCall: no server is named; or the wallet is not a sandbox's, and nothing limits the price.
+    """
+    source = wallet_source.find(key_file=key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
+    base_url = server_address.find(url, env=env, sandbox=source.sandbox)
+    warnings = [source.warning] if source.warning else []
+    if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
+        warnings.append("the server's address is not https: others on the way can read the call and change its price")
+    return Configuration(
+        signer=source.signer,
+        base_url=base_url,
+        max_price=_limit(max_price, env, is_sandbox=source.sandbox is not None),
+        payments=_sandbox_folder(source.path, env) if source.sandbox else PaymentFolder(state_folder(env)),
+        is_sandbox=source.sandbox is not None,
+        warnings=tuple(warnings),
+    )
+
+
+def payment_folders(env: Mapping[str, str], folder: Path) -> list[tuple[PaymentFolder, bool]]:
+    """Every folder that has this user's payments, and whether it is the sandbox's."""
+    found = [(PaymentFolder(state_folder(env)), False)]
+    sandbox = sandbox_file.find(env, folder)
+    if sandbox is not None:
+        found.append((_sandbox_folder(sandbox, env), True))
+    return found
+
+
+def folder_of(path: Path, folders: Sequence[tuple[PaymentFolder, bool]]) -> tuple[PaymentFolder, bool]:
+    """The folder that a saved payment lies in, of `payment_folders`; the first when it was moved elsewhere."""
+    return next((one for one in folders if one[0].path == path.absolute().parent), folders[0])
+
+
+def _sandbox_folder(path: Path, env: Mapping[str, str]) -> PaymentFolder:
+    """Beside the sandbox file, so that test money is apart from real money, and goes when the sandbox goes."""
+    return PaymentFolder(path.parent if os.access(path.parent, os.W_OK) else state_folder(env) / "sandbox")
+
+
+def _limit(option: Decimal | None, env: Mapping[str, str], *, is_sandbox: bool) -> Decimal:
+    if option is not None:
+        return option
+    if text := env.get(MAX_PRICE_ENVIRONMENT, "").strip():
+        try:
+            return dollars(text)
+        except ValueError as error:
+            raise InvalidCall(f"{MAX_PRICE_ENVIRONMENT} is {error}") from None
+    if is_sandbox:
+        return SANDBOX_MAX_PRICE
+    raise InvalidCall(
+        "with a key of your own, --max-price is required",
+        hint=f"Say how many dollars the call may cost, e.g. --max-price 0.01, or set {MAX_PRICE_ENVIRONMENT}.",
+    )

@@ -1,0 +1,141 @@
+"""Sends the paid request, and sends the same bytes again until there is an answer or the time is over. It never signs.
+
+| result                                                         | reaction                                         |
+|----------------------------------------------------------------|--------------------------------------------------|
+| 200                                                            | the answer                                       |
+| 402                                                            | PaymentRejected. A second payment is never made  |
+| 5xx with `retryWithSamePayment`                                | wait (Retry-After), send the same again          |
+| 502, 503, 504 without a problem document: from a proxy         | as if the connection had broken                  |
+| no answer: refused, broken, timed out                          | wait, send the same again                        |
+| anything else                                                  | CallFailed                                       |
+
+An attempt without a definite answer may have been charged. A later refusal is then no proof that it was not:
+`charged` is "unknown", and the payment should be kept. A 402 long after the payment has expired is a proof: no chain takes it
+any more, and the server, which keeps answers for a day, has none for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from coinslot import challenge
+from coinslot.answer import Answer, answer_of
+from coinslot.errors import CallFailed, ChallengeRefused, CoinslotError, OutcomeUnknown, PaymentRejected, Unreachable
+from coinslot.exchange import ConnectionLost, Exchange, Reply
+from coinslot.payment import HEADER, SignedPayment
+from coinslot.problem import MAX_DETAIL_CHARS, failure, request_id_of
+from coinslot.progress import Progress, Waiting
+from coinslot.receipt import receipt_of
+
+SETTLED_LATE_S = 600
+"""How long after its expiry a payment may still turn out to be settled: the server looks at refused payments once more."""
+ANSWERS_KEPT_S = 24 * 3600
+"""How long the server keeps an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how long the same payment is sent again.
+
+    Attributes:
+        budget_s: no attempt starts later than this after the first. An authorization is valid for 60 s by default.
+        first_pause_s, longest_pause_s: the pause between attempts, which doubles, when the server names no time.
+        clock, sleep: replaced in tests; `AsyncBuyer` waits without `sleep`.
+    """
+
+    budget_s: float = 30.0
+    first_pause_s: float = 0.5
+    longest_pause_s: float = 4.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+async def deliver(
+    exchange: Exchange,
+    payment: SignedPayment,
+    *,
+    request_id: str,
+    retry_policy: RetryPolicy,
+    on_progress: Callable[[Progress], None],
+    in_doubt: bool = False,
+) -> Answer:
+    """Send the payment until there is an answer.
+
+    Args:
+        on_progress: is told of each pause.
+        in_doubt: the payment was sent before, and that attempt may have been charged.
+
+    Raises:
+        PaymentRejected: the server answered 402.
+        UnreadableAnswer: the server answered 200 without JSON.
+        OutcomeUnknown: the call may have been charged, and there is no answer.
+        CallFailed: the server answered with another failure.
+        Unreachable: no attempt reached the server, so nothing was charged.
+    """
+    started, pause = retry_policy.clock(), retry_policy.first_pause_s
+    while True:
+        try:
+            return await _attempt(exchange, payment, request_id=request_id, in_doubt=in_doubt)
+        except CoinslotError as error:
+            wait = max(pause, error.retry_after_s or 0.0)
+            if not error.repeatable or retry_policy.clock() - started + wait > retry_policy.budget_s:
+                raise
+            in_doubt = in_doubt or error.charged is not False
+            on_progress(Waiting(payment, wait, error.detail, error.transaction))
+        await exchange.pause(wait)
+        pause = min(pause * 2, retry_policy.longest_pause_s)
+
+
+async def _attempt(exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> Answer:
+    try:
+        reply = await exchange.post(payment.url, payment.body, {HEADER: payment.header, "x-request-id": request_id})
+    except ConnectionLost as lost:
+        raise _lost(lost, payment, request_id=request_id, in_doubt=in_doubt) from None
+    if reply.status == 200:
+        return answer_of(reply, payment=payment, request_id=request_id)
+    if reply.status == 402:
+        raise _rejected(reply, payment, request_id=request_id, in_doubt=in_doubt)
+    raise failure(reply, url=payment.url, request_id=request_id, payment=payment, now=time.time(), in_doubt=in_doubt)
+
+
+def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> CallFailed | Unreachable:
+    if lost.sent or in_doubt:
+        return OutcomeUnknown(
+            f"the payment was sent, but {lost}",
+            charged="unknown",
+            repeatable=True,
+            payment=payment,
+            request_id=request_id,
+        )
+    return Unreachable(f"{payment.url}: {lost}", repeatable=True, payment=payment)
+
+
+def _rejected(reply: Reply, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> PaymentRejected:
+    """A 402 means "not charged", unless its receipt or an earlier attempt says otherwise."""
+    receipt = receipt_of(reply)
+    reason = (receipt.error_reason if receipt else None) or _stated_reason(reply)
+    pending = receipt is not None and (receipt.success or bool(receipt.transaction))
+    is_over = SETTLED_LATE_S < time.time() - payment.signed_at - payment.offer.max_timeout_seconds < ANSWERS_KEPT_S
+    hint = ""
+    if "valid_before" in reason or "valid_after" in reason:
+        hint = "Check this computer's clock."
+    elif "insufficient" in reason:
+        hint = "The wallet needs more of the asset."
+    return PaymentRejected(
+        f"the server refused the payment: {reason}",
+        reason=reason,
+        hint=hint,
+        charged="unknown" if (in_doubt and not is_over) or pending else False,
+        payment=payment,
+        status=reply.status,
+        request_id=request_id_of(reply) or request_id,
+    )
+
+
+def _stated_reason(reply: Reply) -> str:
+    try:
+        return challenge.read(reply).challenge.error[:MAX_DETAIL_CHARS] or "no reason given"
+    except ChallengeRefused:
+        return "no reason given"

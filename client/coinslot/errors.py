@@ -1,0 +1,226 @@
+"""The errors that a call can end with.
+
+    CoinslotError
+    ├── InvalidCall              2  the name, the body or an option cannot be used; nothing was sent
+    │   └── PaymentInUse            another process waits for the answer to this payment
+    ├── WalletUnusable           2  there is no key, or its file has the wrong form; nothing was sent
+    ├── NothingPaid              3  the buyer's side decided not to pay
+    │   ├── ChallengeRefused        the 402 is not one that we may sign for
+    │   ├── NoPayableOffer          the wallet can pay none of its offers
+    │   ├── PriceTooHigh            it costs more than the buyer allowed
+    │   └── PaymentNotSaved         the payment could not be saved, so it was not sent
+    ├── PaymentRejected          4  a second 402, after paying; no second payment is ever signed
+    ├── CallFailed               5  another status than 200 and 402, or a lost answer
+    │   ├── UnknownCall             404
+    │   ├── RateLimited             429
+    │   ├── UnreadableAnswer        200, but not JSON
+    │   └── OutcomeUnknown          paid, then no answer came: repeat the same payment, never a new one
+    └── Unreachable              6  no connection, or a broken one; no payment was sent
+
+The number is the exit code of the command.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coinslot.payment import SignedPayment
+    from shared.money import Price
+
+Charged = bool | Literal["unknown"]
+"""Whether money was spent. "unknown": this side cannot know it yet."""
+
+
+class CoinslotError(Exception):
+    """Base of all errors.
+
+    Args:
+        detail: a sentence that says what happened. It may quote the server, never a key.
+        hint: a sentence that says what to do next.
+        charged: whether this call spent money.
+        repeatable: whether sending the same payment again is useful. It is never charged twice.
+        payment: the signed payment, if there is one.
+        status: of the HTTP answer that caused the error, if there was one.
+        retry_after_s: how long the server asks to wait.
+        problem: the server's problem document, unchanged.
+        transaction: of the settlement, if the server named it; empty otherwise.
+
+    Attributes:
+        saved: the file of the payment, when it is worth sending again and was saved.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+    next_step: ClassVar[str] = ""
+    """What a person does next, when there is no better hint."""
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        hint: str = "",
+        charged: Charged = False,
+        repeatable: bool = False,
+        payment: SignedPayment | None = None,
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after_s: float | None = None,
+        problem: dict[str, Any] | None = None,
+        transaction: str = "",
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+        self.charged = charged
+        self.repeatable = repeatable
+        self.payment = payment
+        self.status = status
+        self.request_id = request_id
+        self.retry_after_s = retry_after_s
+        self.problem = problem
+        self.transaction = transaction
+        self.saved: Path | None = None
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether the payment should be kept: sending it again can still bring the answer, or show that nothing was charged."""
+        return self.payment is not None and (self.charged == "unknown" or self.repeatable)
+
+
+class InvalidCall(CoinslotError):
+    """The name, the body or an option of the call is wrong. Nothing was sent."""
+
+    code = "invalid_call"
+    exit_code = 2
+
+
+class PaymentInUse(InvalidCall):
+    """Another process waits for the answer to this payment."""
+
+    code = "payment_in_use"
+
+
+class WalletUnusable(CoinslotError):
+    """There is no wallet, or its key file has the wrong form. Nothing was sent."""
+
+    code = "wallet_unusable"
+    exit_code = 2
+
+
+class NothingPaid(CoinslotError):
+    """This side decided not to pay. Nothing was signed."""
+
+    code = "refused"
+    exit_code = 3
+
+
+class ChallengeRefused(NothingPaid):
+    """The 402 is malformed, contradicts itself, or is for another resource."""
+
+    code = "challenge_refused"
+    next_step = "Look at the challenge with --show-challenge, and tell the server's operator."
+
+
+class NoPayableOffer(NothingPaid):
+    """The wallet can pay none of the offers; the detail says why, offer by offer."""
+
+    code = "no_payable_offer"
+    next_step = "Choose another --rail: --show-challenge shows the offers."
+
+
+class PriceTooHigh(NothingPaid):
+    """The cheapest payable offer costs more than the buyer allowed.
+
+    Args:
+        price: of the offer.
+        max_price: the limit, in the same unit.
+    """
+
+    code = "price_too_high"
+
+    def __init__(self, price: Price, max_price: Decimal) -> None:
+        super().__init__(
+            f"the call costs {price.text()}, more than the {format(max_price, 'f')} that was allowed",
+            hint=f"Allow it with --max-price {price.text()}.",
+        )
+        self.price = price
+        self.max_price = max_price
+
+
+class PaymentNotSaved(NothingPaid):
+    """The payment could not be saved, so it was not sent: after a crash nobody could have fetched its answer."""
+
+    code = "payment_not_saved"
+
+
+class PaymentRejected(CoinslotError):
+    """The server answered the payment with another 402.
+
+    Args:
+        reason: the server's reason, e.g. ``invalid_exact_evm_insufficient_balance``.
+    """
+
+    code = "payment_rejected"
+    exit_code = 4
+    next_step = "Check the account with `coinslot wallet`, and call again."
+
+    def __init__(self, detail: str, *, reason: str, **rest: Any) -> None:
+        super().__init__(detail, **rest)
+        self.reason = reason
+
+
+class CallFailed(CoinslotError):
+    """The server answered with a failure, or its answer was lost. `charged` says whether the call was charged."""
+
+    code = "call_failed"
+    exit_code = 5
+    next_step = "Call again later, or ask the server's operator with the request's id."
+
+
+class UnknownCall(CallFailed):
+    """The server has no call of this name."""
+
+    code = "unknown_call"
+
+
+class RateLimited(CallFailed):
+    """Too many calls; wait `retry_after_s`. Not charged."""
+
+    code = "rate_limited"
+
+
+class UnreadableAnswer(CallFailed):
+    """An answer with status 200 whose body is not JSON.
+
+    Args:
+        raw: the body as it was sent.
+    """
+
+    code = "unreadable_answer"
+
+    def __init__(self, detail: str, *, raw: bytes, **rest: Any) -> None:
+        super().__init__(detail, **rest)
+        self.raw = raw
+
+
+class OutcomeUnknown(CallFailed):
+    """The payment was sent and there is no answer. Send the same `payment` again (Buyer.resume), never a new one."""
+
+    code = "outcome_unknown"
+
+
+class Unreachable(CoinslotError):
+    """The server could not be reached. No payment was sent."""
+
+    code = "unreachable"
+    exit_code = 6
+    next_step = "Check the server's address (--url) and the network, and call again."
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Never: the signed payment was not sent, so the next call may sign a new one."""
+        return False

@@ -1,0 +1,83 @@
+"""Pays USDC on an EVM network: signs an EIP-3009 TransferWithAuthorization in the token's EIP-712 domain."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any
+
+from coincurve import PrivateKey
+
+from coinslot.errors import WalletUnusable
+from coinslot.offer_terms import atomic_price, check_method, check_terms, known_token
+from coinslot.signer import Unpayable
+from shared.money import Price
+from shared.x402.evm import address_of, transfer_digest
+from shared.x402.networks import EVM_USDC, Rail
+from shared.x402.wire import Offer
+
+ETHEREUM = "eip155:1"
+VALID_AFTER = 0
+"""Valid from the beginning of time, as the official clients sign it: then a clock that is ahead does no harm."""
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_ZERO = "0x" + 40 * "0"
+
+
+class EvmSigner:
+    """An account that holds USDC.
+
+    Args:
+        key: 32 bytes. It is kept in memory and shown nowhere.
+        network: CAIP-2 network whose known USDC contract is paid with.
+
+    Raises:
+        WalletUnusable: the key is not one of secp256k1, or no USDC contract is known on the network.
+    """
+
+    def __init__(self, key: bytes, *, network: str = "eip155:8453") -> None:
+        try:
+            if len(key) != 32:  # coincurve would pad it
+                raise ValueError
+            self._key = PrivateKey(key)
+        except ValueError:
+            raise WalletUnusable("the wallet's key is not a secp256k1 private key") from None
+        self._token = known_token(EVM_USDC, network, "USDC contract")
+        self.rail = Rail.ETHEREUM if network == ETHEREUM else Rail.BASE
+        self.network = network
+        self.asset = "USDC"
+        self.address = address_of(self._key.public_key)
+
+    def __repr__(self) -> str:
+        return f"EvmSigner({self.address} on {self.network})"
+
+    def quote(self, offer: Offer) -> Price:
+        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
+        token, extra = self._token, offer.extra
+        check_terms(offer, self.network)
+        if offer.asset.lower() != token.address.lower():
+            raise Unpayable(f"asset {offer.asset[:60]!r} is not the USDC contract of this network")
+        if (extra.get("name"), extra.get("version")) != (token.name, token.version):
+            raise Unpayable(f"the signing domain is not the token's own ({token.name!r}, version {token.version!r})")
+        check_method(offer, "eip3009")
+        if not _ADDRESS.fullmatch(offer.pay_to) or offer.pay_to == _ZERO:
+            raise Unpayable("payTo is not an address that can be paid")
+        return atomic_price(offer, token.decimals)
+
+    def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
+        """``{"signature", "authorization"}``, all text, with a random nonce, valid until now + maxTimeoutSeconds."""
+        nonce, valid_before = secrets.token_bytes(32), now + offer.max_timeout_seconds
+        digest = transfer_digest(offer, self.address, offer.pay_to, int(offer.amount), VALID_AFTER, valid_before, nonce)
+        signature = self._key.sign_recoverable(digest, hasher=None)
+        return {
+            # libsecp256k1 signs with the low s that tokens require. They also require v of 27 or 28.
+            "signature": "0x" + (signature[:64] + bytes([signature[64] + 27])).hex(),
+            "authorization": {
+                "from": self.address,
+                "to": offer.pay_to,
+                "value": offer.amount,
+                "validAfter": str(VALID_AFTER),
+                "validBefore": str(valid_before),
+                "nonce": "0x" + nonce.hex(),
+            },
+        }

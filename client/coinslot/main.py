@@ -1,0 +1,218 @@
+"""The `coinslot` command.
+
+Exit codes:
+    0    the answer is on standard output
+    1    stopped by the operating system, as when the answer cannot be written
+    2    wrong usage: options, JSON, key file. Nothing was sent
+    3    not paid: the price is too high, or the challenge cannot be trusted
+    4    the payment was rejected
+    5    the call failed (400, 404, 429, 5xx, a lost answer); the message says whether it was charged
+    6    the server cannot be reached; nothing was paid
+    130  stopped by Ctrl-C
+    141  the reader of the output closed it
+    143  stopped by SIGTERM
+
+With --json, standard output is one object: {"ok": true, "status", "price": {"amount", "asset", "network"}, "receipt",
+"answer", "requestId"}, where `amount` is in whole units of `asset`; or {"ok": false, "status", "error", "detail",
+"hint", "charged", "price", "requestId", "retryAfterSeconds", "resume", "problem"}, where `charged` is true, false or
+"unknown" and `resume` is the file for --resume, if there is something to fetch. `coinslot resume --json` prints
+{"ok", "resumed"}, a list of such objects that also name their `call`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NoReturn
+
+from coinslot.errors import CoinslotError, InvalidCall
+from coinslot.prices import dollars
+from coinslot.stopping import Terminated, terminable
+from shared.x402.networks import Rail
+
+RAILS = tuple(Rail)
+"""The rails that have a signer (client/coinslot/wallet_source.py)."""
+
+_ENVIRONMENT = """environment:
+    COINSLOT_URL              the server's address, instead of --url
+    COINSLOT_WALLET_KEY_FILE  file of the wallet's key (64 hex digits), instead of --key-file
+    COINSLOT_WALLET_RPC_URL   node of the wallet's network, instead of --rpc-url
+    COINSLOT_MAX_PRICE        most that one call may cost, in dollars, instead of --max-price
+    COINSLOT_STATE_DIR        folder of open payments and of what was spent, instead of ~/.local/state/coinslot
+    COINSLOT_SANDBOX_FILE     sandbox file, instead of the first var/sandbox.json from here upward
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InvalidCall(message, hint=f"See {self.prog} --help.")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib.metadata import PackageNotFoundError, version  # costs 20 ms
+
+        for distribution in ("coinslot-client", "coinslot"):  # the buyer alone; the checkout of the service
+            try:
+                print(f"coinslot {version(distribution)}")
+            except PackageNotFoundError:
+                continue
+            parser.exit()
+        print("coinslot (not installed)")
+        parser.exit()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if sys.stdout is None:  # closed by the caller: >&-. Do not buy an answer that nobody can read.
+        return 1
+    try:
+        with terminable():
+            return _run(arguments)
+    except Terminated:
+        return 143
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        _forget_stdout()
+        return 141
+    except OSError as error:
+        print(f"coinslot: stopped by the operating system: {error.strerror}", file=sys.stderr)
+        _forget_stdout()
+        return 1
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        options = _parser().parse_args(arguments)
+        # The commands' modules import the HTTP client and the signing library, which --help does not need.
+        return _command(options)
+    except SystemExit as finished:
+        return int(finished.code or 0)
+    except CoinslotError as error:
+        from coinslot.output import Output
+
+        Output(as_json="--json" in arguments).error(error)
+        return error.exit_code
+
+
+def _command(options: argparse.Namespace) -> int:
+    from coinslot.output import Output
+
+    output, env, folder = Output(as_json=options.json), os.environ, Path.cwd()
+    match options.command:
+        case "call":
+            from coinslot.call_command import CallCommand, CallOptions
+
+            call = CallOptions(
+                name=options.name,
+                body=options.body,
+                url=options.url,
+                key_file=options.key_file,
+                rail=Rail(options.rail),
+                rpc_url=options.rpc_url,
+                max_price=options.max_price,
+                timeout_s=options.timeout,
+                show_challenge=options.show_challenge,
+                resume=options.resume,
+            )
+            return CallCommand(call, output, env=env, folder=folder).run()
+        case "catalogue":
+            from coinslot import catalogue_command
+
+            return catalogue_command.run(output, url=options.url, timeout_s=options.timeout, env=env, folder=folder)
+        case "resume":
+            from coinslot.resume_command import ResumeCommand
+
+            return ResumeCommand(output, timeout_s=options.timeout, env=env, folder=folder).run(options.files)
+        case "spent":
+            from coinslot import spent_command
+
+            return spent_command.run(output, env=env, folder=folder)
+        case _:
+            from coinslot import wallet_command
+
+            return wallet_command.run(
+                output,
+                key_file=options.key_file,
+                rail=Rail(options.rail),
+                rpc_url=options.rpc_url,
+                env=env,
+                folder=folder,
+            )
+
+
+def _parser() -> argparse.ArgumentParser:
+    codes = (__doc__ or "").partition("\n\n")[2]
+    shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    parser = _Parser(
+        prog="coinslot",
+        description="Buy single API calls, paid with x402.",
+        epilog=codes + "\n" + _ENVIRONMENT,
+        **shape,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    call = commands.add_parser("call", help="buy one call", epilog=codes + "\n" + _ENVIRONMENT, **shape)
+    call.add_argument("name", metavar="NAME", help="what to call, e.g. echo or chain/chain-id")
+    call.add_argument("body", metavar="JSON", nargs="?", help="request body: JSON text, @FILE, or - for standard input")
+    call.add_argument("--max-price", metavar="DOLLARS", type=_dollars,
+                      help="most that the call may cost (sandbox wallet: 0.10; own key: required)")  # fmt: skip
+    call.add_argument("--show-challenge", action="store_true", help="print the 402 and do not pay")
+    call.add_argument("--resume", metavar="FILE", type=Path, help="send a saved payment again instead of a new one")
+
+    resume = commands.add_parser("resume", help="fetch the answers to payments that were interrupted", **shape)
+    resume.add_argument("files", metavar="FILE", nargs="*", type=Path, help="saved payment (default: all open ones)")
+
+    catalogue = commands.add_parser("catalogue", help="list what is sold", **shape)
+    spent = commands.add_parser("spent", help="show what was spent", **shape)
+    wallet = commands.add_parser("wallet", help="show the paying account, never its key", **shape)
+    for command in (call, catalogue):
+        command.add_argument("--url", metavar="BASE", help="address of the server")
+    for command in (call, catalogue, resume):
+        command.add_argument("--timeout", metavar="SECONDS", type=_seconds, default=35.0,
+                             help="longest wait for one answer (default: 35)")  # fmt: skip
+    for command in (call, wallet):
+        command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
+        command.add_argument("--rail", choices=[str(rail) for rail in RAILS], default=str(RAILS[0]),
+                             help="network and asset to pay with (default: base)")  # fmt: skip
+        command.add_argument("--rpc-url", metavar="URL", help="node of that network, which every rail but EVM's needs")
+    for command in (call, resume, spent, catalogue, wallet):
+        command.add_argument("--json", action="store_true", help="print one JSON object, for errors too")
+    return parser
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        return dollars(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.1 <= seconds <= 600:
+        raise argparse.ArgumentTypeError("not a number of seconds from 0.1 to 600")
+    return seconds
+
+
+def _forget_stdout() -> None:
+    """Python would flush it again at exit, and print an error."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Signed payments on the disk, from before they are sent until their answer has been taken: a crash loses none.
+
+A payment's file is complete when it gets its name, and the name is on the disk before the payment is sent. The process that
+waits for the answer holds a lock on the file, which the system takes away when the process dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from coinslot import payment as payments
+from coinslot.errors import InvalidCall, PaymentInUse
+from coinslot.payment import SignedPayment
+from coinslot.spending import SpendingLog
+from shared.money import Price
+
+_FILES = "payment-*.json"
+_UNFINISHED_FILES = ".payment-*.json"
+_UNFINISHED_FOR_S = 60.0
+
+
+class _Saved(msgspec.Struct, frozen=True, rename="camel"):
+    """`body` is base64 in the file; `signed_at` is Unix seconds."""
+
+    url: str
+    body: bytes | None
+    payment_signature: str
+    price: str
+    asset: str
+    payer: str
+    signed_at: int
+
+
+class SavedPayment:
+    """A payment and its file, which this process has locked.
+
+    Attributes:
+        path: of the file. Its owner alone can read it.
+        payment: the payment.
+    """
+
+    def __init__(self, path: Path, payment: SignedPayment, descriptor: int) -> None:
+        self.path = path
+        self.payment = payment
+        self._descriptor = descriptor
+
+    def __repr__(self) -> str:
+        return f"SavedPayment({self.path})"
+
+    def remove(self) -> None:
+        """The answer has been taken, or there will be none. A file that cannot be removed stays, which is harmless."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError:
+            pass
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Keep the file, and let others send the payment."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class PaymentFolder:
+    """A folder of open payments, with the log of what was spent.
+
+    Args:
+        path: made with the first payment, for its owner alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spending = SpendingLog(path / "spent.jsonl")
+
+    def __repr__(self) -> str:
+        return f"PaymentFolder({self.path})"
+
+    def save(self, payment: SignedPayment) -> SavedPayment:
+        """Have the payment on the disk. Raises OSError when it is not."""
+        content = msgspec.json.encode(
+            _Saved(
+                url=payment.url,
+                body=payment.body,
+                payment_signature=payment.header,
+                price=payment.price.text(),
+                asset=payment.asset,
+                payer=payment.payer,
+                signed_at=payment.signed_at,
+            )
+        )
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        now = datetime.now(UTC)
+        name = f"payment-{now:%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}.json"
+        path, unfinished = self.path / name, self.path / f".{name}"
+        descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _write(descriptor, content)
+            os.rename(unfinished, path)
+            _sync_folder(self.path)
+        except BaseException:
+            os.close(descriptor)
+            unfinished.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            raise
+        return SavedPayment(path, payment, descriptor)
+
+    def files(self) -> list[Path]:
+        """The files of all open payments, oldest first, for `claim`. Some may be awaited by other processes."""
+        self._remove_unfinished()
+        return sorted(self.path.glob(_FILES))
+
+    def _remove_unfinished(self) -> None:
+        """Those whose process died before the payment could be sent."""
+        for path in self.path.glob(_UNFINISHED_FILES):
+            try:
+                if time.time() - path.stat().st_mtime > _UNFINISHED_FOR_S:
+                    path.unlink()
+            except OSError:
+                continue
+
+
+def claim(path: Path) -> SavedPayment:
+    """Read and lock a saved payment.
+
+    Raises:
+        PaymentInUse: another process waits for its answer.
+        InvalidCall: the file is not a saved payment, or cannot be read.
+        FileNotFoundError: there is no such file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise InvalidCall(f"cannot read the saved payment {path}: {why}") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            raise FileNotFoundError(path)
+        with open(descriptor, "rb", closefd=False) as file:
+            return SavedPayment(path, _decoded(file.read()), descriptor)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise PaymentInUse(f"another process waits for the answer to {path}", hint="Wait until it has ended.") from None
+    except (ValueError, RecursionError):
+        os.close(descriptor)
+        raise InvalidCall(f"{path} is not a saved payment") from None
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _decoded(content: bytes) -> SignedPayment:
+    """Raises ValueError, RecursionError."""
+    saved = msgspec.json.decode(content, type=_Saved)
+    return SignedPayment(
+        url=saved.url,
+        body=saved.body,
+        header=saved.payment_signature,
+        offer=payments.decode(saved.payment_signature).accepted,
+        price=Price.of(saved.price),
+        asset=saved.asset,
+        payer=saved.payer,
+        signed_at=saved.signed_at,
+    )
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+        file.flush()
+    os.fsync(descriptor)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

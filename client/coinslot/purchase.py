@@ -1,0 +1,151 @@
+"""The steps of a purchase, from the price to the answer, over any exchange: what Buyer and AsyncBuyer have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+
+import msgspec
+
+from coinslot import bazaar
+from coinslot import payment as payments
+from coinslot.address import call_url
+from coinslot.answer import Answer
+from coinslot.challenge import Quote
+from coinslot.delivery import RetryPolicy, deliver
+from coinslot.errors import CoinslotError, InvalidCall, PaymentNotSaved
+from coinslot.exchange import Exchange
+from coinslot.payment import SignedPayment
+from coinslot.payment_folder import PaymentFolder, SavedPayment
+from coinslot.progress import Progress, Quoted, Sending
+from coinslot.request_challenge import request_challenge
+from coinslot.wallet import Choice, Wallet
+from shared.x402.wire import Settlement
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Purchases:
+    """Purchases from one server. The fields are the arguments of Buyer; `base_url` is checked already."""
+
+    base_url: str
+    wallet: Wallet
+    exchange: Exchange
+    max_price: Decimal | None
+    retry_policy: RetryPolicy
+    payments: PaymentFolder | None
+    on_signed: Callable[[SignedPayment], None]
+    on_progress: Callable[[Progress], None]
+
+    async def call(self, name: str, body: object, *, keep: bool) -> Answer:
+        """As Buyer.call says."""
+        url, content, request_id = call_url(self.base_url, name), _content(body), uuid.uuid4().hex
+        quote = await request_challenge(self.exchange, url, content, request_id=request_id)
+        if isinstance(quote, Answer):
+            return quote
+        quote.check_resource(url)
+        choice = self.wallet.choose(quote.challenge.accepts, max_price=self.max_price)
+        signer = choice.signer
+        self.on_progress(Quoted(choice.price, signer.asset, signer.network, signer.address))
+        payment = await self.exchange.run(lambda: _signed(choice, quote, url, content))
+        saved = await self.exchange.run(lambda: self._save(payment))
+        return await self._deliver(payment, saved, request_id=request_id, keep=keep, in_doubt=False)
+
+    async def resume(self, payment: SignedPayment | SavedPayment, *, keep: bool) -> Answer:
+        """As Buyer.resume says."""
+        saved = payment if isinstance(payment, SavedPayment) else None
+        signed = payment.payment if isinstance(payment, SavedPayment) else payment
+        return await self._deliver(signed, saved, request_id=uuid.uuid4().hex, keep=keep, in_doubt=True)
+
+    async def catalogue(self) -> tuple[bazaar.Item, ...]:
+        """As Buyer.catalogue says."""
+        return await bazaar.fetch(self.exchange, self.base_url)
+
+    def _save(self, payment: SignedPayment) -> SavedPayment | None:
+        if self.payments is None:
+            return None
+        try:
+            return self.payments.save(payment)
+        except OSError as error:
+            raise PaymentNotSaved(
+                f"the payment could not be saved in {self.payments.path}: {error.strerror or type(error).__name__}",
+                hint="Name a folder that can be written to with COINSLOT_STATE_DIR.",
+            ) from None
+
+    async def _deliver(
+        self, payment: SignedPayment, saved: SavedPayment | None, *, request_id: str, keep: bool, in_doubt: bool
+    ) -> Answer:
+        try:
+            if not in_doubt:
+                self.on_signed(payment)
+            self.on_progress(Sending(payment, None if saved is None else saved.path))
+            answer = await deliver(
+                self.exchange,
+                payment,
+                request_id=request_id,
+                retry_policy=self.retry_policy,
+                on_progress=self.on_progress,
+                in_doubt=in_doubt,
+            )
+        except CoinslotError as error:
+            if error.charged is True:
+                self._log(payment, None, error.request_id or request_id, answered=False)
+            if saved is not None:
+                self._keep_or_remove(saved, error)
+            raise
+        except BaseException:  # interrupted: the file stays
+            if saved is not None:
+                saved.release()
+            raise
+        self._log(payment, answer.receipt, answer.request_id, answered=True)
+        if saved is None:
+            return answer
+        if keep:
+            return dataclasses.replace(answer, saved=saved)
+        saved.remove()
+        return answer
+
+    def _keep_or_remove(self, saved: SavedPayment, error: CoinslotError) -> None:
+        if error.worth_keeping:
+            error.saved = saved.path
+            saved.release()
+        else:
+            saved.remove()
+
+    def _log(self, payment: SignedPayment, receipt: Settlement | None, request_id: str, *, answered: bool) -> None:
+        if self.payments is None:
+            return
+        with contextlib.suppress(OSError):  # the answer is worth more than the line
+            self.payments.spending.add(payment, receipt=receipt, request_id=request_id, answered=answered)
+
+
+def _signed(choice: Choice, quote: Quote, url: str, content: bytes | None) -> SignedPayment:
+    now = int(time.time())
+    header = payments.encode(
+        choice.offer,
+        choice.signer.sign(choice.offer, now=now),
+        resource=quote.document["resource"],
+        extensions=quote.document.get("extensions", {}),
+    )
+    return SignedPayment(
+        url=url,
+        body=content,
+        header=header,
+        offer=choice.offer,
+        price=choice.price,
+        asset=choice.signer.asset,
+        payer=choice.signer.address,
+        signed_at=now,
+    )
+
+
+def _content(body: object) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise InvalidCall("the body cannot be written as JSON") from None

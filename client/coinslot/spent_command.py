@@ -1,0 +1,59 @@
+"""`coinslot spent`: what this user's calls have cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+
+from coinslot import configuration
+from coinslot.network_names import network_name
+from coinslot.output import Output
+from coinslot.spending import Spent
+from shared.call_path import PATH_PREFIX
+
+SHOWN = 20
+
+
+def run(output: Output, *, env: Mapping[str, str], folder: Path) -> int:
+    """Print the newest payments and the sums by network and asset. Test money is summed up apart. Returns 0. Raises OSError."""
+    payments: list[tuple[Spent, bool]] = []
+    open_files: list[Path] = []
+    for kept, is_sandbox in configuration.payment_folders(env, folder):
+        payments += [(spent, is_sandbox) for spent in kept.spending.read()]
+        open_files += kept.files()
+    payments.sort(key=lambda one: one[0].at)
+    totals: dict[tuple[bool, str, str], Decimal] = {}
+    for spent, is_sandbox in payments:
+        key = (is_sandbox, spent.network, spent.asset)
+        totals[key] = totals.get(key, Decimal(0)) + Decimal(spent.amount)
+    machine = {
+        "payments": [{**msgspec.to_builtins(spent), "sandbox": is_sandbox} for spent, is_sandbox in payments],
+        "totals": [
+            {"amount": format(total, "f"), "asset": asset, "network": network, "sandbox": is_sandbox}
+            for (is_sandbox, network, asset), total in totals.items()
+        ],
+        "open": [str(path) for path in open_files],
+    }
+    rows = [_row(spent, is_sandbox) for spent, is_sandbox in payments[-SHOWN:]]
+    output.table(machine, ("TIME", "CALL", "AMOUNT", "ON", "TRANSACTION"), rows)
+    if output.as_json:
+        return 0
+    for (is_sandbox, network, asset), total in totals.items():
+        output.note(f"spent {format(total, 'f')} {asset} on {_place(network, is_sandbox)} in all")
+    if open_files:
+        output.note(f"open payments: {len(open_files)}; run `coinslot resume` to fetch their answers")
+    return 0
+
+
+def _row(spent: Spent, is_sandbox: bool) -> tuple[str, ...]:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(spent.at))
+    call = spent.url.partition(PATH_PREFIX)[2] + ("" if spent.answered else " (failed)")
+    return when, call, f"{spent.amount} {spent.asset}", _place(spent.network, is_sandbox), spent.transaction or "-"
+
+
+def _place(network: str, is_sandbox: bool) -> str:
+    return network_name(network) + (" (sandbox)" if is_sandbox else "")

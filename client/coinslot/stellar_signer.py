@@ -1,0 +1,174 @@
+"""Pays USDC on Stellar: signs a transfer that the facilitator sends in a transaction of its own."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from coinslot.errors import NothingPaid, Unreachable, WalletUnusable
+from coinslot.offer_terms import atomic_price, check_method, check_terms, known_token
+from coinslot.signer import Unpayable
+from shared.money import Price
+from shared.x402.networks import STELLAR_USDC, Rail
+from shared.x402.stellar import ledger_seconds, lifetime
+from shared.x402.stellar_address import parse
+from shared.x402.wire import Offer
+
+if TYPE_CHECKING:
+    from stellar_sdk import SorobanServer
+    from stellar_sdk.soroban_rpc import SimulateTransactionResponse
+
+NOBODY = "GAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAWHF"
+"""The source of the transaction, until the facilitator replaces it by its own account. The official client uses the same."""
+
+_BASE_FEE = 100
+_VALID_S = 300
+_NO_TRANSACTION = "0" * 64
+
+
+class StellarSigner:
+    """An account that holds USDC.
+
+    Args:
+        secret: ``S…``. It is kept in memory and shown nowhere.
+        network: CAIP-2 network whose known USDC contract is paid with.
+        rpc_url: Stellar RPC. It tells the newest ledger and the resources of the transfer. It is trusted with nothing else:
+            what is signed is built here.
+
+    Raises:
+        WalletUnusable: the secret is no Stellar secret key, or no USDC contract is known on the network.
+    """
+
+    def __init__(self, secret: str, *, network: str = "stellar:pubnet", rpc_url: str) -> None:
+        from stellar_sdk import Keypair  # takes most of a second to import
+
+        try:
+            self._key = Keypair.from_secret(secret.strip())
+        except ValueError:
+            raise WalletUnusable("the wallet's key is not a Stellar secret key (S…)") from None
+        self._token = known_token(STELLAR_USDC, network, "USDC contract")
+        self._rpc_url = rpc_url
+        self.rail = Rail.STELLAR
+        self.network = network
+        self.asset = "USDC"
+        self.address: str = self._key.public_key
+
+    def __repr__(self) -> str:
+        return f"StellarSigner({self.address} on {self.network})"
+
+    def quote(self, offer: Offer) -> Price:
+        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
+        token = self._token
+        check_terms(offer, self.network)
+        if offer.asset != token.contract:
+            raise Unpayable(f"asset {offer.asset[:60]!r} is not the USDC contract of this network")
+        if offer.extra.get("areFeesSponsored") is not True:
+            raise Unpayable("the fees of the network would not be paid for us")
+        check_method(offer)
+        if parse(offer.pay_to) is None:
+            raise Unpayable("payTo is not an address that can be paid")
+        return atomic_price(offer, token.decimals)
+
+    def sign(self, offer: Offer, *, now: int) -> dict[str, Any]:
+        """``{"transaction"}``: the transfer with the account's authorization, valid for maxTimeoutSeconds in ledgers.
+
+        Raises:
+            NothingPaid: the network would not make this transfer. The detail says why.
+            Unreachable: the node does not answer.
+        """
+        from stellar_sdk import SorobanServer, xdr
+        from stellar_sdk.auth import authorize_entry
+        from stellar_sdk.client.requests_client import RequestsClient
+        from stellar_sdk.exceptions import SdkError
+
+        client = RequestsClient(num_retries=0, request_timeout=10, post_timeout=10)
+        try:
+            with SorobanServer(self._rpc_url, client) as server:
+                expiration = self._expiration(server, offer.max_timeout_seconds)
+                credentials = self._credentials(self._simulated(server, offer, [], now))
+                entry = authorize_entry(self._entry(offer, credentials), self._key, expiration, self._token.passphrase)
+                # Simulated again with the signature, because its check also takes resources.
+                measured = self._simulated(server, offer, [entry], now)
+        except (SdkError, OSError, ValueError) as error:
+            raise Unreachable(f"{_named(self._rpc_url)} does not answer: {type(error).__name__}") from None
+        envelope = self._transaction(offer, [entry], now)
+        envelope.transaction.soroban_data = xdr.SorobanTransactionData.from_xdr(measured.transaction_data or "")
+        envelope.transaction.fee = _BASE_FEE + (measured.min_resource_fee or 0)
+        return {"transaction": envelope.to_xdr()}
+
+    def _expiration(self, server: SorobanServer, seconds: int) -> int:
+        """The last ledger in which the authorization is valid."""
+        known = server.get_transaction(_NO_TRANSACTION)
+        elapsed_s = known.latest_ledger_close_time - known.oldest_ledger_close_time
+        return known.latest_ledger + lifetime(
+            seconds, ledger_seconds(known.latest_ledger - known.oldest_ledger, elapsed_s)
+        )
+
+    def _simulated(
+        self, server: SorobanServer, offer: Offer, entries: list[Any], now: int
+    ) -> SimulateTransactionResponse:
+        # The older credentials where the network still takes them: not every facilitator reads the newer ones.
+        answer = server.simulate_transaction(self._transaction(offer, entries, now), use_upgraded_auth=False)
+        if answer.error or not answer.transaction_data or answer.restore_preamble:
+            why = " ".join((answer.error or "an entry must be restored first").split())
+            raise NothingPaid(f"the network would not make the transfer: {why[:200]}")
+        return answer
+
+    def _credentials(self, simulation: SimulateTransactionResponse) -> int:
+        """The kind of credentials that the network wants signed. Nothing else is taken from its answer."""
+        from stellar_sdk import xdr
+
+        kinds = xdr.SorobanCredentialsType
+        wanted = simulation.results[0].auth if simulation.results else None
+        if not wanted or len(wanted) != 1:
+            raise NothingPaid("the network wants other signatures than the account's for this transfer")
+        kind = xdr.SorobanAuthorizationEntry.from_xdr(wanted[0]).credentials.type
+        if kind not in (kinds.SOROBAN_CREDENTIALS_ADDRESS, kinds.SOROBAN_CREDENTIALS_ADDRESS_V2):
+            raise NothingPaid("the network wants a signature of an unknown kind for this transfer")
+        return kind
+
+    def _entry(self, offer: Offer, credentials: int) -> Any:
+        """The authorization entry to sign: this transfer without further calls, and a nonce of our own."""
+        from stellar_sdk import Address, scval, xdr
+
+        kinds = xdr.SorobanCredentialsType
+        address = xdr.SorobanAddressCredentials(
+            Address(self.address).to_xdr_sc_address(), xdr.Int64(secrets.randbits(63)), xdr.Uint32(0), scval.to_void()
+        )
+        held = (
+            xdr.SorobanCredentials(kinds.SOROBAN_CREDENTIALS_ADDRESS_V2, address_v2=address)
+            if credentials == kinds.SOROBAN_CREDENTIALS_ADDRESS_V2
+            else xdr.SorobanCredentials(kinds.SOROBAN_CREDENTIALS_ADDRESS, address=address)
+        )
+        call = xdr.InvokeContractArgs(
+            Address(self._token.contract).to_xdr_sc_address(), xdr.SCSymbol(b"transfer"), self._args(offer)
+        )
+        function = xdr.SorobanAuthorizedFunction(
+            xdr.SorobanAuthorizedFunctionType.SOROBAN_AUTHORIZED_FUNCTION_TYPE_CONTRACT_FN, contract_fn=call
+        )
+        return xdr.SorobanAuthorizationEntry(held, xdr.SorobanAuthorizedInvocation(function, []))
+
+    def _args(self, offer: Offer) -> list[Any]:
+        from stellar_sdk import scval
+
+        return [scval.to_address(self.address), scval.to_address(offer.pay_to), scval.to_int128(int(offer.amount))]
+
+    def _transaction(self, offer: Offer, entries: list[Any], now: int) -> Any:
+        from stellar_sdk import Account, TransactionBuilder
+
+        return (
+            TransactionBuilder(Account(NOBODY, 0), self._token.passphrase, base_fee=_BASE_FEE)
+            .append_invoke_contract_function_op(self._token.contract, "transfer", self._args(offer), entries)
+            .add_time_bounds(0, now + _VALID_S)
+            .build()
+        )
+
+
+def _named(rpc_url: str) -> str:
+    """The node without the path and query of its address, which may hold a key."""
+    from shared.node_connections import place_of
+
+    try:
+        return f"the Stellar node at {place_of(rpc_url)}"
+    except ValueError:
+        return "the Stellar node, whose address is no http(s) URL,"

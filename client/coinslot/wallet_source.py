@@ -1,0 +1,145 @@
+"""Finds the command's wallet: --key-file, COINSLOT_WALLET_KEY_FILE or the sandbox file. A key is never an argument."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from coinslot import sandbox_file
+from coinslot.errors import WalletUnusable
+from coinslot.evm_signer import EvmSigner
+from coinslot.signer import Signer
+from shared.secret_files import read_key, read_secret
+from shared.setting import InvalidSetting
+from shared.x402.networks import EVM_USDC, SOLANA_MAINNET, Rail
+
+ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"
+RPC_ENVIRONMENT = "COINSLOT_WALLET_RPC_URL"
+NETWORKS: dict[Rail, str] = {
+    Rail.BASE: "eip155:8453",
+    Rail.SOLANA: SOLANA_MAINNET,
+    Rail.STELLAR: "stellar:pubnet",
+    Rail.XRPL_USDC: "xrpl:0",
+    Rail.XRPL_RLUSD: "xrpl:0",
+    Rail.ETHEREUM: "eip155:1",
+}
+# Hex and base58 keys, and phrases of many words; file names of this length have a dot or a slash.
+_LOOKS_LIKE_A_KEY = re.compile(r"[^./\\]{40,}")
+
+
+@dataclass(frozen=True, slots=True)
+class WalletSource:
+    """A wallet's signer and its source.
+
+    Attributes:
+        path: of the key file or the sandbox file.
+        sandbox: the sandbox that the wallet belongs to; None for an own key.
+        warning: about the file's permissions, if they are wrong.
+    """
+
+    signer: Signer
+    path: Path
+    sandbox: sandbox_file.Sandbox | None = None
+    warning: str | None = None
+
+
+def find(
+    *, key_file: str | None, rail: Rail, env: Mapping[str, str], folder: Path, rpc_url: str | None = None
+) -> WalletSource:
+    """The first wallet that is found.
+
+    Args:
+        key_file: value of --key-file.
+        folder: where the search for a sandbox file starts.
+        rpc_url: value of --rpc-url: a node of the network, which all but EVM wallets need.
+
+    Raises:
+        WalletUnusable: there is no wallet, or the first one has the wrong form. Then the others are not tried.
+    """
+    if named := key_file or env.get(ENVIRONMENT, "").strip():
+        return _from_key_file(named, rail, rpc_url or env.get(RPC_ENVIRONMENT, "").strip())
+    path = sandbox_file.find(env, folder)
+    if path is None:
+        raise WalletUnusable(
+            "there is no wallet to pay from",
+            hint=f"Give --key-file FILE, set {ENVIRONMENT}, or start the sandbox (scripts/run).",
+        )
+    sandbox = sandbox_file.read(path)
+    return WalletSource(sandbox_signer(sandbox, rail), path, sandbox=sandbox)
+
+
+def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:
+    if _LOOKS_LIKE_A_KEY.fullmatch(named):
+        raise WalletUnusable(
+            "the key file's name looks like a key, which other users may have seen by now",
+            hint="Put the key into a file that only you can read, and give the file's name.",
+        )
+    path = Path(named)
+    try:
+        signer = _signer(rail, path, rpc_url)
+        exposed = path.stat().st_mode & 0o044
+    except (InvalidSetting, OSError, ValueError) as error:
+        raise WalletUnusable(str(error)) from None
+    warning = f"others can read the key file {path}; run: chmod 600 {path}" if exposed else None
+    return WalletSource(signer, path, warning=warning)
+
+
+def _signer(rail: Rail, path: Path, rpc_url: str) -> Signer:
+    """Raises InvalidSetting, WalletUnusable."""
+    if rail in (Rail.BASE, Rail.ETHEREUM):
+        return EvmSigner(read_key(path), network=NETWORKS[rail])
+    if urlsplit(rpc_url).scheme not in ("http", "https"):
+        raise WalletUnusable(
+            f"paying on {rail} takes a node of its network",
+            hint=f"Give --rpc-url URL or set {RPC_ENVIRONMENT}.",
+        )
+    return _with_node(rail, read_secret(path), NETWORKS[rail], rpc_url)
+
+
+def _with_node(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
+    """A signer that needs a node. Raises WalletUnusable."""
+    try:
+        return _signer_of(rail, secret, network, rpc_url)
+    except ImportError as error:
+        extra = network.partition(":")[0]
+        raise WalletUnusable(
+            f"paying on {rail} takes a library that is not installed ({error.name})",
+            hint=f"Run: pip install 'coinslot-client[{extra}]'",
+        ) from None
+
+
+def _signer_of(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
+    """Each imports its network's own library. Raises ImportError, WalletUnusable."""
+    match rail:
+        case Rail.SOLANA:
+            from coinslot.solana_signer import SolanaSigner
+
+            return SolanaSigner(secret, network=network, rpc_url=rpc_url)
+        case Rail.STELLAR:
+            from coinslot.stellar_signer import StellarSigner
+
+            return StellarSigner(secret, network=network, rpc_url=rpc_url)
+        case _:
+            from coinslot.xrpl_signer import XrplSigner
+
+            return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
+
+
+def sandbox_signer(sandbox: sandbox_file.Sandbox, rail: Rail) -> Signer:
+    """The sandbox's account on this rail. Raises WalletUnusable when it has none."""
+    if rail is not Rail.BASE:
+        ledgers = {Rail.SOLANA: sandbox.solana, Rail.STELLAR: sandbox.stellar, Rail.ETHEREUM: None}
+        ledger = ledgers.get(rail, sandbox.xrpl)
+        if ledger is None:
+            raise WalletUnusable(f"the sandbox has no account on {rail}")
+        return _with_node(rail, ledger.payer_secret, ledger.network, ledger.rpc_url)
+    network = f"eip155:{sandbox.evm.chain_id}"
+    token = EVM_USDC.get(network)
+    if token is None or token.address.lower() != sandbox.evm.usdc.lower():
+        raise WalletUnusable(
+            f"the sandbox's USDC contract is not the known one of {network}; its {rail} is not payable"
+        )
+    return EvmSigner(sandbox.evm.key, network=network)

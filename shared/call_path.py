@@ -1,0 +1,5 @@
+"""Where calls are sold: the path before their names."""
+
+from __future__ import annotations
+
+PATH_PREFIX = "/v1/cdp/"

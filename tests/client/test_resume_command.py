@@ -1,0 +1,118 @@
+"""`coinslot resume`: every open payment brings its answer, and `coinslot spent` counts it once."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coinslot.delivery import RetryPolicy
+from coinslot.payment_folder import PaymentFolder, claim
+
+if TYPE_CHECKING:
+    from tests.client.conftest import Canned, Command, Shop
+
+
+@pytest.fixture(autouse=True)
+def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One attempt for each run."""
+    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+
+
+@pytest.fixture
+def lost(command: Command, shop: Shop, drop: Canned) -> list[str]:
+    """The files of two calls whose answers were lost, one with a body and one without."""
+    shop.paid = [drop, drop, shop.sell]
+    return [command("call", *call, "--json").json["resume"] for call in (("echo", '{"n": 1}'), ("chain/chain-id",))]
+
+
+def test_all_that_is_open_is_fetched(command: Command, shop: Shop, lost: list[str], sandbox: Path) -> None:
+    """Without names or bodies: the same two payments with the same bodies, and no third."""
+    run = command("resume")
+    assert (run.code, run.out.count('"ok": true')) == (0, 2)
+    assert "the answer to echo" in run.err
+    assert "no payment is open" not in run.err
+    assert [seen.body for seen in shop.seen if seen.payment] == [b'{"n": 1}', b"", b'{"n": 1}', b""]
+    assert len(set(shop.payments)) == 2
+    assert not any(Path(path).exists() for path in lost)
+    assert "no payment is open" in command("resume").err
+
+
+def test_files_may_be_named(command: Command, lost: list[str]) -> None:
+    """Then the others stay; with --json everything is one object."""
+    run = command("resume", lost[1], "--json")
+    assert (run.code, run.err) == (0, "")
+    assert [(one["call"], one["ok"], one["answer"]["ok"]) for one in run.json["resumed"]] == [
+        ("chain/chain-id", True, True)
+    ]
+    assert [Path(path).exists() for path in lost] == [True, False]
+    assert command("resume", lost[1]).code == 2
+
+
+def test_one_that_fails_does_not_stop_the_others(command: Command, shop: Shop, lost: list[str], drop: Canned) -> None:
+    """The exit code is the failure's, and its file is named on standard output."""
+    shop.paid = [drop, shop.sell]
+    Path(lost[0]).with_name("payment-0.json").write_text("no payment")
+    run = command("resume", "--json")
+    assert (run.code, run.json["ok"]) == (2, False)
+    assert [one.get("resume") for one in run.json["resumed"]] == [None, lost[0], None]
+    assert [one["ok"] for one in run.json["resumed"]] == [False, False, True]
+
+
+def test_a_payment_whose_answer_is_awaited_is_left_alone(command: Command, shop: Shop, lost: list[str]) -> None:
+    """Another process holds its lock, until it dies."""
+    awaited = claim(Path(lost[0]))
+    assert command("resume", lost[0], "--json").json["resumed"][0]["error"] == "payment_in_use"
+    run = command("resume")
+    assert (run.code, run.out.count('"ok": true')) == (0, 1)
+    assert "another process waits" in run.err
+    awaited.release()
+    assert command("resume").out.count('"ok": true') == 1
+
+
+def test_a_402_long_after_the_payment_has_expired_ends_it(command: Command, shop: Shop, lost: list[str]) -> None:
+    """Nothing can charge it any more, and the server would know its answer. A 402 before that leaves it open."""
+    shop.paid = [lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"})]
+    for path in map(Path, lost):
+        age_s = 1000 if path == Path(lost[0]) else 100
+        saved = json.loads(path.read_text())
+        path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - age_s}))
+    run = command("resume", "--json")
+    assert [(one["charged"], one["resume"]) for one in run.json["resumed"]] == [(False, None), ("unknown", lost[1])]
+    assert [Path(path).exists() for path in lost] == [False, True]
+
+
+def test_what_a_dead_process_left_unfinished_is_no_payment(command: Command, sandbox: Path) -> None:
+    """It had no name yet, so it was not sent."""
+    (sandbox.parent / ".payment-x.json").write_text('{"url": "http')
+    assert "no payment is open" in command("resume").err
+
+
+def test_what_was_spent(command: Command, shop: Shop, lost: list[str], key_file: Path) -> None:
+    """Each charged payment once, though one is fetched twice; test money apart; and what is open."""
+    copy = Path(lost[0]).read_bytes()
+    command("resume", lost[0])
+    Path(lost[0]).write_bytes(copy)
+    command("resume", lost[0])
+    command("call", "echo", "--url", shop.base_url, "--key-file", str(key_file), "--max-price", "0.001")
+    spent = command("spent", "--json").json
+    assert sorted((one["sandbox"], one["amount"], one["answered"]) for one in spent["payments"]) == [
+        (False, "0.001", True),
+        (True, "0.001", True),
+    ]
+    assert sorted((one["sandbox"], one["amount"]) for one in spent["totals"]) == [(False, "0.001"), (True, "0.001")]
+    assert spent["open"] == [lost[1]]
+    run = command("spent")
+    assert re.search(r"echo +0\.001 USDC +Base \(sandbox\) +0xabab", run.out)
+    assert "spent 0.001 USDC on Base in all" in run.err
+
+
+def test_a_line_that_a_crash_has_cut_off_spoils_no_other(command: Command, sandbox: Path) -> None:
+    """The log is written line by line."""
+    log = PaymentFolder(sandbox.parent).spending
+    log.path.write_text('{"payment": "cut o')
+    command("call", "echo")
+    assert [one.amount for one in log.read()] == ["0.001"]
