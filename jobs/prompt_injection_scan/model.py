@@ -86,7 +86,7 @@ class Model:
     def _of_sentence(self, tokens: list[str], known: dict[str, tuple[int, int]]) -> tuple[int, int]:
         """The sum of the weights, and how many there are."""
         weights, total, count = self.weights, 0, 0
-        for token in tokens:
+        for token in dict.fromkeys(tokens):
             own = known.get(token)
             if own is None:
                 buckets = of_token(token)
@@ -131,7 +131,7 @@ class Model:
 
 
 def _buckets(tokens: list[str]) -> Iterator[int]:
-    for token in tokens:
+    for token in dict.fromkeys(tokens):
         yield from of_token(token)
     yield from map(of_phrase, phrases(tokens))
 

@@ -72,6 +72,13 @@ def test_features() -> None:
     assert [one.tokens for one in sentences("One. Two\nthree\n\nFour")] == [["one", "."], ["two", "three"], ["four"]]
 
 
+def test_repetition_weighs_nothing() -> None:
+    """What a sentence repeats counts once, so that lists of the same sign or word are no findings."""
+    assert phrases(["a", "a", "a"]) == ["^ a", "a a", "^ a a", "a a a"]
+    assert not scan(" ".join(["secret", "prompt"] * 12)).findings
+    assert not scan("t.p.a m.s b.p p.m " * 40).findings
+
+
 @pytest.mark.parametrize(
     "text", ["a" * 50_000, "a " * 25_000, "ab. " * 12_500, "\n" * 50_000, "ignore " * 7_000, "漢" * 20_000]
 )
