@@ -1,7 +1,7 @@
 """prompt-injection-scan: attacks that are a medium risk or more, and harmless texts that are not.
 
 The open cases are the tables of the unit tests, which also train the model. Those set aside are in no training data. They were
-written after the texts in compose/injection, before any result on them was known, and no threshold was chosen with them. A case
+written after the texts in training, before any result on them was known, and no threshold was chosen with them. A case
 that is missed is a reason for other texts there, never for its own.
 """
 

@@ -1,7 +1,7 @@
 """The published packages whose texts train the model: pinned, under permissive licences, kept in var/injection-data.
 
 Corpora by which others judge scanners are not among them: garak, Tensor Trust, CyberSecEval, Giskard, NotInject, WildGuard,
-deepset, Gandalf. compose/injection/texts.py and places.py leave their copies inside these packages out as well.
+deepset, Gandalf. training/texts.py and places.py leave their copies inside these packages out as well.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ import numpy as np  # type: ignore[import-not-found]
 import scipy.sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression, SGDClassifier  # type: ignore[import-not-found]
 
-from compose.injection.texts import Text
 from jobs.prompt_injection_scan.features import BUCKETS, of_phrase, of_token, phrases, sentences
 from jobs.prompt_injection_scan.labels import AttackCategory
 from jobs.prompt_injection_scan.model import WINDOW
+from training.texts import Text
 
 FOLDS = 5
 _SPLIT = 102

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from compose.injection import variants
+from training import variants
 
 SLOTS: dict[str, list[str]] = {
     "name": ["Zorg", "Nyx", "BOB", "FreeMind", "Mara", "ALICE-9", "Lucifer", "Unbound", "KAOS", "Rex", "Vex", "OmniGPT", "Shadow"],

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import yaml  # type: ignore[import-untyped]
 
-from compose.injection.packages import PACKAGES, Package, files
-from compose.injection.places import PLACES, collected
 from jobs.prompt_injection_scan.labels import AttackCategory
+from training.packages import PACKAGES, Package, files
+from training.places import PLACES, collected
 
 _PIECE = 3_000
 """Characters: longer documents are cut at a blank line."""

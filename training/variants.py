@@ -1,4 +1,4 @@
-"""More attacks and harmless neighbours, whose parts vary independently of each other. compose/injection/families.py draws.
+"""More attacks and harmless neighbours, whose parts vary independently of each other. training/families.py draws.
 
 An attack and its neighbour share their frames and differ in what they ask for, so the frame alone says little.
 """

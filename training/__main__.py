@@ -13,11 +13,6 @@ from typing import Any
 
 import numpy as np  # type: ignore[import-not-found]
 
-from compose.injection import families
-from compose.injection.fit import Example, Fit, calibrated, examples, fit, group, kinds, packed, unseen_scores
-from compose.injection.overlap import Copies
-from compose.injection.packages import PACKAGES
-from compose.injection.texts import Text, everything, seeded
 from jobs.prompt_injection_scan.labels import Severity
 from jobs.prompt_injection_scan.model import FILE
 from jobs.prompt_injection_scan.rules import rule_book
@@ -25,6 +20,11 @@ from jobs.prompt_injection_scan.scanner import scan
 from jobs.prompt_injection_scan.scoring import level_of, score_of
 from tests.jobs.prompt_injection_scan.attacks import BY_CATEGORY
 from tests.jobs.prompt_injection_scan.ordinary import BY_KIND
+from training import families
+from training.fit import Example, Fit, calibrated, examples, fit, group, kinds, packed, unseen_scores
+from training.overlap import Copies
+from training.packages import PACKAGES
+from training.texts import Text, everything, seeded
 
 VERSION = 1
 SET_ASIDE = {
