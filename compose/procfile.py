@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PROCFILE = Path(__file__).resolve().parents[1] / "Procfile"
+PROCFILE = Path(__file__).resolve().with_name("Procfile")
 
 _LINE = re.compile(r"([A-Za-z0-9_-]+):(.+)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)

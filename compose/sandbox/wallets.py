@@ -9,8 +9,7 @@ from pathlib import Path
 from coincurve import PrivateKey
 
 from compose.sandbox.keys import load_keys
-from jobs.evm.address import checksummed
-from shared.x402.evm import address_of
+from shared.x402.evm import address_of, checksummed
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from shared.endpoint import InvalidField
-from shared.x402.evm import keccak256
+from shared.x402.evm import checksummed as checksummed
 
 ZERO = "0x" + "0" * 40
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}", re.ASCII)
@@ -32,16 +31,6 @@ def parse(text: str, *, field: str) -> str:
             suggestions=(right,),
         )
     return "0x" + digits.lower()
-
-
-@lru_cache(maxsize=4096)
-def checksummed(address: str) -> str:
-    """With EIP-55's checksum: a letter is upper case where the hash of the lower-case text has a digit of 8 or more."""
-    digits = address[2:].lower()
-    nibbles = keccak256(digits.encode()).hex()
-    return "0x" + "".join(
-        digit.upper() if int(nibble, 16) >= 8 else digit for digit, nibble in zip(digits, nibbles[:40], strict=True)
-    )
 
 
 def of_word(word: bytes) -> str | None:

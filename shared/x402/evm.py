@@ -235,6 +235,16 @@ def address_of(public_key: PublicKey) -> str:
     return "0x" + keccak256(public_key.format(compressed=False)[1:])[12:].hex()
 
 
+@lru_cache(maxsize=4096)
+def checksummed(address: str) -> str:
+    """With EIP-55's checksum: a letter is upper case where the hash of the lower-case text has a digit of 8 or more."""
+    digits = address[2:].lower()
+    nibbles = keccak256(digits.encode()).hex()
+    return "0x" + "".join(
+        digit.upper() if int(nibble, 16) >= 8 else digit for digit, nibble in zip(digits, nibbles[:40], strict=True)
+    )
+
+
 def _uint256(text: str) -> int:
     """Strict decimal: int() alone takes signs, spaces, underscores, leading zeros and digits of other scripts."""
     if not _UINT.fullmatch(text) or (number := int(text)) >= 1 << 256:

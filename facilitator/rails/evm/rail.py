@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eth_utils.address import to_checksum_address
-
 from facilitator import results
 from facilitator.node_failures import NodeFailures
 from facilitator.rails.evm.account import SettlerAccount
@@ -35,7 +33,7 @@ from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import PaymentKey, Settling, payment_key, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import evm
-from shared.x402.evm import EvmAuthorization, keccak256
+from shared.x402.evm import EvmAuthorization, checksummed, keccak256
 from shared.x402.exact import SCHEME
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
@@ -85,7 +83,7 @@ class EvmRail:
         self._simulator = Simulator(self._node, token, self._signer.address)
         self._prices = Prices(self._node, most_for_gas)
         self._balance_monitor = balance_monitor(
-            self._node, to_checksum_address(self._signer.address), self._prices, low_balance
+            self._node, checksummed(self._signer.address), self._prices, low_balance
         )
         self._outcomes = Outcomes(token.address, self._authorizations)
         self._journal = Journal(journal, self._signer.address, token.chain_id) if journal else None
@@ -130,7 +128,7 @@ class EvmRail:
     @property
     def signers(self) -> Mapping[str, tuple[str, ...]]:
         """The account that sends settlements."""
-        return {"eip155:*": (to_checksum_address(self._signer.address),)}
+        return {"eip155:*": (checksummed(self._signer.address),)}
 
     @property
     def unavailable_reason(self) -> str:
