@@ -275,9 +275,15 @@ def _tell(
         file = embedded.sandbox_file.resolve()
         # The command finds the file by itself when it is in the usual place below this folder.
         named = "" if file == sandbox_file.PLACE.resolve() else f"{sandbox_file.ENVIRONMENT}={shlex.quote(str(file))} "
-        print(f'first call     {named}.venv/bin/coinslot call echo \'{{"message": "hello"}}\'')
+        print(f'first call     {named}{_buyer()} call echo \'{{"message": "hello"}}\'')
     print(f"unpaid call    curl -i -X POST {base_url}/v1/cdp/echo")
     print("stop           Ctrl-C", flush=True)
+
+
+def _buyer() -> str:
+    """The buyer's command beside this Python, as it is called from this folder."""
+    command = Path(sys.executable).with_name("coinslot")
+    return str(command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command)
 
 
 def _log(var: Path) -> Path:
