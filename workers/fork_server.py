@@ -58,6 +58,8 @@ _FORK, _REAP = b"f", b"r"
 _NUMBER = struct.Struct("<i")
 _UNKNOWN = 1 << 16
 _MOST_BYTES = 1 << 12
+_COLLECTED_EVERY = 700, 10, 10
+"""Python's own thresholds (gc.set_threshold): a child has little memory, and works on what makes much garbage."""
 
 
 class ForkServerFailure(Exception):
@@ -248,6 +250,7 @@ def main() -> None:
     give_way(niceness(pools))
     gc.collect()
     gc.freeze()  # a garbage collection in a child would copy the shared memory
+    gc.set_threshold(*_COLLECTED_EVERY)
     confinement = Confinement.prepared()
     control.sendall(msgspec.msgpack.encode(confinement.layers))
     while True:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from mimetypes import MimeTypes
-
 from jobs.faker import word
+from jobs.faker.media_types import EXTENSIONS
 from jobs.faker.source import Source, drawn, gives, one_of
 
-# Extension to media type: Python's own table, which has those registered with IANA and the usual others.
-_TYPES = MimeTypes().types_map[True]
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
-mime_type = drawn(tuple(sorted(set(_TYPES.values()))))
-file_ext = drawn(tuple(sorted(extension[1:] for extension in _TYPES)))
+mime_type = drawn(tuple(sorted(set(EXTENSIONS.values()))))
+file_ext = drawn(tuple(sorted(EXTENSIONS)))
 file_type = one_of("application, audio, font, image, text, video")
 common_file_type = one_of("application, audio, image, text, video")
 common_file_ext = one_of("gif, htm, html, jpeg, jpg, mp3, mp4, mpeg, pdf, png, txt, wav")
