@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import dataclasses
 import logging
 import time
@@ -13,8 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
+from facilitator.rails.evm import l1_fee
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
+from shared.x402.evm import keccak256
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
 from tests.facilitator.still import StillChain
@@ -123,6 +126,58 @@ async def test_an_empty_account_settles_nothing_until_it_is_filled(
     assert (after["success"], still.number_of(after["transaction"])) == (True, before)
     levels = [one.levelno for one in caplog.records if one.name == "facilitator.balance"]
     assert levels == [logging.ERROR, logging.WARNING]
+
+
+async def test_the_data_on_l1_is_part_of_a_settlements_price(
+    facilitator: httpx.AsyncClient,
+    node: FaultyNode,
+    still: StillChain,
+    funds: Callable[[int], None],
+    pay_to: str,
+) -> None:
+    """On a chain with the OP Stack's oracle. One that does not know the question, as before Fjord, takes no such fee."""
+    call = still.payer().call(pay_to)
+    funds(ETHER)
+    try:
+        still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER))
+        health = await health_becomes(facilitator, 503)
+        node.seen.clear()
+        refused = await settle(facilitator, call)
+        assert (refused["success"], "eth_sendRawTransaction" in node.seen) == (False, False)
+        assert "1.000000000000000000 ETH: not enough" in health["rails"][BASE]["reason"]
+
+        still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER // 2))
+        await health_becomes(facilitator, 200)
+        assert (await settle(facilitator, call))["success"]
+
+        still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER))
+        await health_becomes(facilitator, 503)
+        still.rpc("anvil_setCode", l1_fee.ORACLE, "0x60006000fd")  # revert
+        await health_becomes(facilitator, 200)
+    finally:
+        still.rpc("anvil_setCode", l1_fee.ORACLE, "0x")
+
+
+async def test_no_more_is_sent_at_once_than_the_data_on_l1_can_be_paid_for(
+    build: Build, settings: Settings, still: StillChain, funds: Callable[[int], None], pay_to: str
+) -> None:
+    """Given ETH for three settlements and eight payments, three at most are in one transaction."""
+    payer = still.payer()
+    funds(3 * ETHER + ETHER // 2)
+    still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER))
+    try:
+        async with running(build(settings)) as facilitator:
+            settlements = await asyncio.gather(*(settle(facilitator, payer.call(pay_to)) for _ in range(8)))
+    finally:
+        still.rpc("anvil_setCode", l1_fee.ORACLE, "0x")
+    together = collections.Counter(one["transaction"] for one in settlements if one["success"])
+    assert 1 <= max(together.values()) <= 3
+
+
+def oracle(wei: int) -> str:
+    """The code of an oracle that gives one answer to the upper bound's question, and reverts at any other."""
+    asked = "60003560e01c63" + keccak256(b"getL1FeeUpperBound(uint256)")[:4].hex() + "14"
+    return "0x" + asked + "601357600080fd5b7f" + f"{wei:064x}" + "60005260206000f3"
 
 
 async def test_a_low_balance_is_told_once(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from facilitator.balance import BalanceMonitor
 from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of, value_of
 from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.prices import Prices
@@ -65,6 +66,7 @@ class SettlerAccount:
         signer: Signer,
         *,
         prices: Prices,
+        l1_fee: L1Fee,
         balance_monitor: BalanceMonitor,
         journal: Journal | None,
         registered: Callable[[Sent], None],
@@ -72,6 +74,7 @@ class SettlerAccount:
         self._node = node
         self._signer = signer
         self._prices = prices
+        self._l1_fee = l1_fee
         self._balance_monitor = balance_monitor
         self._journal = journal
         self._registered = registered
@@ -149,11 +152,12 @@ class SettlerAccount:
         async with self._lock:
             if len(self._unconfirmed) >= MOST_UNCONFIRMED:
                 raise CannotSend(f"{MOST_UNCONFIRMED} transactions are not in a block yet")
-            committed = sum(sent.cost for sent in self._unconfirmed.values())
-            self._balance_monitor.require(TRANSFER_GAS * bid.max_fee + committed)
+            of_l1 = self._l1_fee
+            committed = sum(sent.cost + sent.gas * of_l1.wei_per_gas for sent in self._unconfirmed.values())
+            self._balance_monitor.require(TRANSFER_GAS * bid.max_fee + of_l1.wei + committed)
             if self._next is None:
                 await self._mend()
-            work = compose((self._balance_monitor.amount - committed) // max(1, bid.max_fee))
+            work = compose((self._balance_monitor.amount - committed) // max(1, bid.max_fee + of_l1.wei_per_gas))
             if work is not None:
                 await self._send(work, bid)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from facilitator.balance import BalanceMonitor, Unit
+from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.node import EvmNode, number_of
 from facilitator.rails.evm.prices import Prices
+from shared.json_rpc import Call
 
 READ_EVERY_S = 60.0
 READ_SOON_S = 5.0
@@ -13,8 +15,8 @@ SETTLEMENT_GAS = 100_000
 ETH = Unit("ETH", 18)
 
 
-def balance_monitor(node: EvmNode, address: str, prices: Prices, low: int) -> BalanceMonitor:
-    """Watches the balance of the account that pays for gas, and the price of gas with it.
+def balance_monitor(node: EvmNode, address: str, prices: Prices, l1_fee: L1Fee, low: int) -> BalanceMonitor:
+    """Watches the balance of the account that pays for gas, and with it the price of gas and of data on L1.
 
     Args:
         low: wei below which the log warns.
@@ -22,14 +24,16 @@ def balance_monitor(node: EvmNode, address: str, prices: Prices, low: int) -> Ba
 
     async def read() -> int:
         await prices.now()
-        return number_of(await node.ask("eth_getBalance", address, "latest"))
+        balance, fee = await node.ask_all([Call("eth_getBalance", (address, "latest")), l1_fee.question])
+        l1_fee.take(fee)
+        return number_of(balance)
 
     return BalanceMonitor(
         f"the settler account {address}",
         ETH,
         shortage=": not enough for the gas of a settlement",
         read=read,
-        needed=lambda: SETTLEMENT_GAS * prices.last.bid().max_fee,
+        needed=lambda: SETTLEMENT_GAS * prices.last.bid().max_fee + l1_fee.wei,
         low=low,
         read_every_s=READ_EVERY_S,
         read_soon_s=READ_SOON_S,

@@ -20,6 +20,7 @@ _SETTLE_BYTES = bytes.fromhex("cf092995")
 _AUTHORIZATION_STATE = bytes.fromhex("e94a0102")
 _BALANCE_OF = bytes.fromhex("70a08231")
 _IS_VALID_SIGNATURE = bytes.fromhex("1626ba7e")
+_L1_FEE_UPPER_BOUND = bytes.fromhex("f1c7a58b")
 _AGGREGATE3 = bytes.fromhex("82ad56cb")
 
 
@@ -69,6 +70,11 @@ def balance_of(account: str) -> bytes:
 def is_valid_signature(digest: bytes, signature: bytes) -> bytes:
     """Asks a contract wallet whether a signature is its own (ERC-1271)."""
     return _IS_VALID_SIGNATURE + digest + _uint(2 * 32) + _dynamic(signature)
+
+
+def l1_fee_upper_bound(size: int) -> bytes:
+    """Asks an OP Stack chain's oracle for the most that the data of a transaction of so many bytes costs on L1, in wei."""
+    return _L1_FEE_UPPER_BOUND + _uint(size)
 
 
 def _uint(number: int) -> bytes:

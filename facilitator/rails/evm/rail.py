@@ -20,6 +20,7 @@ from facilitator.rails.evm.evidence import Authorizations, parse_id, transfers_i
 from facilitator.rails.evm.finality import INCLUDED, Finality
 from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.losses import Losses
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, number_of
 from facilitator.rails.evm.outcomes import Outcomes
@@ -82,14 +83,16 @@ class EvmRail:
         self._authorizations = Authorizations(self._node, token)
         self._simulator = Simulator(self._node, token, self._signer.address)
         self._prices = Prices(self._node, most_for_gas)
+        l1_fee = L1Fee()
         self._balance_monitor = balance_monitor(
-            self._node, checksummed(self._signer.address), self._prices, low_balance
+            self._node, checksummed(self._signer.address), self._prices, l1_fee, low_balance
         )
         self._outcomes = Outcomes(token.address, self._authorizations)
         self._journal = Journal(journal, self._signer.address, token.chain_id) if journal else None
         self._account = SettlerAccount(
             *(self._node, self._signer),
             prices=self._prices,
+            l1_fee=l1_fee,
             balance_monitor=self._balance_monitor,
             journal=self._journal,
             registered=lambda sent: self._watcher.watch(sent),
