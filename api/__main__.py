@@ -58,6 +58,34 @@ def application() -> Rsgi:
     return Rsgi(app, app.lifespan)
 
 
+def serve(application: str, host: str, port: int, log: str) -> None:
+    """Run the HTTP server until SIGTERM.
+
+    Args:
+        application: the function that builds what it serves, ``module:function``.
+        log: COINSLOT_LOG.
+    """
+    Server(
+        application,
+        factory=True,
+        address=host,
+        port=port,
+        interface=Interfaces.RSGI,
+        http=HTTPModes.http1,
+        # CPU per call at 64 in flight, measured: 74 us so; more threads 77 to 93, tasks in Rust 86, asyncio's own loop 94. The
+        # other runtime writes an event for every response, this one only when its thread sleeps: 3 % more calls.
+        loop=Loops.uvloop,
+        runtime_mode=RuntimeModes.mt,
+        websockets=False,
+        log_dictconfig=granian_config(log),
+        backlog=BACKLOG,
+        backpressure=CONNECTIONS,
+        # A request head well above 32 KB is 431; granian takes 420 KB by default.
+        http1_settings=HTTP1Settings(header_read_timeout=IDLE_S * 1000, max_buffer_size=32 * 1024),
+        workers_kill_timeout=40,
+    ).serve()
+
+
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
     settings = read_settings(os.environ)
@@ -67,25 +95,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)
     prepare_forks()
-    Server(
-        "api.__main__:application",
-        factory=True,
-        address=settings.host,
-        port=settings.port,
-        interface=Interfaces.RSGI,
-        http=HTTPModes.http1,
-        # CPU per call at 64 in flight, measured: 74 us so; more threads 77 to 93, tasks in Rust 86, asyncio's own loop 94. The
-        # other runtime writes an event for every response, this one only when its thread sleeps: 3 % more calls.
-        loop=Loops.uvloop,
-        runtime_mode=RuntimeModes.mt,
-        websockets=False,
-        log_dictconfig=granian_config(settings.log),
-        backlog=BACKLOG,
-        backpressure=CONNECTIONS,
-        # A request head well above 32 KB is 431; granian takes 420 KB by default.
-        http1_settings=HTTP1Settings(header_read_timeout=IDLE_S * 1000, max_buffer_size=32 * 1024),
-        workers_kill_timeout=40,
-    ).serve()
+    serve("api.__main__:application", settings.host, settings.port, settings.log)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         "Take another identifier for another request.",
     ),
     "rate_limited": Explanation(
-        "This payer calls this endpoint more often than its rate allows. RateLimit-Policy has the rate.",
+        "This payer calls this endpoint more often than its rate allows, which is in RateLimit-Policy. Without a payment: this "
+        "address sends too many requests.",
         _BEFORE,
         _LATER,
     ),

@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from unittest.mock import patch
 
 import msgspec
-from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
-from granian.server import Server
 from litestar.types import Scope
 
 import api.app
 import workers.main
+from api.__main__ import serve as serve_http
 from api.body import RequestBody
 from api.call_log import CallLog
 from api.errors import problem_of
@@ -147,16 +146,7 @@ def fast_worker() -> None:
 
 def serve() -> None:
     """As api/__main__.py serves."""
-    Server(
-        f"{MODULE}:create_app",
-        factory=True,
-        port=port(),
-        interface=Interfaces.RSGI,
-        http=HTTPModes.http1,
-        loop=Loops.uvloop,
-        runtime_mode=RuntimeModes.mt,
-        websockets=False,
-    ).serve()
+    serve_http(f"{MODULE}:create_app", "127.0.0.1", port(), "text")
 
 
 def slow_worker() -> None:
