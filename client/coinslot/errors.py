@@ -8,7 +8,10 @@
     │   ├── ChallengeRefused        the 402 is not one that we may sign for
     │   ├── NoPayableOffer          the wallet can pay none of its offers
     │   ├── PriceTooHigh            it costs more than the buyer allowed
-    │   └── PaymentNotSaved         the payment could not be saved, so it was not sent
+    │   ├── PaymentNotSaved         the payment could not be saved, so it was not sent
+    │   ├── CapReached              it costs more than is left of one of the buyer's caps
+    │   ├── OfferDrifted            it is not the network, asset, recipient or price of the first use
+    │   └── JournalUnusable         what was reserved under the caps cannot be read or written
     ├── PaymentRejected          4  a second 402, after paying; no second payment is ever signed
     ├── CallFailed               5  another status than 200 and 402, or a lost answer
     │   ├── UnknownCall             404
@@ -155,6 +158,25 @@ class PaymentNotSaved(NothingPaid):
     """The payment could not be saved, so it was not sent: after a crash nobody could have fetched its answer."""
 
     code = "payment_not_saved"
+
+
+class CapReached(NothingPaid):
+    """The call costs more than is left of a cap (spending_caps.py). The detail says how much is left."""
+
+    code = "cap_reached"
+    next_step = "Only the owner's configuration changes the caps."
+
+
+class OfferDrifted(NothingPaid):
+    """The offer is not what was pinned at the first use of the server (shop_pins.py)."""
+
+    code = "offer_drifted"
+
+
+class JournalUnusable(NothingPaid):
+    """The journal of reservations (spending_journal.py) is damaged, was replaced, or cannot be written."""
+
+    code = "journal_unusable"
 
 
 class PaymentRejected(CoinslotError):

@@ -47,6 +47,15 @@ _ENVIRONMENT = """environment:
     COINSLOT_SANDBOX_FILE     sandbox file, instead of the first var/sandbox.json from here upward
 """
 
+_CAPS = """environment, beside that of the other commands:
+    COINSLOT_CAP_PER_CALL      most that one call may cost, in dollars
+    COINSLOT_CAP_PER_DAY       most that a day's calls may cost (UTC)
+    COINSLOT_CAP_TOTAL         most that all calls may cost
+    COINSLOT_CAP_PER_ENDPOINT  a day's caps of single endpoints: echo=0.05,render-pro=1 (optional)
+    COINSLOT_CAPS_FILE         JSON file with perCall, perDay, total, perEndpoint, instead
+Without a key or caps, only the free tools are served.
+"""
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -135,6 +144,19 @@ def _command(options: argparse.Namespace) -> int:
             from coinslot import spent_command
 
             return spent_command.run(output, env=env, folder=folder)
+        case "mcp":
+            from coinslot import mcp_command
+
+            return mcp_command.run(
+                url=options.url,
+                key_file=options.key_file,
+                rail=Rail(options.rail),
+                rpc_url=options.rpc_url,
+                timeout_s=options.timeout,
+                http_port=options.http,
+                env=env,
+                folder=folder,
+            )
         case _:
             from coinslot import wallet_command
 
@@ -174,12 +196,17 @@ def _parser() -> argparse.ArgumentParser:
     catalogue = commands.add_parser("catalogue", help="list what is sold", **shape)
     spent = commands.add_parser("spent", help="show what was spent", **shape)
     wallet = commands.add_parser("wallet", help="show the paying account, never its key", **shape)
-    for command in (call, catalogue):
+    mcp = commands.add_parser(
+        "mcp", help="serve the calls as tools of an agent (MCP), within caps", epilog=_CAPS, **shape
+    )
+    mcp.set_defaults(json=False)
+    mcp.add_argument("--http", metavar="PORT", type=_port, help="listen on 127.0.0.1:PORT instead of standard input")
+    for command in (call, catalogue, mcp):
         command.add_argument("--url", metavar="BASE", help="address of the server")
-    for command in (call, catalogue, resume):
+    for command in (call, catalogue, resume, mcp):
         command.add_argument("--timeout", metavar="SECONDS", type=_seconds, default=35.0,
                              help="longest wait for one answer (default: 35)")  # fmt: skip
-    for command in (call, wallet):
+    for command in (call, wallet, mcp):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
         command.add_argument("--rail", choices=[str(rail) for rail in RAILS], default=str(RAILS[0]),
                              help="network and asset to pay with (default: base)")  # fmt: skip
@@ -204,6 +231,12 @@ def _seconds(text: str) -> float:
     if not 0.1 <= seconds <= 600:
         raise argparse.ArgumentTypeError("not a number of seconds from 0.1 to 600")
     return seconds
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:6]) < 65536:
+        raise argparse.ArgumentTypeError("not a port from 1 to 65535")
+    return int(text)
 
 
 def _forget_stdout() -> None:

@@ -1,0 +1,100 @@
+"""The caps of a buyer whose calls a program chooses. They come from its owner's file and environment alone.
+
+| cap         | environment                   | file          | limits                                                |
+|-------------|-------------------------------|---------------|-------------------------------------------------------|
+| per call    | COINSLOT_CAP_PER_CALL         | `perCall`     | the price of one call                                 |
+| per day     | COINSLOT_CAP_PER_DAY          | `perDay`      | the sum of a day, in UTC                              |
+| in total    | COINSLOT_CAP_TOTAL            | `total`       | the sum since the journal began                       |
+| per endpoint| COINSLOT_CAP_PER_ENDPOINT     | `perEndpoint` | a day's sum of the endpoints that it names            |
+
+Amounts are plain decimal text, in dollars. COINSLOT_CAPS_FILE names the file, which is JSON; the environment goes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+
+from coinslot.errors import InvalidCall
+from coinslot.prices import dollars
+
+FILE_ENVIRONMENT = "COINSLOT_CAPS_FILE"
+PER_CALL_ENVIRONMENT = "COINSLOT_CAP_PER_CALL"
+PER_DAY_ENVIRONMENT = "COINSLOT_CAP_PER_DAY"
+TOTAL_ENVIRONMENT = "COINSLOT_CAP_TOTAL"
+PER_ENDPOINT_ENVIRONMENT = "COINSLOT_CAP_PER_ENDPOINT"
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Limits in dollars.
+
+    Attributes:
+        per_endpoint: a day's limit of an endpoint, by its name. Endpoints without one have the day's cap alone.
+    """
+
+    per_call: Decimal
+    per_day: Decimal
+    total: Decimal
+    per_endpoint: Mapping[str, Decimal]
+
+
+class _File(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    per_call: str = ""
+    per_day: str = ""
+    total: str = ""
+    per_endpoint: dict[str, str] = {}
+
+
+def find(env: Mapping[str, str]) -> Caps:
+    """The caps of this machine's owner.
+
+    Raises:
+        InvalidCall: a cap is missing, or has the wrong form. There is no default: who sets none allows nothing.
+    """
+    named = env.get(FILE_ENVIRONMENT, "").strip()
+    file = _read(Path(named)) if named else _File()
+    texts = {
+        PER_CALL_ENVIRONMENT: file.per_call,
+        PER_DAY_ENVIRONMENT: file.per_day,
+        TOTAL_ENVIRONMENT: file.total,
+    }
+    texts = {name: env.get(name, "").strip() or text for name, text in texts.items()}
+    if missing := [name for name, text in texts.items() if not text]:
+        raise InvalidCall(
+            f"no cap is set: {', '.join(missing)}",
+            hint=f"Set them in dollars, e.g. {missing[0]}=0.01, or in the file that {FILE_ENVIRONMENT} names.",
+        )
+    per_endpoint = _listed(env.get(PER_ENDPOINT_ENVIRONMENT, "")) or file.per_endpoint
+    return Caps(
+        per_call=_amount(PER_CALL_ENVIRONMENT, texts[PER_CALL_ENVIRONMENT]),
+        per_day=_amount(PER_DAY_ENVIRONMENT, texts[PER_DAY_ENVIRONMENT]),
+        total=_amount(TOTAL_ENVIRONMENT, texts[TOTAL_ENVIRONMENT]),
+        per_endpoint={name: _amount(f"the cap of {name}", text) for name, text in per_endpoint.items()},
+    )
+
+
+def _read(path: Path) -> _File:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_File)
+    except OSError as error:
+        raise InvalidCall(f"cannot read the caps in {path}: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise InvalidCall(f"{path} has no caps: {error}") from None
+
+
+def _listed(text: str) -> dict[str, str]:
+    """Of ``echo=0.05,render-pro=1``."""
+    pairs = [entry.partition("=") for entry in text.split(",") if entry.strip()]
+    return {name.strip(): amount.strip() for name, _, amount in pairs}
+
+
+def _amount(name: str, text: str) -> Decimal:
+    try:
+        return dollars(text)
+    except ValueError as error:
+        raise InvalidCall(f"{name} is {error}") from None

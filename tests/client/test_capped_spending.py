@@ -1,0 +1,225 @@
+"""Caps, journal and pins: what may be signed, by however many processes, and after which crash."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coinslot import spending_caps
+from coinslot.errors import CapReached, InvalidCall, JournalUnusable, OfferDrifted
+from coinslot.shop_pins import ShopPins
+from coinslot.spending_caps import Caps
+from coinslot.spending_journal import DAY_S, SpendingJournal
+from shared.money import Price
+from shared.x402.wire import Offer
+
+CENT = Price.of("0.01")
+NOON = 20_000 * DAY_S + DAY_S // 2
+AMPLE = Decimal(1000)
+
+
+def caps(
+    *,
+    per_call: Decimal = AMPLE,
+    per_day: Decimal = AMPLE,
+    total: Decimal = AMPLE,
+    per_endpoint: Mapping[str, Decimal] = {},
+) -> Caps:
+    """Caps of which only the given ones matter."""
+    return Caps(per_call=per_call, per_day=per_day, total=total, per_endpoint=per_endpoint)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> SpendingJournal:
+    """A new journal."""
+    return SpendingJournal(tmp_path / "state" / "reservations.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("limits", "after"),
+    [
+        (caps(per_call=Decimal("0.009")), []),
+        (caps(per_day=Decimal("0.02")), [NOON, NOON + 1]),
+        (caps(total=Decimal("0.02")), [NOON - DAY_S, NOON - 9 * DAY_S]),
+        (caps(per_endpoint={"echo": Decimal("0.015")}), [NOON]),
+    ],
+)
+def test_each_cap_refuses_what_is_above_it(journal: SpendingJournal, limits: Caps, after: list[int]) -> None:
+    """And says what is left. Nothing is reserved then."""
+    for at in after:
+        journal.reserve("echo", CENT, limits, now=at)
+    before = journal.path.read_bytes() if after else b""
+    with pytest.raises(CapReached, match=r"echo costs 0\.01, and 0(\.00[059]|\.00)? is left of .*cap"):
+        journal.reserve("echo", CENT, limits, now=NOON)
+    assert (journal.path.read_bytes() if after else b"") == before
+
+
+def test_a_day_and_an_endpoint_are_counted_apart(journal: SpendingJournal) -> None:
+    """Yesterday's calls are not today's, and another endpoint's cap is its own."""
+    limits = caps(per_day=Decimal("0.02"), per_endpoint={"echo": Decimal("0.01")})
+    journal.reserve("echo", CENT, limits, now=NOON - DAY_S)
+    journal.reserve("echo", CENT, limits, now=NOON)
+    journal.reserve("faker", CENT, limits, now=NOON)
+    left = journal.left(limits, endpoint="echo", now=NOON)
+    assert (left.today, left.endpoint, left.spent) == (0, 0, Decimal("0.03"))
+
+
+def test_what_ended_without_money_is_given_back(journal: SpendingJournal) -> None:
+    """Unsent and refused payments are; paid and unknown ones are not. Another process reads the same."""
+    limits = caps(per_day=Decimal("0.04"))
+    ids = [journal.reserve("echo", CENT, limits, now=NOON) for _ in range(4)]
+    for reservation, state in zip(ids, ("paid", "unsent", "refused"), strict=False):
+        journal.end(reservation, state, now=NOON)  # type: ignore[arg-type]
+    assert journal.left(limits, now=NOON).today == Decimal("0.02")
+    assert SpendingJournal(journal.path).left(limits, now=NOON).today == Decimal("0.02")
+    assert journal.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_server_that_lies_about_refusals_takes_at_most_twice_the_cap(journal: SpendingJournal) -> None:
+    """It may settle what it has refused."""
+    limits = caps(per_day=Decimal("0.05"))
+    for _ in range(10):
+        journal.end(journal.reserve("echo", CENT, limits, now=NOON), "refused", now=NOON)
+    with pytest.raises(CapReached):
+        journal.reserve("echo", CENT, limits, now=NOON)
+
+
+def _reserve(path: Path, ids: Any) -> None:
+    journal, limits = SpendingJournal(path), caps(per_day=Decimal("0.20"))
+    for number in range(20):
+        try:
+            ids.put(journal.reserve("echo", CENT, limits, now=NOON))
+        except CapReached:
+            ids.put("")
+        if number == 10 and multiprocessing.current_process().name == "dies":
+            ids.close()
+            ids.join_thread()
+            os._exit(9)
+
+
+def test_processes_share_the_caps(journal: SpendingJournal) -> None:
+    """Four processes ask at the same time, and one dies: exactly what the cap allows is reserved, and stays so."""
+    context = multiprocessing.get_context("spawn")
+    ids = context.Queue()
+    processes = [
+        context.Process(target=_reserve, args=(journal.path, ids), name="dies" if number == 0 else None)
+        for number in range(4)
+    ]
+    for process in processes:
+        process.start()
+    answers = [ids.get(timeout=60) for _ in range(3 * 20 + 11)]
+    for process in processes:
+        process.join()
+    reserved = [answer for answer in answers if answer]
+    assert len(reserved) == len(set(reserved)) == 20
+    assert journal.left(caps(per_day=Decimal("0.20")), now=NOON).today == 0
+
+
+def test_a_line_that_a_crash_cut_off_is_removed(journal: SpendingJournal) -> None:
+    """It was not a reservation yet: nothing was signed for it."""
+    journal.reserve("echo", CENT, caps(), now=NOON)
+    with journal.path.open("ab") as file:
+        file.write(b'{"id":"0123","at":17')
+    again = SpendingJournal(journal.path)
+    again.reserve("echo", CENT, caps(), now=NOON)
+    assert len(journal.path.read_bytes().splitlines()) == 2
+    assert journal.left(caps(), now=NOON).spent == Decimal("0.02")
+
+
+@pytest.mark.parametrize("damage", ["unreadable line", "unknown reservation", "emptied", "replaced", "removed"])
+def test_a_damaged_journal_stops_payments(journal: SpendingJournal, damage: str) -> None:
+    """Nobody can say what it counted."""
+    journal.reserve("echo", CENT, caps(), now=NOON)
+    content = journal.path.read_bytes()
+    if damage == "unreadable line":
+        journal.path.write_bytes(content + b"{}\n")
+    elif damage == "unknown reservation":
+        journal.path.write_bytes(content + content.replace(b"reserved", b"paid") * 2)
+    elif damage == "emptied":
+        journal.path.write_bytes(b"")
+    else:
+        journal.path.rename(journal.path.with_suffix(".old"))
+        if damage == "replaced":
+            journal.path.write_bytes(content)
+    with pytest.raises(JournalUnusable):
+        journal.reserve("echo", CENT, caps(), now=NOON)
+
+
+def test_caps_come_from_file_and_environment(tmp_path: Path) -> None:
+    """The environment goes first; per_endpoint is optional."""
+    file = tmp_path / "caps.json"
+    file.write_text('{"perCall": "0.01", "perDay": "1", "total": "20", "perEndpoint": {"echo": "0.5"}}')
+    env = {"COINSLOT_CAPS_FILE": str(file), "COINSLOT_CAP_PER_DAY": "2"}
+    assert spending_caps.find(env) == Caps(Decimal("0.01"), Decimal(2), Decimal(20), {"echo": Decimal("0.5")})
+    env["COINSLOT_CAP_PER_ENDPOINT"] = "faker=0.1, dns=0.2"
+    assert spending_caps.find(env).per_endpoint == {"faker": Decimal("0.1"), "dns": Decimal("0.2")}
+
+
+@pytest.mark.parametrize(
+    ("content", "env", "says"),
+    [
+        ("{}", {}, "COINSLOT_CAP_PER_CALL, COINSLOT_CAP_PER_DAY, COINSLOT_CAP_TOTAL"),
+        ('{"perCal": "1"}', {}, "perCal"),
+        ('{"perCall": "1e3", "perDay": "1", "total": "1"}', {}, "plain decimal"),
+        ('{"perCall": "1", "perDay": "1", "total": "1"}', {"COINSLOT_CAP_PER_ENDPOINT": "echo"}, "cap of echo"),
+        (None, {}, "cannot read"),
+    ],
+)
+def test_caps_that_cannot_be_used(tmp_path: Path, content: str | None, env: dict[str, str], says: str) -> None:
+    """Nothing is guessed."""
+    file = tmp_path / "caps.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(InvalidCall, match=says):
+        spending_caps.find({"COINSLOT_CAPS_FILE": str(file), **env})
+
+
+OFFER = Offer(
+    scheme="exact",
+    network="xrpl:0",
+    amount="0.01",
+    asset="USD",
+    pay_to="rPayee",
+    max_timeout_seconds=60,
+    extra={"issuer": "rIssuer"},
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"network": "xrpl:1"}, {"asset": "EUR"}, {"pay_to": "rOther"}, {"extra": {"issuer": "rOther"}}, {"extra": {}}],
+)
+def test_an_offer_that_drifts_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    """Network, asset, issuer and recipient are those of the first use; the message names both."""
+    pins = ShopPins(tmp_path, "https://shop.example", "xrpl-usdc")
+    pins.record("echo", OFFER, CENT)
+    assert pins.path.stat().st_mode & 0o777 == 0o600
+    drifted = msgspec.structs.replace(OFFER, **change)
+    with pytest.raises(OfferDrifted, match=r"and was '(xrpl:0|USD|rPayee|rIssuer)'"):
+        ShopPins(tmp_path, "https://shop.example", "xrpl-usdc").check("faker", drifted, CENT)
+
+
+def test_a_price_may_fall_and_not_rise(tmp_path: Path) -> None:
+    """Each endpoint has the price of its own first use."""
+    pins = ShopPins(tmp_path, "https://shop.example", "base")
+    pins.record("echo", OFFER, CENT)
+    pins.check("echo", OFFER, Price.of("0.009"))
+    pins.record("render-pro", OFFER, Price.of("0.05"))
+    with pytest.raises(OfferDrifted, match=r"echo costs 0\.011, and cost 0\.01"):
+        pins.record("echo", OFFER, Price.of("0.011"))
+
+
+def test_pins_that_cannot_be_read_stop_payments(tmp_path: Path) -> None:
+    """A file that was cut off is not a first use."""
+    pins = ShopPins(tmp_path, "https://shop.example", "base")
+    pins.record("echo", OFFER, CENT)
+    pins.path.write_bytes(pins.path.read_bytes()[:20])
+    with pytest.raises(OfferDrifted, match="cannot be read"):
+        pins.check("echo", OFFER, CENT)
