@@ -110,7 +110,7 @@ class McpServer:
         self, buyer: CappedBuyer, context: Context, tool: Tool, arguments: dict[str, Any]
     ) -> types.CallToolResult:
         send, receive = anyio.create_memory_object_stream[str](math.inf)
-        async with anyio.create_task_group() as tasks:
+        async with receive, anyio.create_task_group() as tasks:
             tasks.start_soon(_report, context, receive)
             try:
                 answer = await buyer.call(

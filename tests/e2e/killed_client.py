@@ -110,7 +110,7 @@ class KilledClient:
         return Outcome(
             steps=steps,
             kills=killed,
-            charged=self._charged(),
+            charged=charged(self._sandbox["evm"], self._mark),
             answered=len(answered),
             answered_before=answered_before,
             left=len(list(self._folder.glob("payment-*.json"))),
@@ -129,15 +129,20 @@ class KilledClient:
             check=False,
         )
 
-    def _charged(self) -> int:
-        """The payments of this run that the chain has."""
-        evm = self._sandbox["evm"]
-        search = {"fromBlock": "0x0", "toBlock": "latest", "address": evm["usdc"], "topics": [AUTHORIZATION_USED]}
-        call = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [search]}
-        request = urllib.request.Request(evm["rpcUrl"], json.dumps(call).encode(), {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            logs = json.load(answer)["result"]
-        return sum(log["topics"][2].startswith(f"0x{self._mark}") for log in logs)
+
+def charged(evm: Any, mark: str) -> int:
+    """The payments on the chain whose nonces begin with the mark.
+
+    Args:
+        evm: of sandbox.json.
+        mark: 32 hex digits.
+    """
+    search = {"fromBlock": "0x0", "toBlock": "latest", "address": evm["usdc"], "topics": [AUTHORIZATION_USED]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [search]}
+    request = urllib.request.Request(evm["rpcUrl"], json.dumps(call).encode(), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        logs = json.load(answer)["result"]
+    return sum(log["topics"][2].startswith(f"0x{mark}") for log in logs)
 
 
 def _answers(printed: str) -> Iterator[str]:

@@ -1,0 +1,184 @@
+"""The tools of `coinslot mcp` over a scripted shop, with the protocol's own client in the same process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from coinslot import openapi_tools
+from coinslot.async_exchange import AsyncExchange
+from coinslot.capped_buyer import CappedBuyer
+from coinslot.configuration import Configuration
+from coinslot.delivered_answers import DeliveredAnswers
+from coinslot.evm_signer import EvmSigner
+from coinslot.mcp_server import McpServer
+from coinslot.payment_folder import PaymentFolder
+from coinslot.spending_caps import Caps
+
+if TYPE_CHECKING:
+    from tests.client.conftest import Canned, Shop
+
+pytestmark = pytest.mark.anyio
+CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
+FREE = ["catalogue", "quote", "spend_status"]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The server runs on it."""
+    return "asyncio"
+
+
+def document(**schemas: Any) -> dict[str, Any]:
+    """An OpenAPI document of calls with these request schemas, and components that refer to themselves and outside."""
+    return {
+        "paths": {
+            f"/v1/cdp/{name}": {
+                "post": {
+                    "summary": "Says it back.",
+                    "x-payment-info": {"price": {"amount": "0.001000"}},
+                    "requestBody": {"content": {"application/json": {"schema": schema}}},
+                    "responses": {"200": {"content": {"application/json": {"schema": {"type": "object"}}}}},
+                }
+            }
+            for name, schema in schemas.items()
+        },
+        "components": {
+            "schemas": {
+                "Tree": {
+                    "type": "object",
+                    "properties": {"children": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}},
+                },
+                "Outside": {"type": "object", "properties": {"a": {"$ref": "https://elsewhere.example/schema"}}},
+            }
+        },
+    }
+
+
+Serve = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture
+def serve(shop: Shop, key: bytes, canned: type[Canned], tmp_path: Path) -> Serve:
+    """Serves the tools of the shop, which sells echo."""
+    content = document(echo={"type": "object", "properties": {"message": {"type": "string"}}})
+    shop.documents["/openapi.json"] = canned(200, json.dumps(content).encode())
+
+    @asynccontextmanager
+    async def serving(caps: Caps | None = CAPS) -> AsyncIterator[Client]:
+        found = Configuration(
+            EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
+        )
+        buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
+        exchange = AsyncExchange(shop.base_url, timeout_s=5)
+        async with DeliveredAnswers() as delivered:
+            server = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
+            async with Client(server.server("1")) as client:
+                yield client
+        await exchange.aclose()
+        if buyer is not None:
+            await buyer.aclose()
+
+    return serving
+
+
+def left(status: Any) -> str:
+    """What is left of the day's cap."""
+    return str(status.structured_content["today"]["left"])
+
+
+async def test_without_caps_only_the_free_tools_are_served(serve: Serve, shop: Shop) -> None:
+    """And spend_status says what is missing."""
+    async with serve(None) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == FREE
+        status = (await client.call_tool("spend_status")).structured_content
+        assert status == {"ready": False, "missing": ["No cap is set."]}
+        assert (await client.call_tool("echo", {"message": "hi"})).is_error
+    assert shop.payments == []
+
+
+async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
+    serve: Serve, shop: Shop, tmp_path: Path
+) -> None:
+    """A 402 moved no money. A failure after which nobody knows keeps the reservation and the payment."""
+    shop.paid = [
+        shop.demand({**shop.challenge(), "error": "insufficient_funds"}),
+        shop.problem(500, charged="unknown"),
+    ]
+    async with serve() as client:
+        refused = await client.call_tool("echo", {"message": "hi"})
+        assert "Nothing was charged" in refused.content[0].text
+        assert left(await client.call_tool("spend_status")) == "0.003"
+        unknown = await client.call_tool("echo", {"message": "hi"})
+        assert f"coinslot resume {tmp_path}" in unknown.content[0].text
+        assert left(await client.call_tool("spend_status")) == "0.002"
+    assert len(list(PaymentFolder(tmp_path).files())) == 1
+
+
+async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None:
+    """Nothing is signed, and the message says what changed."""
+    async with serve() as client:
+        assert not (await client.call_tool("echo", {"message": "hi"})).is_error
+        shop.unpaid = [
+            lambda seen: shop.demand(shop.challenge(seen.path, payTo="0x000000000000000000000000000000000000dEaD"))
+        ]
+        drifted = await client.call_tool("echo", {"message": "hi"})
+        assert "the recipient is '0x000000000000000000000000000000000000dEaD', and was" in drifted.content[0].text
+        assert left(await client.call_tool("spend_status")) == "0.002"
+    assert len(shop.payments) == 1
+
+
+async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_path: Path) -> None:
+    """It goes on counting, and `coinslot resume` can fetch the answer."""
+    shop.paid = [shop.problem(503, charged="unknown", retryWithSamePayment=True, retry_after=9)]
+    scope = anyio.CancelScope()
+
+    async def interrupt(_: float, __: float | None, message: str | None) -> None:
+        if message and message.endswith("the same payment is sent again in 9 s"):
+            scope.cancel()
+
+    async with serve() as client:
+        with scope:
+            await client.call_tool("echo", {"message": "hi"}, progress_callback=interrupt)
+        assert scope.cancelled_caught
+        assert left(await client.call_tool("spend_status")) == "0.002"
+    assert len(PaymentFolder(tmp_path).files()) == 1
+
+
+async def test_unknown_arguments_and_tools_are_refused(serve: Serve, shop: Shop) -> None:
+    """Before the shop hears of them."""
+    async with serve() as client:
+        before = len(shop.seen)
+        for name, arguments in (
+            ("echo", {"max_price": "1"}),
+            ("echo", {"message": 1}),
+            ("spend_status", {"perDay": 9}),
+        ):
+            assert (await client.call_tool(name, arguments)).is_error
+        assert (await client.call_tool("raise_cap", {})).is_error
+        assert [seen.path for seen in shop.seen[before:]] in ([], ["/openapi.json"])
+
+
+async def test_schemas_are_complete_and_lead_nowhere() -> None:
+    """Components are copied; a reference out of the document leaves its call out."""
+    calls = document(
+        echo={"$ref": "#/components/schemas/Tree"},
+        faker={"$ref": "#/components/schemas/Outside"},
+        dns={"type": "array"},
+        whois={"type": "object", "$id": "https://elsewhere.example/"},
+    )
+    calls["paths"]["/other"] = {"post": {}}
+    (tool,) = openapi_tools.tools_of(calls)
+    assert (tool.name, tool.price and tool.price.text()) == ("echo", "0.001")
+    assert tool.input_schema["$defs"]["Tree"]["properties"]["children"]["items"] == {"$ref": "#/$defs/Tree"}
+    assert tool.refusal({"children": [{"children": []}]}) == ""
+    assert "children/0" in tool.refusal({"children": [1]})
+    assert "max_price" in tool.refusal({"max_price": 1})
