@@ -14,6 +14,8 @@ from coinslot.openapi_tools import Tool
 
 RECEIPT = "x402/payment-response"
 """Member of a result's `_meta` (x402 specification, transport MCP)."""
+ERROR = "coinslot/error"
+"""Member of a failure's `_meta`: the object that `coinslot call --json` prints."""
 _NAMED = {
     "type": "object",
     "properties": {
@@ -86,6 +88,7 @@ def failure(error: CoinslotError) -> types.CallToolResult:
     said = documents.of_error(error, detail=error.detail, hint=hint, kept=error.saved)
     return types.CallToolResult(
         content=[types.TextContent(text=" ".join(part for part in (f"{error.detail}.", charged, hint) if part))],
-        structured_content=said,
+        # Not as structured content: some clients hold that of failures, too, against the tool's output schema.
+        _meta={ERROR: said},
         is_error=True,
     )

@@ -116,6 +116,9 @@ async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
     async with serve() as client:
         refused = await client.call_tool("echo", {"message": "hi"})
         assert "Nothing was charged" in refused.content[0].text
+        # Some clients hold structured content against the output schema although it is a failure.
+        assert refused.structured_content is None
+        assert refused.meta["coinslot/error"]["charged"] is False
         assert left(await client.call_tool("spend_status")) == "0.003"
         unknown = await client.call_tool("echo", {"message": "hi"})
         assert f"coinslot resume {tmp_path}" in unknown.content[0].text
