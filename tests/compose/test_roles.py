@@ -81,7 +81,8 @@ from workers.warming import warm
 warm([Pool.RENDER])
 """,
     "facilitator": 'import facilitator.__main__; all_of("facilitator")',
-    "client": f'all_of("{BUYER}")',
+    "client": f'all_of("{BUYER}", ("{BUYER}.mcp_server", "{BUYER}.mcp_messages", "{BUYER}.openapi_tools"))',
+    "mcp": f'all_of("{BUYER}")',
     "ops": f'all_of("{OPERATOR}")',
     "sandbox": 'all_of("compose", ("compose.injection", "compose.data"))',
 }
@@ -95,6 +96,7 @@ FOREIGN = {
     "worker-render": SETTLES | {"granian", "litestar"},
     "facilitator": SELLS | {"dramatiq", "py-evm", "redis", "web3", "xrpl-py"},
     "client": SETTLES | SELLS | {"granian", "litestar", "redis", "xrpl-py"},
+    "mcp": SETTLES | SELLS - {"jsonschema-rs"} | {"granian", "litestar", "redis", "xrpl-py"},
     "ops": SELLS - {"jinja2"} | {"dramatiq", "litestar"},  # rq-dashboard's Flask brings jinja2
     "sandbox": {"hypothesis", "mypy", "playwright", "pytest", "ruff", "x402"},
 }
