@@ -23,6 +23,7 @@ from shared.endpoint import Endpoint
 from shared.gc_tuning import tune_gc
 from shared.log_redaction import redact_logs
 from shared.logs import configure_logs
+from shared.machine import cores
 from shared.metrics import metrics
 from shared.pools import POOLS, Pool, niceness
 from shared.process_user import refuse_root
@@ -47,7 +48,7 @@ from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
 from workers.traced_jobs import TracedJobs
 
-CHILDREN = max(1, (os.cpu_count() or 1) - 1)
+CHILDREN = max(1, cores() - 1)
 """Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
 tick of Linux's clock, whatever the children's priority); with one free core it is less than twice its p99 without hostile work
 (tests/bench/bench_hostile.py)."""

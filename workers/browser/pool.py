@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.hosts import PublicUrl
 from jobs.page.browser import Area, RenderedPage
+from shared import machine
 from shared.metrics import metrics
 from shared.outcome import DeadlineExceeded, JobFailure
 from workers.browser import verdicts
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 MAX_PAGES = 4
 PAGE_BYTES = 600 << 20
-"""Memory of the machine for each page at once. A page takes 190 MB, and a hostile one 1.2 GB for a moment."""
+"""Memory of the machine or container for each page at once. A page takes 190 MB, and a hostile one 1.2 GB for a moment."""
 JOB_S = 25.0
 TRIES = 2
 """When the browser ends during a job, another page may have ended it."""
@@ -40,7 +40,7 @@ TRIES = 2
 def pages_at_once(memory_bytes: int | None = None) -> int:
     """How many pages one browser shows at once: 1 to 4, by the machine's memory."""
     if memory_bytes is None:
-        memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory_bytes = machine.memory_bytes()
     return max(1, min(MAX_PAGES, memory_bytes // PAGE_BYTES - 1))
 
 

@@ -95,7 +95,7 @@ class StreamConsumer(Consumer):
         self._stream = stream_key(queue_name)
         self._limit = self._batches.size if is_inline else prefetch
         self._block_ms = max(1, min(timeout_ms, RENEW_MS))
-        self._name = uuid.uuid4().hex
+        self._name = f"{os.uname().nodename}:{uuid.uuid4().hex}"  # compose/probe.py looks for the host
         self._report = AvailabilityReport(self._reading, queue_name, self._name)
         self._fetched: deque[StreamMessage] = deque()
         # Without messages that run inline: they take less time than a lease.
