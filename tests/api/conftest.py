@@ -265,6 +265,7 @@ def worker(
 ) -> Iterator[dramatiq.Worker]:
     """A stock Dramatiq worker of every pool that something is sold from, but for the one with a browser."""
     monkeypatch.setattr("workers.main.ChildPool", lambda: children)
+    monkeypatch.setattr("workers.main.give_way", lambda _: None)  # all later tests of this process would be nice, too
     for name, value in upstreams.settings.items():
         monkeypatch.setenv(f"COINSLOT_{name}", value)
     monkeypatch.setenv("COINSLOT_LEDGER_URL", settings.ledger_url)

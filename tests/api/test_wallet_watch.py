@@ -74,6 +74,7 @@ def worker(settings: Settings, node: XrplServer, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COINSLOT_QUEUE_URL", settings.queue_url)
     monkeypatch.setenv("COINSLOT_KEY_FILE", str(settings.key_file))
     monkeypatch.setenv("COINSLOT_XRPL_READ_URLS", node.url)
+    monkeypatch.setattr("workers.main.give_way", lambda _: None)  # all later tests of this process would be nice, too
     broker = create_broker((ENDPOINT,))
     queue = ENDPOINT.pool.value
     worker = dramatiq.Worker(broker, queues={queue}, worker_threads=2, worker_timeout=100)
