@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from coinslot import free_document
 from coinslot.address import checked_base
-from coinslot.errors import CallFailed, Unreachable
-from coinslot.exchange import ConnectionLost, Exchange
+from coinslot.errors import CallFailed
+from coinslot.exchange import Exchange
 from shared.call_path import PATH_PREFIX
 from shared.money import Price
 from shared.x402.networks import EVM_USDC
@@ -49,16 +50,11 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
         Unreachable: the server did not answer.
     """
     url = checked_base(base_url) + "/bazaar.json"
+    content = await free_document.fetch(exchange, url)
     try:
-        reply = await exchange.get(url)
-    except ConnectionLost as lost:
-        raise Unreachable(f"{url}: {lost}") from None
-    if reply.status != 200:
-        raise CallFailed(f"{url} answered {reply.status}", status=reply.status)
-    try:
-        document = msgspec.json.decode(reply.body, type=_Document)
+        document = msgspec.json.decode(content, type=_Document)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise CallFailed(f"{url} is not a catalogue", status=reply.status) from None
+        raise CallFailed(f"{url} is not a catalogue", status=200) from None
     return tuple(
         Item(path.partition(PATH_PREFIX)[2], _usdc(entry.accepts), entry.description, entry.resource)
         for entry in document.items

@@ -8,9 +8,10 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 
+from coinslot import free_document
 from coinslot.address import checked_base, checked_name
-from coinslot.errors import CallFailed, InvalidCall, Unreachable
-from coinslot.exchange import ConnectionLost, Exchange
+from coinslot.errors import CallFailed, InvalidCall
+from coinslot.exchange import Exchange
 from shared.call_path import PATH_PREFIX
 from shared.money import Price
 
@@ -56,16 +57,11 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Tool, ...]:
         Unreachable: the server did not answer.
     """
     url = checked_base(base_url) + "/openapi.json"
+    content = await free_document.fetch(exchange, url)
     try:
-        reply = await exchange.get(url)
-    except ConnectionLost as lost:
-        raise Unreachable(f"{url}: {lost}") from None
-    if reply.status != 200:
-        raise CallFailed(f"{url} answered {reply.status}", status=reply.status)
-    try:
-        return tools_of(msgspec.json.decode(reply.body, type=dict[str, Any]))
+        return tools_of(msgspec.json.decode(content, type=dict[str, Any]))
     except (msgspec.MsgspecError, UnicodeError, RecursionError, TypeError, KeyError, AttributeError):
-        raise CallFailed(f"{url} is not an OpenAPI document of paid calls", status=reply.status) from None
+        raise CallFailed(f"{url} is not an OpenAPI document of paid calls", status=200) from None
 
 
 def tools_of(document: dict[str, Any]) -> tuple[Tool, ...]:
