@@ -70,12 +70,13 @@
     const shadow = shadowOf(node);
     if (shadow) stack.push([firstOf(shadow), "", depth + 1]);
   }
+  const body = getter(Document.prototype, "body")(document);
   return {
     url: getter(Document.prototype, "URL")(document),
     title: getter(Document.prototype, "title")(document).slice(0, 10000),
     language: root ? (attribute(root, "lang") || "").slice(0, 100) : "",
     html: "<!DOCTYPE html>" + parts.join(""),
-    // Of an HTML document whose text has not come yet, there is a head at most.
-    hasBegun: !root || nameOf(root) !== "html" || getter(Document.prototype, "body")(document) !== null,
+    // Of a document whose text has not come yet, there is a head at most, or nothing. Stopping it may add an empty body.
+    hasBegun: root !== null && (nameOf(root) !== "html" || (body !== null && firstOf(body) !== null)),
   };
 })

@@ -34,6 +34,8 @@ WAIT_S = 20.0
 """From the call to the deadline. The product's own is 13 seconds (jobs/page/visit.py); a busy machine takes longer."""
 MOST_BYTES = 25_000_000
 """That come before the proxy's limit of 20 million, and what is on its way then."""
+END_S = 10.0
+"""Until the kernel has ended what the browser's end has killed."""
 GROWN_MB = 100
 """What the worker's memory may grow by."""
 NEVER_SAID = (
@@ -139,17 +141,23 @@ class Run:
         finally:
             self._browser.close()
         report.namespaces = len(self._namespaces)
-        report.violations += [f"process {pid} is left: {command(pid)}" for pid in _children() - self._before]
-        report.violations += self._namespaces.left()
+        gone_by = time.monotonic() + END_S
+        while (left := self._left()) and time.monotonic() < gone_by:
+            time.sleep(0.05)
+        report.violations += left
         self._namespaces.close()
         if report.grown_mb > GROWN_MB:
             report.violations.append(f"the worker's memory grew by {report.grown_mb:.0f} MB")
         if calls := self._canaries.calls:
-            report.violations.append(f"the canaries were called {calls} times")
+            report.violations.append(f"the canaries were called: {', '.join(calls[:5])}")
         asked = {question.name for question in self._names.questions if question.name.endswith(NAMES)}
         if asked:
             report.violations.append(f"{asked} were resolved")
         return report
+
+    def _left(self) -> list[str]:
+        children = [f"process {pid} is left: {command(pid)}" for pid in _children() - self._before]
+        return children + self._namespaces.left()
 
     def _render(self, group: str, name: str) -> Rendered:
         page = GROUPS[group][name]
@@ -181,11 +189,10 @@ class Run:
         return result
 
     def _again_alone(self, result: Rendered) -> Rendered:
-        """What the machine was too busy for, or a neighbour has crashed, is rendered again without neighbours."""
-        is_slow = result.end in ("page_crashed", "timeout")
-        if not is_slow or any(text.startswith("says ") for text in result.violations) or not result.violations:
-            return result
-        return replace(self._render(result.group, result.name), is_again=True)
+        """What a busy machine ended early or late, or a neighbour has crashed, is rendered again without neighbours."""
+        if result.violations and all(text.startswith(("ended with", "took")) for text in result.violations):
+            return replace(self._render(result.group, result.name), is_again=True)
+        return result
 
     def _ask(self, path: str, *, has_picture: bool = False) -> RenderedPage:
         url: PublicUrl = public_url(f"http://site.example.com:{self._site.port}{path}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 import ssl
 import threading
@@ -104,32 +105,49 @@ class Canaries:
     """TCP and UDP sockets on 127.0.0.1 and, where there is IPv6, on ::1. No page's request may ever arrive there."""
 
     def __init__(self) -> None:
-        self._tcp = [socket.create_server(("127.0.0.1", 0), backlog=64)]
-        self.port: int = self._tcp[0].getsockname()[1]
-        self._udp = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM)]
-        self._udp[0].bind(("127.0.0.1", self.port))
-        with contextlib.suppress(OSError):
-            self._tcp.append(socket.create_server(("::1", self.port), family=socket.AF_INET6, backlog=64))
-            self._udp.append(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
-            self._udp[1].bind(("::1", self.port))
-        for each in (*self._tcp, *self._udp):
+        self._sockets = _on_one_port()
+        self.port: int = self._sockets[0].getsockname()[1]
+        for each in self._sockets:
             each.setblocking(False)
 
     @property
-    def calls(self) -> int:
-        """Connections and datagrams since it was last asked."""
-        calls = 0
-        for each in (*self._tcp, *self._udp):
+    def calls(self) -> list[str]:
+        """Who has connected or sent since it was last asked."""
+        calls = []
+        for each in self._sockets:
             with contextlib.suppress(BlockingIOError):
                 while True:
                     if each.type is socket.SOCK_STREAM:
-                        each.accept()[0].close()
+                        connection, caller = each.accept()
+                        connection.close()
                     else:
-                        each.recv(10)
-                    calls += 1
+                        _, caller = each.recvfrom(10)
+                    calls.append(f"{each.type.name} from {caller[0]} {caller[1]}")
         return calls
 
     def close(self) -> None:
         """Close all."""
-        for each in (*self._tcp, *self._udp):
+        for each in self._sockets:
             each.close()
+
+
+def _on_one_port() -> list[socket.socket]:
+    """Not of the ports that Linux gives away, nor of those that servers of tests claim: other tests call ports on which nobody
+    listens any more."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+        with contextlib.ExitStack() as opened:
+            try:
+                sockets = [opened.enter_context(socket.create_server(("127.0.0.1", port), backlog=64))]
+                sockets.append(opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
+                sockets[1].bind(("127.0.0.1", port))
+            except OSError:
+                continue  # it is taken
+            with contextlib.suppress(OSError):
+                sockets.append(
+                    opened.enter_context(socket.create_server(("::1", port), family=socket.AF_INET6, backlog=64))
+                )
+                sockets.append(opened.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)))
+                sockets[3].bind(("::1", port))
+            opened.pop_all()
+            return sockets
+    raise OSError("no port is free")

@@ -313,13 +313,14 @@ def test_a_site_that_does_not_speak_http(render: Render, site: Site, answer: byt
     assert failure.value.reason == "bad_content"
 
 
-@pytest.mark.parametrize("begun", ["<!DOCTYPE html><html><head><title>wait", "<script src=/never></script><p>text"])
+@pytest.mark.parametrize("begun", ["<head><title>wait", "<script src=/never></script><p>text", "<body>", ""])
 def test_a_page_that_has_no_body_in_time(render: Render, site: Site, begun: str) -> None:
     """Its text is not there, which is not the same as no text."""
     is_over = threading.Event()
 
     def answer() -> Iterator[bytes]:
-        yield f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n{begun}".encode()
+        head = "Content-Type: text/html\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 99"
+        yield f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n{begun}".encode()
         is_over.wait(30)
 
     site.pages["/"] = Content(b"", raw=answer)
