@@ -134,7 +134,7 @@ class Canaries:
 def _on_one_port() -> list[socket.socket]:
     """Not of the ports that Linux gives away, nor of those that servers of tests claim: other tests call ports on which nobody
     listens any more."""
-    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+    for port in random.SystemRandom().sample(range(61_000, 65_000), 100):
         with contextlib.ExitStack() as opened:
             try:
                 sockets = [opened.enter_context(socket.create_server(("127.0.0.1", port), backlog=64))]
