@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from xdist.scheduler import LoadScopeScheduling
 
-OWN_SERVICES = ("test_by_hand.py", "test_canary.py", "test_no_browser.py", "test_processes.py", "test_traces.py")
+OWN_SERVICES = ("test_by_hand.py", "test_canary.py", "test_other_settings.py", "test_processes.py")
 """Of tests/e2e: they start processes with settings of their own."""
 
 

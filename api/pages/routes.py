@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from litestar import HttpMethod, Request, Response, route
+from litestar.exceptions import NotFoundException
 from litestar.handlers import BaseRouteHandler
 
 from api.discovery.problem import MEDIA_TYPE
@@ -36,10 +37,11 @@ def routes(site: Site, *, contact: str, contact_expires: str, updated: str) -> l
         updated: ISO date on which the catalogue last changed.
     """
     base_url, entries = site.base_url, site.entries
-    made = [_page(site, path) for path in site.paths if path != "/bazaar"]
-    made += [
+    made = [
+        _home(site),
         _catalogue(site),
-        *(_error(site, code) for code in ("", *ERROR_KINDS)),
+        _endpoint(site),
+        _error(site),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
         _fixed("/llms.txt", plain.llms(entries, base_url), "text/plain"),
@@ -69,8 +71,20 @@ def not_found(site: Site, request: Request[Any, Any, Any]) -> Response[bytes] | 
     return Response(site.not_found, status_code=404, media_type=_TYPES["html"], headers=headers)
 
 
-def _page(site: Site, path: str) -> BaseRouteHandler:
-    return _negotiated(site, path, lambda _, form: site.page(path, form))
+def _home(site: Site) -> BaseRouteHandler:
+    return _negotiated(site, "/", lambda _, form: site.page("/", form))
+
+
+def _endpoint(site: Site) -> BaseRouteHandler:
+    """One route for the pages of all endpoints: Litestar takes a millisecond to register a route."""
+
+    def find(request: Request[Any, Any, Any], form: Form) -> bytes:
+        path = f"/bazaar/{request.path_params['name'].strip('/')}"
+        if path not in site.paths:
+            raise NotFoundException
+        return site.page(path, form)
+
+    return _negotiated(site, "/bazaar/{name:path}", find)
 
 
 def _catalogue(site: Site) -> BaseRouteHandler:
@@ -81,17 +95,24 @@ def _catalogue(site: Site) -> BaseRouteHandler:
     return _negotiated(site, "/bazaar", find)
 
 
-def _error(site: Site, code: str) -> BaseRouteHandler:
-    """A page about an error code, which is JSON for a program that wants it; of the empty code: about all of them."""
+def _error(site: Site) -> BaseRouteHandler:
+    """The pages about error codes, which are JSON for a program that wants it; without a code: about all of them."""
     base_url = site.base_url
-    said = msgspec.json.encode(errors.document(code, base_url) if code else errors.documents(base_url))
 
-    @route(f"{errors.PATH}/{code}".rstrip("/"), http_method=[HttpMethod.GET, HttpMethod.HEAD], sync_to_thread=False)
+    @route(
+        [errors.PATH, f"{errors.PATH}/{{code:str}}"],
+        http_method=[HttpMethod.GET, HttpMethod.HEAD],
+        sync_to_thread=False,
+    )
     def page(request: Request[Any, Any, Any]) -> Response[bytes]:
+        code: str = request.path_params.get("code", "")
+        if code and code not in ERROR_KINDS:
+            raise NotFoundException
         accept = request.headers.get("accept", "")
         headers = {**_SAFE, "Cache-Control": _MINUTE, "Vary": "Accept", "Link": _links(base_url)}
         if any(prefers(accept, wanted, HTML, MARKDOWN) for wanted in (MIME_TYPE, MEDIA_TYPE)):
-            return Response(said, media_type=MIME_TYPE, headers=headers)
+            said = errors.document(code, base_url) if code else errors.documents(base_url)
+            return Response(msgspec.json.encode(said), media_type=MIME_TYPE, headers=headers)
         form: Form = _form(accept)
         return Response(site.error(code, form), media_type=_TYPES[form], headers=headers)
 

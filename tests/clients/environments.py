@@ -50,11 +50,15 @@ def python(name: str, *, var: Path = VAR) -> Path:
         wanted = lock.read_text() + f"# Python {sys.version}\n"
         if not mark.exists() or mark.read_text() != wanted:  # the mark is written last: no half of one counts
             venv.create(folder, clear=True, symlinks=True)
-            pip = [sys.executable, "-m", "pip", "--python", str(interpreter), "install", "--quiet"]
-            pip += ["--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
-            pip += ["--retries", "1", "--timeout", "20", "-r", str(lock)]
-            done = subprocess.run(pip, capture_output=True, text=True, check=False)
-            if done.returncode:
+            locked = ["--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock)]
+            uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", str(interpreter)]
+            pip = [sys.executable, "-m", "pip", "--python", str(interpreter), "install"]
+            pip += ["--disable-pip-version-check", "--retries", "1", "--timeout", "20"]
+            for installer in (uv, pip):  # uv takes a tenth of pip's time, but does not read pip's configuration
+                done = subprocess.run([*installer, *locked], capture_output=True, text=True, check=False)
+                if not done.returncode:
+                    break
+            else:
                 shutil.rmtree(folder)
                 _give_up(name, done.stderr)
             mark.write_text(wanted)

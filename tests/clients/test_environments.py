@@ -26,11 +26,13 @@ def test_the_locks_pin_by_hash_and_name_no_registry() -> None:
 
 @pytest.fixture
 def no_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """pip and npm look for their registry where nobody listens, and have nothing in their caches."""
+    """uv, pip and npm have nothing in their caches, and no registry that listens."""
     nowhere = f"http://127.0.0.1:{claim_port(0)}/"
     for name in ("PIP_INDEX_URL", "NPM_CONFIG_REGISTRY"):
         monkeypatch.setenv(name, nowhere)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    monkeypatch.setenv("UV_NO_CACHE", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("NPM_CONFIG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NPM_CONFIG_FETCH_RETRY_MINTIMEOUT", "1")
@@ -56,6 +58,7 @@ def test_what_a_registry_does_not_have_is_a_failure(tmp_path: Path, monkeypatch:
     """A package that cannot be had is skipped only when no registry answers."""
     monkeypatch.setattr(environments, "LOCKS", tmp_path)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("UV_NO_INDEX", "1")
     (tmp_path / "odd.lock").write_text(f"no-such-package-here==1 --hash=sha256:{'0' * 64}\n")
     with pytest.raises(environments.InstallFailed, match="no-such-package-here"):
         environments.python("odd", var=tmp_path)

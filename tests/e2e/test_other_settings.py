@@ -1,4 +1,5 @@
-"""Traces of real calls through the API and a worker, as a collector gets them."""
+"""A service with settings that others do not have: traces, as a collector gets them, a log in JSON, and a browser that does not
+start."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import base64
 import json
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +15,8 @@ import httpx
 import pytest
 
 from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
+from coinslot.errors import CoinslotError
 from coinslot.payment import SignedPayment
 from coinslot.wallet import Wallet
 from tests.e2e.running import Running
@@ -63,6 +67,9 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Traced]:
     with Receiver() as receiver:
         running = Running(
             tmp_path_factory.mktemp("var"),
+            COINSLOT_CHROMIUM="/bin/true",
+            COINSLOT_LOG="json",
+            COINSLOT_LOG_CALLS="1",
             COINSLOT_OTEL="1",
             OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
             OTEL_BSP_SCHEDULE_DELAY="200",
@@ -73,6 +80,38 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Traced]:
         finally:
             code, _ = running.end(signal.SIGINT)
         assert code == 0
+
+
+def test_a_refused_call_is_explained_and_found(traced: Traced) -> None:
+    """scripts/run says what is not sold, and serves the rest. The two endpoints of the browser are offered, and refused
+    uncharged when they are paid. The request id that the caller got leads to the line with payment and cause; every line is an
+    object; an answered call has one, too.
+
+    tests/workers/browser/test_adapter.py has a machine without a browser, which differs by the reason alone.
+    """
+    running = traced.running
+    (notice,) = (line for line in running.told if line.startswith("notice"))
+    assert "Calls of render-pro, web-diff are refused, uncharged: the browser cannot be started." in notice
+    assert running.buy("echo", {"message": "a"})["ok"] is True
+    with pytest.raises(CoinslotError) as refused:
+        running.buy("web-diff", {"url": "https://example.com/"}, retry_policy=RetryPolicy(budget_s=0))
+    problem = refused.value.problem
+    assert problem is not None
+    assert (problem["reason"], problem["charged"]) == ("browser_not_started", False)
+
+    give_up_at = time.monotonic() + 30
+    while problem["requestId"] not in running.log():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
+
+    lines = [json.loads(line) for line in running.log().splitlines()]
+    assert all({"time", "level", "logger", "process", "message"} <= line.keys() for line in lines)
+    (line,) = (line for line in lines if line.get("request") == problem["requestId"])
+    assert (line["message"], line["cause"], line["charged"]) == ("paid call not answered", "port_unavailable", False)
+    assert line["payment"].startswith("eip155:8453:")
+    answered = [line for line in lines if line["message"] == "paid call answered"]
+    assert {line["endpoint"] for line in answered} == {"echo"}
+    assert all(line["job"] and line["payment"] and line["ms"] > 0 for line in answered)
 
 
 def test_one_paid_call_is_one_trace_across_two_processes(traced: Traced) -> None:
