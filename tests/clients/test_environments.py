@@ -26,13 +26,14 @@ def test_the_locks_pin_by_hash_and_name_no_registry() -> None:
 
 @pytest.fixture
 def no_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """uv, pip and npm have nothing in their caches, and no registry that listens."""
+    """uv stays off the network, pip and npm look for their registry where nobody listens, and their caches are empty."""
     nowhere = f"http://127.0.0.1:{claim_port(0)}/"
     for name in ("PIP_INDEX_URL", "NPM_CONFIG_REGISTRY"):
         monkeypatch.setenv(name, nowhere)
+    for name in ("UV_OFFLINE", "UV_NO_CACHE", "UV_NO_CONFIG"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.delenv("UV_FIND_LINKS", raising=False)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    monkeypatch.setenv("UV_OFFLINE", "1")
-    monkeypatch.setenv("UV_NO_CACHE", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("NPM_CONFIG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NPM_CONFIG_FETCH_RETRY_MINTIMEOUT", "1")

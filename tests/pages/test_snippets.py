@@ -15,6 +15,7 @@ import pytest
 from lxml import html
 
 from tests.clients import environments
+from tests.clients.programs import shown
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the clients
 
@@ -93,6 +94,7 @@ def test_the_typescript_is_typed(shop: Any, tools: Path, tmp_path: Path) -> None
     names = ["echo", "json-repair", "chain/erc20-balance"]
     for number, name in enumerate(names):
         (tmp_path / f"call{number}.ts").write_text(snippet(shop, name, "typescript"))
+    (tmp_path / "frameworks.ts").write_text(shown("x402 for TypeScript"))
     options = {
         "strict": True,
         "noEmit": True,

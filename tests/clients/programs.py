@@ -1,0 +1,56 @@
+"""The programs of docs/frameworks.md, run as they stand there: in a folder of their own, beside the sandbox's file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+from shared.x402.networks import EVM_USDC
+from tests.clients.ledgers import LEDGERS
+from tests.clients.shop import Shop
+
+PAGE = Path(__file__).parents[2] / "docs" / "frameworks.md"
+USDC = EVM_USDC["eip155:8453"].address
+
+
+def shown(heading: str) -> str:
+    """The one program under a heading of the page."""
+    section = PAGE.read_text().partition(f"\n### {heading}\n")[2]
+    [program] = re.findall(
+        r"^```\w+\n(.*?)^```$", re.split(r"^##", section, flags=re.MULTILINE)[0], re.DOTALL | re.MULTILINE
+    )
+    return str(program)
+
+
+def beside_a_sandbox(folder: Path, shop: Shop) -> Path:
+    """A folder as scripts/run leaves it. Payments and the journal of caps are this folder's alone."""
+    (folder / "var").mkdir()
+    (folder / "var" / "sandbox.json").write_text(json.dumps(shop.sandbox))
+    return folder
+
+
+def run(
+    command: list[str], folder: Path, program: str | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in the folder, with an environment of these variables and the way to `coinslot`."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        command,
+        input=program,
+        cwd=folder,
+        env={"PATH": path, "HOME": str(folder), **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def received(shop: Shop) -> Decimal:
+    """What payTo holds on Base, in millionths of a dollar."""
+    return LEDGERS["evm"].held(shop.sandbox["evm"], USDC)
