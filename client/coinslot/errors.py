@@ -89,6 +89,11 @@ class CoinslotError(Exception):
         self.saved: Path | None = None
 
     @property
+    def sentences(self) -> str:
+        """What happened and what to do, in one text."""
+        return f"{self.detail}. {self.hint}".strip()
+
+    @property
     def worth_keeping(self) -> bool:
         """Whether the payment should be kept: sending it again can still bring the answer, or show that nothing was charged."""
         return self.payment is not None and (self.charged == "unknown" or self.repeatable)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from coinslot import configuration, sandbox_file, server_address, spending_caps
+from coinslot import configuration, page_delta_wallet, sandbox_file, server_address, spending_caps
 from coinslot.async_exchange import AsyncExchange
 from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
@@ -46,15 +48,48 @@ def run(
     Raises:
         InvalidCall: no server is named, or the library of the protocol is not installed.
     """
+    owner = configured(url=url, key_file=key_file, rail=rail, rpc_url=rpc_url, env=env, folder=folder)
+    said = [*(owner.wallet.warnings if owner.wallet else ()), *owner.missing]
+    if env.get(page_delta_wallet.RAIL_ENVIRONMENT):  # without the opt-in, only spend_status tells of it
+        said += owner.page_delta_missing
+    for line in said:
+        print(f"coinslot mcp: {line}", file=sys.stderr)
+    anyio.run(_serve, owner, timeout_s, http_port)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What the owner of the wallets has configured. What is missing, or cannot be used, is None.
+
+    Attributes:
+        missing: what keeps the tools from paying, as sentences.
+        page_delta: of the tool with a wallet of its own.
+        page_delta_missing: what keeps that tool from paying.
+    """
+
+    base_url: str
+    caps: Caps | None
+    wallet: Configuration | None
+    missing: tuple[str, ...]
+    page_delta: Configuration | None
+    page_delta_missing: tuple[str, ...]
+
+
+def configured(
+    *, url: str | None, key_file: str | None, rail: Rail, rpc_url: str | None, env: Mapping[str, str], folder: Path
+) -> Owner:
+    """What the owner has configured. Raises InvalidCall: no server is named."""
     missing: list[str] = []
-    found: Configuration | None = None
-    caps: Caps | None = None
+    own_missing: list[str] = []
+    caps = wallet = own = None
     try:
         caps = spending_caps.find(env)
     except InvalidCall as error:
-        missing.append(_sentences(error))
+        missing.append(error.sentences)
+        own_missing.append(error.sentences)
     try:
-        found = configuration.find(
+        wallet = configuration.find(
             url=url,
             key_file=key_file,
             rail=rail,
@@ -64,44 +99,52 @@ def run(
             folder=folder,
         )
     except CoinslotError as error:
-        missing.append(_sentences(error))
-    base_url = _base_url(url, env, folder) if found is None else found.base_url
-    for line in [*(found.warnings if found else ()), *missing]:
-        print(f"coinslot mcp: {line}", file=sys.stderr)
-    anyio.run(_serve, base_url, found, caps, tuple(missing), timeout_s, http_port)
-    return 0
+        missing.append(error.sentences)
+    base_url = _base_url(url, env, folder) if wallet is None else wallet.base_url
+    try:
+        own = page_delta_wallet.find(env, base_url=base_url, folder=folder, other=wallet)
+    except CoinslotError as error:
+        own_missing.append(error.sentences)
+    return Owner(base_url, caps, wallet, tuple(missing), own, tuple(own_missing))
 
 
-async def _serve(
-    base_url: str,
-    found: Configuration | None,
-    caps: Caps | None,
-    missing: tuple[str, ...],
-    timeout_s: float,
-    http_port: int | None,
-) -> None:
+async def _serve(owner: Owner, timeout_s: float, http_port: int | None) -> None:
+    async with serving(owner, timeout_s=timeout_s) as tools:
+        if http_port is None:
+            await _standard_streams(tools)
+        else:
+            await _http(tools, http_port)
+
+
+@asynccontextmanager
+async def serving(owner: Owner, *, timeout_s: float) -> AsyncIterator[McpServer]:
+    """The owner's tools, with their connections. Raises InvalidCall: the library of the protocol is not installed."""
     try:
         from coinslot.capped_buyer import CappedBuyer
         from coinslot.delivered_answers import DeliveredAnswers
         from coinslot.mcp_server import McpServer
+        from coinslot.page_delta import PageDelta
     except ImportError as error:
         raise InvalidCall(
             f"a library that the tools take is not installed ({error.name})",
             hint="Run: pip install 'coinslot-client[mcp]'",
         ) from None
-    exchange = AsyncExchange(base_url, timeout_s=timeout_s)
-    buyer = None if found is None or caps is None else CappedBuyer(found, caps, timeout_s=timeout_s)
+    exchange = AsyncExchange(owner.base_url, timeout_s=timeout_s)
+    buyer = looker = None
+    if owner.caps is not None and owner.wallet is not None:
+        buyer = CappedBuyer(owner.wallet, owner.caps, timeout_s=timeout_s)
+    if owner.caps is not None and owner.page_delta is not None:
+        looker = CappedBuyer(owner.page_delta, owner.caps, timeout_s=timeout_s)
+    page_delta = PageDelta(looker, missing=owner.page_delta_missing, exchange=exchange)
     try:
         async with DeliveredAnswers() as delivered:
-            tools = McpServer(base_url, exchange, buyer, missing=missing, delivered=delivered)
-            if http_port is None:
-                await _standard_streams(tools)
-            else:
-                await _http(tools, http_port)
+            yield McpServer(
+                owner.base_url, exchange, buyer, missing=owner.missing, delivered=delivered, page_delta=page_delta
+            )
     finally:
-        await exchange.aclose()
-        if buyer is not None:
-            await buyer.aclose()
+        for one in (exchange, buyer, looker):
+            if one is not None:
+                await one.aclose()
 
 
 async def _standard_streams(tools: McpServer) -> None:
@@ -130,10 +173,6 @@ def _base_url(url: str | None, env: Mapping[str, str], folder: Path) -> str:
     """Of a server whose calls cannot be paid. Raises InvalidCall."""
     path = sandbox_file.find(env, folder)
     return server_address.find(url, env=env, sandbox=None if path is None else sandbox_file.read(path))
-
-
-def _sentences(error: CoinslotError) -> str:
-    return f"{error.detail}. {error.hint}".strip()
 
 
 def _version() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from mcp import types
 
-from coinslot import documents
+from coinslot import documents, page_delta
 from coinslot.answer import Answer
 from coinslot.errors import CoinslotError
 from coinslot.openapi_tools import Tool
@@ -74,6 +74,18 @@ def answer(answer: Answer) -> types.CallToolResult:
         content=[types.TextContent(text=answer.raw.decode())],
         structured_content=answer.body if isinstance(answer.body, dict) else None,
         _meta=receipt,
+    )
+
+
+def look(answer_: Answer) -> types.CallToolResult:
+    """The answer of page_delta, with its receipt; what has another form is handed over as it came."""
+    told, found = answer(answer_), page_delta.narrowed(answer_)
+    if found is None:
+        return told
+    sentence, content = found
+    shown = result(content)
+    return types.CallToolResult(
+        content=[types.TextContent(text=sentence), *shown.content], structured_content=content, _meta=told.meta
     )
 
 

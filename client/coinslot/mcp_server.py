@@ -9,7 +9,9 @@ import contextlib
 import math
 import time
 import uuid
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
 
 import anyio
 import msgspec
@@ -27,6 +29,7 @@ from coinslot.delivered_answers import DeliveredAnswers
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.mcp_messages import FREE
 from coinslot.openapi_tools import Tool
+from coinslot.page_delta import NAME, PageDelta
 from coinslot.progress import Progress, Quoted, Sending
 from coinslot.request_challenge import request_challenge
 from coinslot.signer import Unpayable
@@ -44,6 +47,12 @@ _INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Any]
 
 
+class Call(Protocol):
+    """Buys one call."""
+
+    async def __call__(self, *, on_progress: Callable[[Progress], None]) -> Answer: ...
+
+
 class McpServer:
     """Answers the requests of MCP clients.
 
@@ -53,6 +62,7 @@ class McpServer:
         buyer: None: only the free tools are listed.
         missing: what keeps it from paying, as sentences.
         delivered: keeps the files of answers that were just handed over.
+        page_delta: the tool with a wallet of its own; None: there is no such tool.
     """
 
     def __init__(
@@ -63,12 +73,14 @@ class McpServer:
         *,
         missing: tuple[str, ...],
         delivered: DeliveredAnswers,
+        page_delta: PageDelta | None = None,
     ) -> None:
         self._base_url = base_url
         self._exchange = exchange
         self._buyer = buyer
         self._missing = missing
         self._delivered = delivered
+        self._page_delta = page_delta
         self._tools: tuple[Tool, ...] = ()
         self._fetched_at = -math.inf
         self._fetching = anyio.Lock()
@@ -85,9 +97,12 @@ class McpServer:
 
     async def _list(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         tools = [mcp_messages.free_tool(name, *about) for name, about in FREE.items()]
-        if self._buyer is not None:
-            with contextlib.suppress(CoinslotError):  # catalogue says so
+        with contextlib.suppress(CoinslotError):  # catalogue says so
+            if self._buyer is not None:
                 tools += [mcp_messages.paid_tool(tool) for tool in await self._catalogue()]
+            if self._page_delta is not None:
+                listed = await self._page_delta.listed(await self._catalogue())
+                tools += [mcp_messages.paid_tool(tool) for tool in listed]
         return types.ListToolsResult(tools=tools)
 
     async def _call(self, context: Context, request: types.CallToolRequestParams) -> types.CallToolResult:
@@ -97,28 +112,28 @@ class McpServer:
                 if wrong := openapi_tools.refusal(FREE[name][1], arguments):
                     raise InvalidCall(wrong)
                 return mcp_messages.result(await self._free(name, arguments))
+            if name == NAME and self._page_delta is not None:
+                _check(self._page_delta.tool(await self._catalogue()), arguments)
+                return await self._buy(context, partial(self._page_delta.call, arguments), mcp_messages.look)
             tool = await self._named(name)
             if self._buyer is None:
                 raise InvalidCall("nothing can be paid: " + " ".join(self._missing))
-            if wrong := tool.refusal(arguments):
-                raise InvalidCall(wrong)
-            return await self._buy(self._buyer, context, tool, arguments)
+            _check(tool, arguments)
+            return await self._buy(context, partial(self._buyer.call, tool.endpoint, arguments), mcp_messages.answer)
         except CoinslotError as error:
             return mcp_messages.failure(error)
 
     async def _buy(
-        self, buyer: CappedBuyer, context: Context, tool: Tool, arguments: dict[str, Any]
+        self, context: Context, call: Call, shown: Callable[[Answer], types.CallToolResult]
     ) -> types.CallToolResult:
         send, receive = anyio.create_memory_object_stream[str](math.inf)
         async with receive, anyio.create_task_group() as tasks:
             tasks.start_soon(_report, context, receive)
             try:
-                answer = await buyer.call(
-                    tool.endpoint, arguments, on_progress=lambda progress: send.send_nowait(_sentence(progress))
-                )
+                answer = await call(on_progress=lambda progress: send.send_nowait(_sentence(progress)))
                 if answer.saved is not None:
                     self._delivered.add(answer.saved)
-                result = mcp_messages.answer(answer)
+                result = shown(answer)
             except CoinslotError as error:
                 result = mcp_messages.failure(error)
             finally:
@@ -130,7 +145,8 @@ class McpServer:
             return {"server": self._base_url, "calls": [mcp_messages.item(tool) for tool in await self._catalogue()]}
         if name == "quote":
             return await self._quote(await self._named(arguments["endpoint"]), arguments.get("arguments", {}))
-        return await self._status()
+        status = await self._status()
+        return status if self._page_delta is None else {**status, "pageDelta": await self._page_delta.status()}
 
     async def _quote(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         url = call_url(self._base_url, tool.endpoint)
@@ -194,9 +210,15 @@ class McpServer:
                     if not self._tools:
                         raise
                 else:
-                    self._tools = tuple(tool for tool in found if tool.name not in FREE)
+                    self._tools = tuple(tool for tool in found if tool.name not in (*FREE, NAME))
                     self._fetched_at = time.monotonic()
             return self._tools
+
+
+def _check(tool: Tool, arguments: dict[str, Any]) -> None:
+    """Raises InvalidCall."""
+    if wrong := tool.refusal(arguments):
+        raise InvalidCall(wrong)
 
 
 async def _report(context: Context, steps: MemoryObjectReceiveStream[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +90,16 @@ def refusal(schema: dict[str, Any], value: object) -> str:
     return ""
 
 
+def narrowed(schema: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The schema of an object with these members alone. Raises Unusable: it has none of them."""
+    properties = schema.get("properties")
+    kept = {name: properties[name] for name in names if name in properties} if isinstance(properties, dict) else {}
+    if not kept:
+        raise Unusable("the object has no such member")
+    required = [name for name in schema.get("required", ()) if name in kept]
+    return _with_definitions({**schema, "properties": kept, "required": required}, schema.get("$defs", {}))
+
+
 def _tool(endpoint: str, operation: dict[str, Any], components: dict[str, Any]) -> Tool:
     body = _schema(operation.get("requestBody", {}), components) or {"type": "object", "properties": {}}
     if body.get("type") != "object":
@@ -115,13 +126,19 @@ def _schema(part: dict[str, Any], components: dict[str, Any]) -> dict[str, Any] 
         found = definitions[found["$ref"].removeprefix(_DEFINITIONS)]
     if not isinstance(found, dict):
         raise Unusable("not a schema")
-    used = {name for name in definitions if f'"{_DEFINITIONS}{name}"' in _text([found, definitions])}
-    complete = {**found, "$defs": {name: definitions[name] for name in sorted(used)}} if used else found
+    complete = _with_definitions(found, definitions)
     try:
         jsonschema_rs.validator_for(complete)
     except (ValueError, jsonschema_rs.ValidationError):
         raise Unusable("not a schema") from None
     return complete
+
+
+def _with_definitions(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema with those definitions that it or one of them refers to."""
+    rest = {name: value for name, value in schema.items() if name != "$defs"}
+    used = {name for name in definitions if f'"{_DEFINITIONS}{name}"' in _text([rest, definitions])}
+    return {**rest, "$defs": {name: definitions[name] for name in sorted(used)}} if used else rest
 
 
 def _copied(value: Any, components: dict[str, Any], definitions: dict[str, Any], depth: int) -> Any:

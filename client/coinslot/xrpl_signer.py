@@ -22,7 +22,15 @@ NODE_TIMEOUT_S = 10.0
 
 _TOKENS = {Rail.XRPL_USDC: XRPL_USDC, Rail.XRPL_RLUSD: XRPL_RLUSD}
 _SEED = re.compile(r"s[1-9A-HJ-NP-Za-km-z]{20,40}", re.ASCII)
-_NODE_ERRORS = (httpx.HTTPError, httpx.InvalidURL, msgspec.DecodeError, KeyError, TypeError, ValueError)
+_NODE_ERRORS = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    msgspec.DecodeError,
+    ArithmeticError,
+    KeyError,
+    TypeError,
+    ValueError,
+)
 
 Json = dict[str, Any]
 
@@ -106,13 +114,31 @@ class XrplSigner:
         blob = sign(payment, self._wallet).blob()
         return {"signedTxBlob": blob} | ({} if invoice is None else {TOKEN_KEY: invoice})
 
+    def balance(self) -> Decimal:
+        """What the account holds of the token, in whole units, by the newest validated ledger; 0 without a trust line.
+
+        Raises:
+            Unreachable: the node does not answer.
+            NoPayableOffer: the account does not exist.
+            WalletUnusable: the node serves another network.
+        """
+        token = self._token
+        try:
+            with httpx.Client(timeout=NODE_TIMEOUT_S) as http:
+                self._server(http)
+                found = self._ask(
+                    http, "account_lines", account=self.address, peer=token.issuer, ledger_index="validated"
+                )
+                held = [Decimal(line["balance"]) for line in found["lines"] if line["currency"] == token.currency]
+        except _NODE_ERRORS as error:
+            raise self._no_node(error) from None
+        return max(held, default=Decimal(0))
+
     def _ask_ledger(self, offer: Offer) -> tuple[int, int, int, int | None]:
         """The newest validated ledger, the fee in drops, the sequence, and the ticket where the offer wants one."""
         try:
             with httpx.Client(timeout=NODE_TIMEOUT_S) as http:
-                info = self._ask(http, "server_info")["info"]
-                if info["network_id"] != int(self.network.partition(":")[2]):
-                    raise WalletUnusable(f"the node serves network {info['network_id']}, not {self.network}")
+                info = self._server(http)
                 fee = int(self._ask(http, "fee")["drops"]["open_ledger_fee"])
                 if fee > MAX_FEE_DROPS:
                     raise NoPayableOffer(
@@ -124,7 +150,17 @@ class XrplSigner:
                 account = self._ask(http, "account_info", account=self.address, ledger_index="current")
                 return ledger, fee, int(account["account_data"]["Sequence"]), None
         except _NODE_ERRORS as error:
-            raise Unreachable(f"the XRP Ledger node does not answer as it should: {type(error).__name__}") from None
+            raise self._no_node(error) from None
+
+    def _server(self, http: httpx.Client) -> Json:
+        """What the node says of itself. Raises WalletUnusable: it serves another network."""
+        info: Json = self._ask(http, "server_info")["info"]
+        if info["network_id"] != int(self.network.partition(":")[2]):
+            raise WalletUnusable(f"the node serves network {info['network_id']}, not {self.network}")
+        return info
+
+    def _no_node(self, error: Exception) -> Unreachable:
+        return Unreachable(f"the XRP Ledger node does not answer as it should: {type(error).__name__}")
 
     def _ticket(self, http: httpx.Client) -> int:
         found = self._ask(http, "account_objects", account=self.address, type="ticket", ledger_index="current")

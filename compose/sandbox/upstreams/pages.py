@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
+from collections.abc import Iterator
 
 from aiohttp import web
 
@@ -106,7 +108,8 @@ _LISTED = 3
 
 async def start(place: Place) -> None:
     """Add the site."""
-    visits = itertools.count()
+    visits: dict[str, Iterator[int]] = defaultdict(itertools.count)
+    """Of each path with its query: who asks with a query of his own counts for himself."""
 
     async def answer(request: web.Request) -> web.Response:
         match request.path:
@@ -117,7 +120,8 @@ async def start(place: Place) -> None:
             case "/tides.json":
                 return web.json_response(TIDE_TABLE)
             case "/arrivals":
-                return _page(ARRIVALS.format(items="".join(f"<li>{boat}</li>" for boat in arrived(next(visits)))))
+                boats = arrived(next(visits[request.path_qs]))
+                return _page(ARRIVALS.format(items="".join(f"<li>{boat}</li>" for boat in boats)))
             case "/terms":
                 return _page(TERMS)
             case "/log":
