@@ -27,8 +27,6 @@ from shared.money import Price
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer
 
-JOURNAL_FILE = "reservations.jsonl"
-
 
 class CappedSigner:
     """Signs for one call, after its price is reserved.
@@ -90,7 +88,7 @@ class CappedBuyer:
         self.caps = caps
         self.found = found
         self.pins = ShopPins(found.payments.path, found.base_url, str(found.signer.rail))
-        self._journal = SpendingJournal(found.payments.path / JOURNAL_FILE)
+        self._journal = found.payments.journal
         self._exchange = AsyncExchange(found.base_url, timeout_s=timeout_s)
 
     async def call(self, endpoint: str, body: object, *, on_progress: Callable[[Progress], None] = ignore) -> Answer:
@@ -110,6 +108,7 @@ class CappedBuyer:
             payments=self.found.payments,
             on_signed=signed.append,
             on_progress=on_progress,
+            reservation=lambda: signer.reservation or "",
         )
         try:
             answer = await purchases.call(endpoint, body, keep=True)

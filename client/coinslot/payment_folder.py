@@ -19,6 +19,7 @@ from coinslot import payment as payments
 from coinslot.errors import InvalidCall, PaymentInUse
 from coinslot.payment import SignedPayment
 from coinslot.spending import SpendingLog
+from coinslot.spending_journal import SpendingJournal
 from shared.money import Price
 
 _FILES = "payment-*.json"
@@ -27,7 +28,7 @@ _UNFINISHED_FOR_S = 60.0
 
 
 class _Saved(msgspec.Struct, frozen=True, rename="camel"):
-    """`body` is base64 in the file; `signed_at` is Unix seconds."""
+    """`body` is base64 in the file; `signed_at` is Unix seconds; `reservation` is empty without caps."""
 
     url: str
     body: bytes | None
@@ -36,6 +37,7 @@ class _Saved(msgspec.Struct, frozen=True, rename="camel"):
     asset: str
     payer: str
     signed_at: int
+    reservation: str = ""
 
 
 class SavedPayment:
@@ -44,11 +46,13 @@ class SavedPayment:
     Attributes:
         path: of the file. Its owner alone can read it.
         payment: the payment.
+        reservation: its id in the folder's journal; empty when no caps were asked.
     """
 
-    def __init__(self, path: Path, payment: SignedPayment, descriptor: int) -> None:
+    def __init__(self, path: Path, payment: SignedPayment, descriptor: int, *, reservation: str) -> None:
         self.path = path
         self.payment = payment
+        self.reservation = reservation
         self._descriptor = descriptor
 
     def __repr__(self) -> str:
@@ -75,16 +79,20 @@ class PaymentFolder:
 
     Args:
         path: made with the first payment, for its owner alone.
+
+    Attributes:
+        journal: of what was reserved under caps. Its file is made with the first reservation.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.journal = SpendingJournal(path / "reservations.jsonl")
         self.spending = SpendingLog(path / "spent.jsonl")
 
     def __repr__(self) -> str:
         return f"PaymentFolder({self.path})"
 
-    def save(self, payment: SignedPayment) -> SavedPayment:
+    def save(self, payment: SignedPayment, *, reservation: str = "") -> SavedPayment:
         """Have the payment on the disk. Raises OSError when it is not."""
         content = msgspec.json.encode(
             _Saved(
@@ -95,6 +103,7 @@ class PaymentFolder:
                 asset=payment.asset,
                 payer=payment.payer,
                 signed_at=payment.signed_at,
+                reservation=reservation,
             )
         )
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -112,7 +121,7 @@ class PaymentFolder:
             unfinished.unlink(missing_ok=True)
             path.unlink(missing_ok=True)
             raise
-        return SavedPayment(path, payment, descriptor)
+        return SavedPayment(path, payment, descriptor, reservation=reservation)
 
     def files(self) -> list[Path]:
         """The files of all open payments, oldest first, for `claim`. Some may be awaited by other processes."""
@@ -149,7 +158,8 @@ def claim(path: Path) -> SavedPayment:
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):
             raise FileNotFoundError(path)
         with open(descriptor, "rb", closefd=False) as file:
-            return SavedPayment(path, _decoded(file.read()), descriptor)
+            payment, reservation = _decoded(file.read())
+            return SavedPayment(path, payment, descriptor, reservation=reservation)
     except BlockingIOError:
         os.close(descriptor)
         raise PaymentInUse(f"another process waits for the answer to {path}", hint="Wait until it has ended.") from None
@@ -161,10 +171,10 @@ def claim(path: Path) -> SavedPayment:
         raise
 
 
-def _decoded(content: bytes) -> SignedPayment:
-    """Raises ValueError, RecursionError."""
+def _decoded(content: bytes) -> tuple[SignedPayment, str]:
+    """The payment and its reservation. Raises ValueError, RecursionError."""
     saved = msgspec.json.decode(content, type=_Saved)
-    return SignedPayment(
+    payment = SignedPayment(
         url=saved.url,
         body=saved.body,
         header=saved.payment_signature,
@@ -174,6 +184,7 @@ def _decoded(content: bytes) -> SignedPayment:
         payer=saved.payer,
         signed_at=saved.signed_at,
     )
+    return payment, saved.reservation
 
 
 def _write(descriptor: int, content: bytes) -> None:

@@ -17,7 +17,7 @@ from coinslot.address import call_url
 from coinslot.answer import Answer
 from coinslot.challenge import Quote
 from coinslot.delivery import RetryPolicy, deliver
-from coinslot.errors import CoinslotError, InvalidCall, PaymentNotSaved
+from coinslot.errors import CoinslotError, InvalidCall, JournalUnusable, PaymentNotSaved, Unreachable
 from coinslot.exchange import Exchange
 from coinslot.payment import SignedPayment
 from coinslot.payment_folder import PaymentFolder, SavedPayment
@@ -29,7 +29,11 @@ from shared.x402.wire import Settlement
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Purchases:
-    """Purchases from one server. The fields are the arguments of Buyer; `base_url` is checked already."""
+    """Purchases from one server. The fields are the arguments of Buyer; `base_url` is checked already.
+
+    Attributes:
+        reservation: returns the id of what was reserved in the folder's journal for the payment that was just signed.
+    """
 
     base_url: str
     wallet: Wallet
@@ -39,6 +43,7 @@ class Purchases:
     payments: PaymentFolder | None
     on_signed: Callable[[SignedPayment], None]
     on_progress: Callable[[Progress], None]
+    reservation: Callable[[], str] = lambda: ""
 
     async def call(self, name: str, body: object, *, keep: bool) -> Answer:
         """As Buyer.call says."""
@@ -68,7 +73,7 @@ class Purchases:
         if self.payments is None:
             return None
         try:
-            return self.payments.save(payment)
+            return self.payments.save(payment, reservation=self.reservation())
         except OSError as error:
             raise PaymentNotSaved(
                 f"the payment could not be saved in {self.payments.path}: {error.strerror or type(error).__name__}",
@@ -94,7 +99,7 @@ class Purchases:
             if error.charged is True:
                 self._log(payment, None, error.request_id or request_id, answered=False)
             if saved is not None:
-                self._keep_or_remove(saved, error)
+                await self._keep_or_remove(saved, error)
             raise
         except BaseException:  # interrupted: the file stays
             if saved is not None:
@@ -108,12 +113,24 @@ class Purchases:
         saved.remove()
         return answer
 
-    def _keep_or_remove(self, saved: SavedPayment, error: CoinslotError) -> None:
-        if error.worth_keeping:
-            error.saved = saved.path
-            saved.release()
-        else:
+    async def _keep_or_remove(self, saved: SavedPayment, error: CoinslotError) -> None:
+        """What was not charged is given back before the file goes: a crash in between leaves a file, which is sent again."""
+        try:
+            if error.worth_keeping:
+                error.saved = saved.path
+                return
+            if error.charged is False:
+                await self.exchange.run(lambda: self._give_back(saved, was_sent=not isinstance(error, Unreachable)))
             saved.remove()
+        except JournalUnusable:
+            return  # the file stays: a later `coinslot resume` gives it back
+        finally:
+            saved.release()
+
+    def _give_back(self, saved: SavedPayment, *, was_sent: bool) -> None:
+        """Raises JournalUnusable."""
+        if self.payments is not None and saved.reservation:
+            self.payments.journal.end(saved.reservation, "refused" if was_sent else "unsent", now=int(time.time()))
 
     def _log(self, payment: SignedPayment, receipt: Settlement | None, request_id: str, *, answered: bool) -> None:
         if self.payments is None:

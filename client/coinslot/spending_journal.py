@@ -1,7 +1,9 @@
 """The journal of what was reserved under the caps, before anything is signed. Several processes share the file.
 
 A reservation is a line, on the disk before `reserve` returns, and made under a lock (flock) on the file. A process that dies
-leaves its reservation, which goes on counting: its payment may have moved money. Another line ends a reservation:
+leaves its reservation, which goes on counting: its payment may have moved money. Another line ends a reservation, once. For a
+payment that was not charged it is on the disk before the payment's file goes: after a crash in between, `coinslot resume` sends
+the payment again, and finds the reservation ended.
 
 | state    | means                                                     | counts                                 |
 |----------|-----------------------------------------------------------|----------------------------------------|
@@ -99,9 +101,16 @@ class SpendingJournal:
             return line.id
 
     def end(self, reservation: str, state: Ended, *, now: int) -> None:
-        """Say what became of a reservation. Raises JournalUnusable: then it goes on counting."""
+        """Say what became of a reservation. One that has ended stays as it is, and one of another journal is left alone.
+
+        Raises:
+            JournalUnusable: it goes on counting.
+        """
+        if not self._inode and not self.path.exists():
+            return
         with self._locked() as descriptor:
-            self._append(descriptor, _Line(reservation, now, state))
+            if reservation in self._reserved:
+                self._append(descriptor, _Line(reservation, now, state))
 
     def left(self, caps: Caps, *, endpoint: str | None = None, now: int) -> Left:
         """What is left of the caps. Raises JournalUnusable."""

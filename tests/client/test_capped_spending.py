@@ -82,6 +82,25 @@ def test_what_ended_without_money_is_given_back(journal: SpendingJournal) -> Non
     assert journal.path.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_reservation_ends_once(journal: SpendingJournal) -> None:
+    """Whoever ends it again, or ends one that is not in this journal, changes nothing, and the journal stays readable."""
+    limits = caps(per_day=Decimal("0.04"))
+    first, second = (journal.reserve("echo", CENT, limits, now=NOON) for _ in range(2))
+    other = SpendingJournal(journal.path)
+    other.end(first, "refused", now=NOON)
+    for reservation, state in ((first, "refused"), (first, "paid"), ("0123456789abcdef", "refused"), (second, "paid")):
+        journal.end(reservation, state, now=NOON)  # type: ignore[arg-type]
+    other.end(second, "refused", now=NOON)
+    assert len(journal.path.read_bytes().splitlines()) == 4
+    assert SpendingJournal(journal.path).left(limits, now=NOON).today == Decimal("0.03")
+
+
+def test_a_reservation_of_no_journal_makes_none(journal: SpendingJournal) -> None:
+    """Its journal may have been moved away."""
+    journal.end("0123456789abcdef", "refused", now=NOON)
+    assert not journal.path.exists()
+
+
 def test_a_server_that_lies_about_refusals_takes_at_most_twice_the_cap(journal: SpendingJournal) -> None:
     """It may settle what it has refused."""
     limits = caps(per_day=Decimal("0.05"))

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import anyio
 import pytest
 
+from coinslot import resuming
+from coinslot.buyer import ignore
+from coinslot.capped_buyer import CappedBuyer
+from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
+from coinslot.errors import CallFailed
+from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
+from coinslot.spending_caps import Caps
+from coinslot.spending_journal import Ended, SpendingJournal
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Shop
@@ -83,6 +94,85 @@ def test_a_402_long_after_the_payment_has_expired_ends_it(command: Command, shop
     run = command("resume", "--json")
     assert [(one["charged"], one["resume"]) for one in run.json["resumed"]] == [(False, None), ("unknown", lost[1])]
     assert [Path(path).exists() for path in lost] == [False, True]
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def _kill(*_: Any, **__: Any) -> NoReturn:
+    raise Killed
+
+
+_END = SpendingJournal.end
+
+
+def _end_and_kill(journal: SpendingJournal, reservation: str, state: Ended, *, now: int) -> NoReturn:
+    _END(journal, reservation, state, now=now)
+    raise Killed
+
+
+STEPS = {
+    "nowhere": None,
+    "before the journal's line": (SpendingJournal, "_append", _kill),
+    "after it": (SpendingJournal, "end", _end_and_kill),
+    "before the file goes": (Path, "unlink", _kill),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_what_was_never_charged_is_given_back_once(
+    command: Command, shop: Shop, key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
+) -> None:
+    """To the caps that it was reserved under, wherever an earlier `coinslot resume` was killed."""
+    folder = PaymentFolder(tmp_path / "state")
+    found = Configuration(EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), folder, False, ())
+    caps = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
+    shop.paid = [
+        shop.problem(500, charged="unknown"),
+        lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"}),
+    ]
+
+    async def lose() -> None:
+        buyer = CappedBuyer(found, caps, timeout_s=5)
+        with pytest.raises(CallFailed):
+            await buyer.call("echo", {"message": "hi"})
+        assert (await buyer.left()).today == Decimal("0.002")
+        await buyer.aclose()
+
+    anyio.run(lose)
+    (path,) = folder.files()
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - 1000}))
+    if step:
+        claimed = claim(path)
+        with monkeypatch.context() as patched:
+            patched.setattr(*step)
+            with pytest.raises(Killed):
+                resuming.resume(claimed, folder, timeout_s=5, on_progress=ignore)
+        claimed.release()
+    assert command("resume", "--json").json["resumed"][0]["charged"] is False
+    journal = SpendingJournal(folder.path / "reservations.jsonl")
+    assert journal.left(caps, now=int(time.time())).today == Decimal("0.003")
+    assert [json.loads(line)["state"] for line in journal.path.read_bytes().splitlines()] == ["reserved", "refused"]
+    assert folder.files() == []
+
+
+def test_a_journal_that_cannot_be_written_keeps_the_payment(
+    command: Command, shop: Shop, lost: list[str], sandbox: Path
+) -> None:
+    """So that a later resume can give the sum back."""
+    shop.paid = [lambda seen: shop.demand({**shop.challenge(seen.path), "error": "expired"})]
+    path = Path(lost[0])
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps({**saved, "signedAt": saved["signedAt"] - 1000, "reservation": "0123456789abcdef"}))
+    journal = sandbox.with_name("reservations.jsonl")
+    journal.write_text("no journal\n")
+    run = command("resume", str(path), "--json")
+    assert (run.json["resumed"][0]["charged"], path.exists()) == (False, True)
+    journal.unlink()
+    command("resume", str(path))
+    assert not path.exists()
 
 
 def test_what_a_dead_process_left_unfinished_is_no_payment(command: Command, sandbox: Path) -> None:
