@@ -16,7 +16,7 @@ from tests.clients import environments
 
 def test_the_locks_pin_by_hash_and_name_no_registry() -> None:
     """Which one to ask is each machine's own affair."""
-    for folder in (environments.LOCKS, environments.LOCKS.with_name("pages")):
+    for folder in (environments.LOCKS, environments.LOCKS / "inspector", environments.LOCKS.with_name("pages")):
         packages = json.loads((folder / "package-lock.json").read_text())["packages"]
         del packages[""]
         assert all(one["integrity"].startswith("sha512-") and "resolved" not in one for one in packages.values())
