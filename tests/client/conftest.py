@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -185,18 +186,27 @@ class _Server(ThreadingHTTPServer):
         """A buyer that goes away is no news."""
 
 
-@pytest.fixture
-def shop() -> Iterator[Shop]:
+@contextmanager
+def open_shop() -> Iterator[Shop]:
     """A shop that sells echo for 0.001 USDC."""
     shop = Shop()
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"shop": shop}))
     shop.base_url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield shop
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield shop
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def shop() -> Iterator[Shop]:
+    """A shop that sells echo for 0.001 USDC."""
+    with open_shop() as shop:
+        yield shop
 
 
 @pytest.fixture
