@@ -30,7 +30,7 @@ from coinslot.buyer import Buyer
 from coinslot.errors import CoinslotError, WalletUnusable
 from coinslot.wallet import Wallet
 from compose.processes import STOP_NOW, STOP_WITHIN_S
-from compose.procfile import InvalidProcfile, parse_scale, read_procfile, scaled
+from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
@@ -63,12 +63,12 @@ def main(argv: list[str] | None = None) -> int:
     var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
     try:
         scale = parse_scale(arguments.scale)
-        scaled(read_procfile(), scale)  # report a mistake before anything is started
+        scaled(read_procfile(arguments.procfile), scale)  # report a mistake before anything is started
         users = accounts(read_settings(os.environ, "coinslot"))
         with embed(os.environ, var) as embedded:
             metrics = _metrics(embedded.settings, scale)
             has_dashboard = scale.get("dashboard", 1) > 0
-            with _services(embedded, var, scale, users) as (services, notices):
+            with _services(embedded, var, arguments.procfile, scale, users) as (services, notices):
                 answers: dict[Rail, Answer] = {}
                 if embedded.sandbox_file:
                     with step("a paid call on every rail"):
@@ -94,6 +94,13 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--check", action="store_true", help="stop after the proof and leave nothing running")
     parser.add_argument(
+        "--procfile",
+        metavar="FILE",
+        type=Path,
+        default=PROCFILE,
+        help="other processes, e.g. compose/Procfile.small",
+    )
+    parser.add_argument(
         "--scale", metavar="NAME=N,...", default="", help="processes per Procfile line, e.g. worker-render=2"
     )
     return parser.parse_args(argv)
@@ -108,7 +115,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _services(
-    embedded: Embedded, var: Path, scale: Mapping[str, int], users: Accounts
+    embedded: Embedded, var: Path, procfile: Path, scale: Mapping[str, int], users: Accounts
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
     """Start the processes of the Procfile and wait until they are ready. They have their own session, so that Ctrl-C reaches
     only this process. Their stdout has a line for each process that ended. Yields /readyz's notices beside their supervisor."""
@@ -122,7 +129,7 @@ def _services(
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
     command = [*tethered(), sys.executable, "-m", "compose.processes"]
-    command += ["--scale", ",".join(f"{name}={count}" for name, count in scale.items())]
+    command += ["--procfile", str(procfile), "--scale", ",".join(f"{name}={count}" for name, count in scale.items())]
     if _log(var).exists():
         _log(var).replace(var / "service.log.1")  # for the search for the cause of a crash
     with _log(var).open("wb") as log:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from compose.processes import STAGES
-from compose.procfile import InvalidProcfile, Line, parse_scale, read_procfile, scaled
+from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
 from shared.pools import POOLS, Pool, PoolPolicy
 
+SMALL = PROCFILE.with_name("Procfile.small")
 API, FACILITATOR = Line("api", ("true",), {}), Line("facilitator", ("true",), {})
 
 
@@ -84,6 +85,18 @@ def test_ours_starts_the_workers_of_every_pool_as_its_policy_says() -> None:
     """One line per pool: its queue alone, and its number of threads."""
     commands = {line.name: line.command for line in read_procfile() if line.name.startswith("worker-")}
     assert commands == {f"worker-{pool}": _worker_command(pool, policy) for pool, policy in POOLS.items()}
+
+
+def test_the_small_one_serves_every_pool_once() -> None:
+    """With the other processes as they are, and a thread for each that the pools have on their own."""
+    usual = {line.name: line for line in read_procfile()}
+    small = {line.name: line for line in read_procfile(SMALL)}
+    worker = small.pop("worker").command
+    assert all(usual[name] == line for name, line in small.items())
+    pools = [pool for pool in Pool if f"worker-{pool}" not in small]
+    assert set(worker[worker.index("--queues") + 1 : worker.index("--processes")]) == set(pools)
+    assert worker[worker.index("--threads") + 1] == str(sum(POOLS[pool].threads for pool in pools))
+    assert usual.keys() - small.keys() == {f"worker-{pool}" for pool in pools}
 
 
 def _worker_command(pool: Pool, policy: PoolPolicy) -> tuple[str, ...]:

@@ -15,8 +15,10 @@ from typing import Any
 
 from coinslot.buyer import Buyer
 from coinslot.wallet import Wallet
-from compose.procfile import read_procfile
+from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import ROOT, claim_port, tethered
+
+SMALL = PROCFILE.with_name("Procfile.small")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,13 @@ class Process:
 
 
 class Running:
-    """`python -m compose.serve` on a folder and a port of its own."""
+    """`python -m compose.serve` on a folder and a port of its own, with few processes.
 
-    def __init__(self, var: Path, *arguments: str, **settings: str) -> None:
+    Args:
+        without: pools that get no worker.
+    """
+
+    def __init__(self, var: Path, *arguments: str, without: tuple[str, ...] = (), **settings: str) -> None:
         self.var = var
         self.told: list[str] = []
         self.base_url = f"http://127.0.0.1:{claim_port(0)}"
@@ -42,8 +48,10 @@ class Running:
             "COINSLOT_METRICS_PORT": str(claim_port(0)),
         }  # one wallet pays for all
         environment |= settings
+        procfile = var / "Procfile"
+        procfile.write_text(_without(without))
         self.process = subprocess.Popen(
-            [*tethered(), sys.executable, "-m", "compose.serve", *arguments],
+            [*tethered(), sys.executable, "-m", "compose.serve", "--procfile", str(procfile), *arguments],
             cwd=ROOT,
             env=environment,
             stdout=subprocess.PIPE,
@@ -102,7 +110,7 @@ class Running:
         everything, kept = self.processes(), self.kept()
         pids, parents = {one.pid for one in everything}, {one.parent for one in everything}
         return (
-            len(kept) == len(read_procfile()) + 1
+            len(kept) == len(read_procfile(SMALL)) + 1
             and all(one.pid in parents for one in kept if "ops.exporter" not in one.command)
             and all(one.parent in pids for one in everything if one.pid != self.process.pid)
             and self.is_ready()
@@ -157,3 +165,15 @@ class Running:
         _, said = self.process.communicate(timeout=60)
         lines = said.splitlines(keepends=True)
         return self.process.returncode, "".join(line for line in lines if not line.startswith("run: "))
+
+
+def _without(pools: tuple[str, ...]) -> str:
+    """The small Procfile, with nobody who does the work of some pools."""
+    lines = []
+    for line in SMALL.read_text().splitlines():
+        if line.partition(":")[0] in {f"worker-{pool}" for pool in pools}:
+            continue
+        command, found, options = line.partition("--processes")
+        words = [word for word in command.split() if word not in pools] if found else [command]
+        lines.append(" ".join([*words, found + options]).rstrip())
+    return "\n".join(lines)

@@ -128,8 +128,7 @@ class Watched:
         self.settings |= {"COINSLOT_KEY_FILE": str(var / "key"), FOLDER: str(var)}
         self.settings["COINSLOT_METRICS_DIR"] = str(var / "metrics")
         self.workers = {queue: self._worker(queue) for queue in QUEUES}
-        scale = ",".join(f"worker-{queue}=0" for queue in QUEUES)
-        self.running = Running(var, "--scale", scale, **self.settings)
+        self.running = Running(var, without=QUEUES, **self.settings)
         self.holds = 0
         self.signed: list[SignedPayment] = []
 

@@ -100,7 +100,7 @@ class Held:
         settings = {f"COINSLOT_{setting}": server.url for setting, server in self.servers.items()}
         settings |= {"COINSLOT_KEY_FILE": str(var / "key"), "COINSLOT_LOG": "json"}
         settings |= {"COINSLOT_DASHBOARD_PORT": str(claim_port(0))}
-        self.running = Running(var, "--scale", "worker-net=0", **settings)
+        self.running = Running(var, without=("net",), **settings)
         self.worker: subprocess.Popen[bytes] | None = None
         self.settings = settings
 
