@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -363,10 +364,21 @@ def test_a_crash_between_calls_is_nobodys_failure(pool: ChildPool) -> None:
         assert call(pool, "hello") == "hello for 0x1"
 
 
+def _stopped_while_it_starts(source: ForkServer) -> Child:
+    """A child that has not said that it is ready. One that was quicker than the signal is not taken."""
+    while True:
+        child = Child(source)
+        os.kill(child.pid, signal.SIGSTOP)
+        while Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            pass
+        if not select.select([child._stdout], [], [], 0)[0]:
+            return child
+        child.kill()
+
+
 def test_a_slow_start_is_not_the_works_fault(source: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit counts from when the child is ready; one that never is, is lost and not exhausted."""
-    child = Child(source)
-    os.kill(child.pid, signal.SIGSTOP)
+    child = _stopped_while_it_starts(source)
     wake = threading.Timer(0.6, os.kill, (child.pid, signal.SIGCONT))
     wake.start()
     try:
@@ -375,8 +387,7 @@ def test_a_slow_start_is_not_the_works_fault(source: ForkServer, monkeypatch: py
         wake.join()
         child.kill()
     monkeypatch.setattr(children, "START_LIMIT_S", 0.1)
-    child = Child(source)
-    os.kill(child.pid, signal.SIGSTOP)
+    child = _stopped_while_it_starts(source)
     try:
         with pytest.raises(Lost):
             child.call(work("hello"), limit_s=PATIENCE_S)
