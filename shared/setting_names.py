@@ -12,7 +12,10 @@ from shared.settings import PREFIX, Settings
 
 NOT_SETTINGS = frozenset(
     f"{PREFIX}{name}"
-    for name in ("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL", "MAX_PRICE", "STATE_DIR")
+    for name in (
+        *("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL", "MAX_PRICE", "STATE_DIR"),
+        *("CAPS_FILE", "CAP_PER_CALL", "CAP_PER_DAY", "CAP_TOTAL", "CAP_PER_ENDPOINT"),
+    )
 )
 """Of scripts/run and of the buyer's command."""
 

@@ -21,7 +21,7 @@ from compose.sandbox.child import ROOT
 from shared.pools import POOLS, Pool
 from shared.setting_names import unknown
 from shared.streams import GROUP, stream_key
-from tests.compose.test_containers import SCHEMAS
+from tests.compose.test_containers import COMMANDS, SCHEMAS
 
 OVERLAYS = ROOT / "compose" / "kubernetes" / "overlays"
 STOP_S = {stage.name: stage.stop_timeout_s for stage in STAGES}
@@ -96,6 +96,34 @@ def test_every_pool_runs_what_the_procfile_runs_and_is_scaled_by_its_own_stream(
             assert int(each.get("lagCount", 1)) < POOLS[pool].room
         budget = objects["PodDisruptionBudget", worker]["spec"]
         assert budget["selector"]["matchLabels"]["coinslot/pool"] == pool
+
+
+def test_the_exporter_and_the_dashboard_run_what_the_procfile_runs_and_reach_what_they_ask() -> None:
+    """Each by a policy of the asking side and one of the asked side; nobody but Prometheus asks the exporter."""
+    objects = rendered("production")
+    policies = [each["spec"] for (kind, _), each in objects.items() if kind == "NetworkPolicy"]
+    for name, asked in (("exporter", {"ledger", "queue", "api", "facilitator"}), ("dashboard", {"queue"})):
+        workload = objects["Deployment", name]
+        (container,) = pod(workload)["containers"]
+        assert container["args"] == COMMANDS[name]
+        assert objects["Service", name]["spec"]["selector"] == workload["spec"]["selector"]["matchLabels"]
+        for server in asked:
+            assert any(_lets(each, "egress", "to", of=name, peer=server) for each in policies), (name, server)
+            is_let_in = (_lets(each, "ingress", "from", of=server, peer=name) for each in policies)
+            assert server == "api" or any(is_let_in), (name, server)
+        assert not any(_lets(each, "ingress", "from", of=name, peer="worker") for each in policies)
+
+
+def _lets(policy: dict[str, Any], direction: str, which: str, *, of: str, peer: str) -> bool:
+    """Whether the policy of one component lets another one in, or lets it out there."""
+    named = [each.get("podSelector", {}) for rule in policy.get(direction, ()) for each in rule.get(which, ())]
+    return _selects(policy["podSelector"], of) and any(_selects(each, peer) for each in named)
+
+
+def _selects(selector: dict[str, Any], component: str) -> bool:
+    label = "app.kubernetes.io/component"
+    listed = [each["values"] for each in selector.get("matchExpressions", ()) if each["key"] == label]
+    return selector.get("matchLabels", {}).get(label) == component or any(component in values for values in listed)
 
 
 def test_only_the_api_is_public_and_only_those_who_ask_others_reach_the_world() -> None:
