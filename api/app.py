@@ -42,6 +42,7 @@ from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replicated import ReplicatedRedis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
+from api.sharded import as_one
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
 from jobs.evm import chains
@@ -78,15 +79,16 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
 
     site = Site(gates, settings.base_url)
 
-    ledger_redis = replicated_redis = Redis(settings.redis_url(settings.ledger_url))
+    places = settings.ledger_places
+    ledger_servers = replicated_servers = [Redis(url, place=place) for url, place in places]
     if settings.ledger_replicas:
-        replicated_redis = ReplicatedRedis(settings.redis_url(settings.ledger_url), settings.ledger_replicas)
+        replicated_servers = [ReplicatedRedis(url, settings.ledger_replicas, place=place) for url, place in places]
     queue_redis = Redis(settings.redis_url(settings.queue_url))
     # The reader blocks in Redis, which would hold up every other command on its connection.
     replies_redis = Redis(settings.redis_url(settings.queue_url), timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)
     replies = ReplyReader(replies_redis)
     pools = Pools(queue_redis)
-    ledger = Ledger(ledger_redis, replicated_redis)
+    ledger = Ledger(as_one(ledger_servers), as_one(replicated_servers))
     services = Services(
         base_url=settings.base_url,
         logs_calls=settings.log_calls,
@@ -104,7 +106,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)
     reorgs = ReorgMonitor(services.ledger, rails)
-    readiness = Readiness(replicated_redis, queue_redis, pools, rails, catalogue)
+    readiness = Readiness(replicated_servers, queue_redis, pools, rails, catalogue)
 
     @asynccontextmanager
     async def running(_: Litestar) -> AsyncIterator[None]:
@@ -128,7 +130,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             await replies.stop()
             for rail in rails:
                 await rail.stop()
-            for client in (ledger_redis, replicated_redis, queue_redis, replies_redis):
+            for client in (*ledger_servers, *replicated_servers, queue_redis, replies_redis):
                 client.close()
             await asyncio.to_thread(tracing.stop)
 

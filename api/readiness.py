@@ -39,18 +39,20 @@ class Readiness:
     """Checks every dependency of a paid call, each with its own time limit.
 
     Args:
+        ledger: its primaries.
         catalogue: its pools are those that need a worker.
     """
 
     def __init__(
         self,
-        ledger: Redis,
+        ledger: Sequence[Redis],
         queue: Redis,
         pools: Pools,
         rails: Sequence[ConfiguredRail],
         catalogue: Sequence[Endpoint],
     ) -> None:
         self._ledger = ledger
+        self._answering = [True] * len(ledger)
         self._queue = queue
         self._pools = pools
         self._rails = rails
@@ -76,7 +78,8 @@ class Readiness:
     async def report(self) -> dict[str, Any]:
         """What /readyz says: `ok`, and why.
 
-        One rail, and one pool whose port works, are enough to sell. A worker that is missing, or still starts, is not ready.
+        One rail, one primary of the ledger, and one pool whose port works, are enough to sell. A worker that is missing, or
+        still starts, is not ready.
         """
         checks, reasons = await self.checks()
         rails = [checks[_name(rail)] for rail in self._rails]
@@ -86,13 +89,18 @@ class Readiness:
             "ok": any(rails) and any(pools) and has_all_else,
             "checks": checks,
             "reasons": reasons,
-            "notices": [*self._notices(reasons), *await self._confinement(), *await self._clocks()],
+            "notices": [
+                *self._notices(reasons),
+                *self._ledger_notices(),
+                *await self._confinement(),
+                *await self._clocks(),
+            ],
         }
 
     async def checks(self) -> tuple[dict[str, bool], dict[str, str]]:
         """Whether each dependency works, and why a pool does not: `no_worker`, `queue_unreadable`, or its port's reason."""
         names = ["ledger", "queue", *map(_name, self._rails)]
-        asked: list[Awaitable[bool]] = [_answers(self._ledger), _answers(self._queue)]
+        asked: list[Awaitable[bool]] = [self._has_ledger(), _answers(self._queue)]
         asked += [rail.health.is_ready() for rail in self._rails]
         states = await self._pools.states()
         checks = dict(zip(names, await asyncio.gather(*asked), strict=True))
@@ -103,6 +111,20 @@ class Readiness:
             if reason:
                 reasons[_workers(pool)] = reason
         return checks, reasons
+
+    async def _has_ledger(self) -> bool:
+        """Whether there is a primary that payments can be taken with: the others' payers are refused."""
+        self._answering = await asyncio.gather(*map(_answers, self._ledger))
+        return any(self._answering)
+
+    def _ledger_notices(self) -> list[str]:
+        """A sentence for each primary that does not answer, where there are several."""
+        count = len(self._ledger)
+        return [
+            f"Calls of one payer in {count} are refused: server {number} of COINSLOT_LEDGER_URL does not answer."
+            for number, answers in enumerate(self._answering, 1)
+            if not answers and count > 1
+        ]
 
     def _notices(self, reasons: Mapping[str, str]) -> list[str]:
         """A sentence for each pool whose calls are refused."""

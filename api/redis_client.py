@@ -17,6 +17,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
+from shared.ledger_place import ask, wrong
+
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
 CHECKS = 3
@@ -43,17 +45,29 @@ class Awaiting(Protocol):
         """Receive RedisLost or RedisRefused."""
 
 
+class Commands(Protocol):
+    """A server that is asked, or several that are asked as one (api/sharded.py)."""
+
+    async def call(self, *command: str | bytes | int | float) -> Any:
+        """As Redis.call."""
+
+    async def batch(self, commands: Sequence[tuple[str | bytes | int | float, ...]]) -> list[Any]:
+        """As Redis.batch."""
+
+
 class Redis:
     """One connection, opened when a command first needs it and again after it was lost.
 
     Args:
         url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…[?ssl_ca_certs=path]`` or ``unix:///path[?db=n]``.
             The file of `ssl_ca_certs` has authorities that are trusted beside the public ones.
+        place: of a primary of the ledger: a server that has another one is not used (shared/ledger_place.py).
         timeout_s: longest wait for one answer. A connection that stays silent for so long is closed.
     """
 
-    def __init__(self, url: str, *, timeout_s: float = COMMAND_TIMEOUT_S) -> None:
+    def __init__(self, url: str, *, place: str = "", timeout_s: float = COMMAND_TIMEOUT_S) -> None:
         self._url = url
+        self._place = place
         self._timeout_s = timeout_s
         self._connection: _Connection | None = None
         self._connecting: asyncio.Task[_Connection] | None = None
@@ -110,7 +124,7 @@ class Redis:
     async def _connect(self) -> _Connection:
         # One attempt at a time, shared by all callers that wait for it.
         if self._connecting is None:
-            self._connecting = asyncio.create_task(_open(self._url, self._timeout_s))
+            self._connecting = asyncio.create_task(_open(self._url, self._place, self._timeout_s))
             self._connecting.add_done_callback(self._connected)
         return await asyncio.shield(self._connecting)
 
@@ -125,7 +139,7 @@ class Redis:
 class Script:
     """A Lua script, sent by its hash, and once by its text when Redis does not know it yet."""
 
-    def __init__(self, redis: Redis, text: str) -> None:
+    def __init__(self, redis: Commands, text: str) -> None:
         self._redis = redis
         self._text = text
         self._sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
@@ -224,10 +238,10 @@ class _Connection(asyncio.Protocol):
             self.fail("the answer cannot be read")
 
 
-async def _answer_of(connection: _Connection, command: tuple[str, ...]) -> None:
+async def _answer_of(connection: _Connection, command: tuple[str | int, ...]) -> Any:
     answer: asyncio.Future[Any] = connection.loop.create_future()
     connection.send(command, answer)
-    await answer
+    return await answer
 
 
 def _tls(query: str) -> ssl.SSLContext:
@@ -237,7 +251,7 @@ def _tls(query: str) -> ssl.SSLContext:
     return context
 
 
-async def _open(url: str, timeout_s: float) -> _Connection:
+async def _open(url: str, place: str, timeout_s: float) -> _Connection:
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
     try:
@@ -258,9 +272,13 @@ async def _open(url: str, timeout_s: float) -> _Connection:
                 await _answer_of(connection, ("AUTH", *user, unquote(parts.password)))
             if database != "0":
                 await _answer_of(connection, ("SELECT", database))
+            why = wrong(await _answer_of(connection, ask(place)), place) if place else ""
     except (OSError, TimeoutError) as error:
         raise RedisLost(f"cannot connect: {type(error).__name__}") from None
     except RedisRefused as refused:
         connection.fail("refused")
         raise RedisLost(f"cannot log in: {refused}") from None
+    if why:
+        connection.fail(why)
+        raise RedisLost(why)
     return connection

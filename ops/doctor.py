@@ -20,7 +20,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
 from ops.asking import api_place, asked
-from shared import confinement_notes, queue_clock, setting_names
+from shared import confinement_notes, ledger_place, queue_clock, setting_names
 from shared.cdp_key import read_cdp_key
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
@@ -57,11 +57,11 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     yield from _names(settings, environment)
     yield from _users(settings)
     yield from _key_files(settings)
-    yield from _redis("ledger", settings.redis_url(settings.ledger_url), _check_ledger)
-    if settings.ledger_replicas:
-        yield from _redis(
-            "replicas", settings.redis_url(settings.ledger_url), partial(_check_replicas, settings.ledger_replicas)
-        )
+    for url, place in settings.ledger_places:
+        of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
+        yield from _redis(f"ledger{of_several}", url, partial(_check_ledger, place))
+        if settings.ledger_replicas:
+            yield from _redis(f"replicas{of_several}", url, partial(_check_replicas, settings.ledger_replicas))
     yield from _redis("queue", settings.redis_url(settings.queue_url), _check_queue)
     if settings.observation_url:
         yield from _redis("observations", settings.redis_url(settings.observation_url), _check_policy)
@@ -151,7 +151,10 @@ def _redis(about: str, url: str, check: Callable[[str, redis.Redis], Findings]) 
         yield Finding("fail", about, f"cannot be used: {type(error).__name__}")
 
 
-def _check_ledger(about: str, client: redis.Redis) -> Findings:
+def _check_ledger(place: str, about: str, client: redis.Redis) -> Findings:
+    found = client.get(ledger_place.KEY)
+    if found is not None and (why := ledger_place.wrong(found, place)):
+        yield Finding("fail", about, why)
     for name, value, why in (
         ("appendonly", "yes", "payments would be lost with the server"),
         ("appendfsync", "always", "payments of the last second would be lost with the machine"),

@@ -68,7 +68,7 @@ def _read(name: str, source: Source) -> list[Metric] | None:
 
 def sources(settings: Settings) -> dict[str, Source]:
     """By name, which is a label of `coinslot_source_up`."""
-    ledger, queue = connect(settings.redis_url(settings.ledger_url)), connect(settings.redis_url(settings.queue_url))
+    ledger, queue = [connect(url) for url in settings.ledger_urls], connect(settings.redis_url(settings.queue_url))
     read: dict[str, Source] = {
         "queue": lambda: gauges.pools(queue),
         "ledger": lambda: gauges.payments(ledger),

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import redis
 from prometheus_client.core import GaugeMetricFamily
+from redis.client import Pipeline
 
 from ops.asking import api_place, asked
-from shared.ledger import LOST, OPEN, RECHECK, REFUNDABLE, record_key
+from shared.ledger import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
+from shared.ledger_servers import ask_each_bucket, of_bucket
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
 from shared.rail_settings import EvmRailSettings, RailSettings
 from shared.secret_files import read_headers
@@ -23,7 +25,7 @@ from shared.settings import Settings
 TIMEOUT_S = 2.0
 """For an answer over HTTP. Prometheus gives up after 10 s by default."""
 MOST_OPEN = 20_000
-"""Open payments whose state is read at each scrape, PAGE at a time. The states of more are not counted."""
+"""Open payments whose state is read at each scrape, PAGE of each bucket. The states of more are not counted."""
 PAGE = 1_000
 OPEN_STATES = ("SETTLING", "UNKNOWN", "SETTLED", "REJECTED")
 _BALANCE = re.compile(r"([0-9.]+) ([A-Z]+)")
@@ -54,27 +56,31 @@ def pools(queue: redis.Redis) -> Families:
         yield family
 
 
-def payments(ledger: redis.Redis) -> Families:
-    """How many payments are not at a good end, as the ledger has them."""
+def payments(ledger: Sequence[redis.Redis]) -> Families:
+    """How many payments are not at a good end, as the ledger's primaries have them."""
     family = GaugeMetricFamily("coinslot_open_payments", "Payments that are not at their end.", labels=["state"])
     counted: Counter[bytes | None] = Counter()
-    for start in range(0, MOST_OPEN, PAGE):
-        page = cast(list[bytes], ledger.zrange(OPEN, start, start + PAGE - 1))
-        pipeline = ledger.pipeline(transaction=False)
-        for payment_id in page:
-            pipeline.hget(record_key(payment_id.decode()), "state")
-        counted.update(pipeline.execute() if page else ())
-        if len(page) < PAGE:
-            break
+    listed: list[list[bytes]] = ask_each_bucket(ledger, lambda asked, bucket: asked.zrange(OPEN[bucket], 0, PAGE - 1))
+    for bucket, ids in enumerate(listed):
+        ids = ids[: max(0, MOST_OPEN - counted.total())]
+        pipeline = of_bucket(ledger, bucket).pipeline(transaction=False)
+        for payment_id in ids:
+            pipeline.hget(RECORDS[bucket] + payment_id.decode(), "state")
+        counted.update(pipeline.execute() if ids else ())
     for state in OPEN_STATES:
         family.add_metric([state.lower()], counted[state.encode()])
     yield family
-    for name, key, help_text in (
+    for name, index, help_text in (
         ("coinslot_refundable_payments", REFUNDABLE, "Payments that were charged and not answered within a day."),
         ("coinslot_lost_payments", LOST, "Payments that the chain took back."),
         ("coinslot_unchecked_payments", RECHECK, "Settled payments that are looked for on the chain once more."),
     ):
-        yield GaugeMetricFamily(name, help_text, value=ledger.zcard(key))
+        counts: list[int] = ask_each_bucket(ledger, _cards(index))
+        yield GaugeMetricFamily(name, help_text, value=sum(counts))
+
+
+def _cards(index: Sequence[str]) -> Callable[[Pipeline, int], object]:
+    return lambda asked, bucket: asked.zcard(index[bucket])
 
 
 def rails(settings: Settings) -> Families:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
 import redis
 from redis.exceptions import RedisError
 
-from shared.ledger import LOST, OPEN, REFUNDABLE, RERUN_MS, record_key
-from shared.redis_connection import connect
+from shared.ledger import LOST, OPEN, REFUNDABLE, RERUN_MS
+from shared.ledger_servers import connect_ledger, of_bucket, read_record
 from shared.settings import Settings
 
 PAGE = 500
@@ -30,7 +30,7 @@ _REASONS = {
 def report(settings: Settings, *, as_json: bool) -> int:
     """Print them. Returns the exit code."""
     try:
-        with connect(settings.redis_url(settings.ledger_url)) as ledger:
+        with connect_ledger(settings) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
     except RedisError as error:
         print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)
@@ -42,21 +42,29 @@ def report(settings: Settings, *, as_json: bool) -> int:
     return 1 if found else 0
 
 
-def attention(ledger: redis.Redis, *, now_ms: int) -> Iterator[dict[str, Any]]:
+def attention(ledger: Sequence[redis.Redis], *, now_ms: int) -> Iterator[dict[str, Any]]:
     """Payments that are charged and unanswered, of which nobody knows whether they are charged, or that were lost.
 
     A payment whose call is being answered right now is not among them.
+
+    Args:
+        ledger: its primaries (shared/ledger_servers.py).
     """
-    for key in (LOST, REFUNDABLE, OPEN):
-        start = 0
-        while page := cast(list[bytes], ledger.zrange(key, start, start + PAGE - 1)):
-            start += PAGE
-            for payment_id in (named.decode() for named in page):
-                fields = cast(dict[bytes, bytes], ledger.hgetall(record_key(payment_id)))
+    for index in (LOST, REFUNDABLE, OPEN):
+        for bucket, key in enumerate(index):
+            for payment_id in _listed(of_bucket(ledger, bucket), key):
+                fields = read_record(ledger, payment_id)
                 # A payment itself is sealed, and an answer may be any bytes.
                 record = {name.decode(): value.decode("utf-8", "replace") for name, value in fields.items()}
-                if record and (kind := GONE if key == LOST else _kind(record, now_ms)):
+                if record and (kind := GONE if index is LOST else _kind(record, now_ms)):
                     yield _described(payment_id, kind, record)
+
+
+def _listed(server: redis.Redis, key: str) -> Iterator[str]:
+    start = 0
+    while page := cast(list[bytes], server.zrange(key, start, start + PAGE - 1)):
+        start += PAGE
+        yield from (named.decode() for named in page)
 
 
 def _kind(record: Mapping[str, str], now_ms: int) -> str | None:

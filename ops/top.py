@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import redis
@@ -19,7 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ops.asking import api_place, asked
-from shared.ledger import JOURNAL, LOST, OPEN, REFUNDABLE, record_key
+from shared.ledger import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
+from shared.ledger_servers import ask_each_bucket, connect_ledger, read_record
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
 from shared.pools import Pool
 from shared.redis_connection import connect
@@ -29,10 +31,13 @@ REFRESH_S = 1.0
 WINDOW_S = 10
 """Over which calls per second are counted."""
 MOST_ENTRIES = 20_000
-"""Of the journal, at each look. More than that are counted at the next one."""
+"""Of the journal of each bucket, at each look. More than that are counted at the next one."""
 LAST_FAILURES = 8
 FAILURES = frozenset((b"FAILURE", b"FAILED", b"UNKNOWN", b"REJECTED", b"LOST"))
 """Events of the journal that are no progress: a job failed, nobody answered in a day, nobody knows, refused, taken back."""
+
+
+Entry = tuple[bytes, dict[bytes, bytes]]
 
 
 class Failure(NamedTuple):
@@ -63,11 +68,11 @@ class View(NamedTuple):
 class Observer:
     """Looks at an installation again and again."""
 
-    def __init__(self, settings: Settings, ledger: redis.Redis, queue: redis.Redis) -> None:
+    def __init__(self, settings: Settings, ledger: Sequence[redis.Redis], queue: redis.Redis) -> None:
         self._settings = settings
         self._ledger = ledger
         self._queue = queue
-        self._seen = f"{int((time.time() - WINDOW_S) * 1000)}-0"
+        self._seen = [f"{int((time.time() - WINDOW_S) * 1000)}-0"] * BUCKETS
         self._events: deque[tuple[float, bytes]] = deque()
         self._failures: deque[Failure] = deque(maxlen=LAST_FAILURES)
         for entry in reversed(list(self._before())):
@@ -81,7 +86,7 @@ class Observer:
         while self._events and self._events[0][0] < begin:
             self._events.popleft()
         counted = Counter(event.decode() for _, event in self._events)
-        counts = cast(list[int], [self._ledger.zcard(key) for key in (OPEN, REFUNDABLE, LOST)])
+        counts = [self._count(index) for index in (OPEN, REFUNDABLE, LOST)]
         return View(
             pool_states(answer),
             {event: count / WINDOW_S for event, count in counted.items()},
@@ -90,30 +95,36 @@ class Observer:
             list(reversed(self._failures)),
         )
 
-    def _before(self) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+    def _count(self, index: Sequence[str]) -> int:
+        return sum(ask_each_bucket(self._ledger, lambda asked, bucket: asked.zcard(index[bucket])))
+
+    def _before(self) -> Iterator[Entry]:
         """The failures before the first look, the newest first."""
-        newest = cast(list[tuple[bytes, dict[bytes, bytes]]], self._ledger.xrevrange(JOURNAL, count=MOST_ENTRIES))
-        found = (
-            entry for entry in newest if entry[1][b"event"] in FAILURES and _at(entry[0]) < _at(self._seen.encode())
+        newest: list[list[Entry]] = ask_each_bucket(
+            self._ledger,
+            lambda asked, bucket: asked.xrevrange(
+                JOURNAL[bucket], max=self._seen[bucket], count=MOST_ENTRIES // BUCKETS
+            ),
         )
-        for entry, _ in zip(found, range(LAST_FAILURES), strict=False):
-            yield entry
+        found = (entry for entry in chain(*newest) if entry[1][b"event"] in FAILURES)
+        yield from sorted(found, key=lambda entry: _at(entry[0]), reverse=True)[:LAST_FAILURES]
 
     def _read_journal(self) -> None:
-        entries = cast(
-            list[tuple[bytes, dict[bytes, bytes]]],
-            self._ledger.xrange(JOURNAL, min=f"({self._seen}", count=MOST_ENTRIES),
+        read: list[list[Entry]] = ask_each_bucket(
+            self._ledger,
+            lambda asked, bucket: asked.xrange(JOURNAL[bucket], min=f"({self._seen[bucket]}", count=MOST_ENTRIES),
         )
-        for name, fields in entries:
+        for bucket, entries in enumerate(read):
+            if entries:
+                self._seen[bucket] = entries[-1][0].decode()
+        for name, fields in sorted(chain(*read), key=lambda entry: _at(entry[0])):
             self._events.append((_at(name), fields[b"event"]))
             if fields[b"event"] in FAILURES:
                 self._note_failure(name, fields)
-        if entries:
-            self._seen = entries[-1][0].decode()
 
     def _note_failure(self, name: bytes, fields: dict[bytes, bytes]) -> None:
         payment_id = fields[b"payment"].decode()
-        endpoint = cast(bytes | None, self._ledger.hget(record_key(payment_id), "endpoint")) or b"?"
+        endpoint = read_record(self._ledger, payment_id).get(b"endpoint", b"?")
         self._failures.append(Failure(_at(name), fields[b"event"].decode(), payment_id, endpoint.decode()))
 
     def _rails(self) -> dict[str, bool] | None:
@@ -128,7 +139,7 @@ def report(settings: Settings, *, once: bool) -> int:
     """Show it until Ctrl-C, or once. Returns the exit code."""
     try:
         with (
-            connect(settings.redis_url(settings.ledger_url)) as ledger,
+            connect_ledger(settings) as ledger,
             connect(settings.redis_url(settings.queue_url)) as queue,
         ):
             observer = Observer(settings, ledger, queue)

@@ -1,39 +1,67 @@
 """The ledger's keys: what the API (api/payment/ledger.py) and the workers (workers/answers.py) both write.
 
 One payment has two keys: its record (a hash) and its answer, which the `done` script of workers/answers.py writes, and nothing
-else. Beside them there are two indexes and the journal. All of them live in one Redis: scripts name records by what they find
-in an index.
+else. Beside them there are indexes and the journal.
+
+Every key belongs to one of 64 buckets and begins with ``coinslot:{00}:`` to ``coinslot:{3f}:``: a hash tag of Redis Cluster.
+Every script has the keys of one bucket alone, also for a payer's limits and for what calls observe. So buckets can lie on several
+servers. What goes over all payments is one index for each bucket: readers go over the buckets.
+
+The payer decides the bucket. But all payments on networks whose payments carry a token of ours are in bucket 0: a token pays
+once, whoever pays with it on whichever of these networks, and only one script can ensure that. These networks settle less than
+one server takes (docs/scaling.md).
 """
 
 from __future__ import annotations
 
-OPEN = "coinslot:open"
-"""ZSET of the payments that are not at their end. Score: when to look at them next, in Unix milliseconds."""
-REFUNDABLE = "coinslot:refundable"
-"""ZSET of the payments that were charged and never answered. Score: when that was given up, in Unix milliseconds."""
-RECHECK = "coinslot:recheck"
-"""ZSET of the payments whose settlement is looked at once more. Score: when, in Unix milliseconds."""
-LOST = "coinslot:lost"
-"""ZSET of the payments that the chain took back after they were settled. Score: when that was found, in Unix milliseconds."""
-JOURNAL = "coinslot:journal"
-"""Stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, or FAILURE of a job), `attempts`."""
-JOURNAL_LENGTH = 1_000_000
-"""About 150 MB. Older entries are dropped."""
+import zlib
+
+BUCKETS = 64
+"""It is part of every key: another number is another ledger."""
+
+
+def _of_each_bucket(name: str) -> tuple[str, ...]:
+    return tuple(f"coinslot:{{{bucket:02x}}}:{name}" for bucket in range(BUCKETS))
+
+
+OPEN = _of_each_bucket("open")
+"""By bucket: ZSET of the payments that are not at their end. Score: when to look at them next, in Unix milliseconds."""
+REFUNDABLE = _of_each_bucket("refundable")
+"""By bucket: ZSET of the payments that were charged and never answered. Score: when that was given up, in Unix milliseconds."""
+RECHECK = _of_each_bucket("recheck")
+"""By bucket: ZSET of the payments whose settlement is looked at once more. Score: when, in Unix milliseconds."""
+LOST = _of_each_bucket("lost")
+"""By bucket: ZSET of the payments that the chain took back after they were settled. Score: when that was found, in Unix
+milliseconds."""
+JOURNAL = _of_each_bucket("journal")
+"""By bucket: stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, or FAILURE of a job),
+`attempts`."""
+PREFIXES = _of_each_bucket("")
+"""By bucket: what the keys begin with that belong to one payer."""
+RECORDS = _of_each_bucket("payment:")
+"""By bucket: what the keys of records begin with, before the payment id."""
+JOURNAL_LENGTH, SHARED_JOURNAL_LENGTH = 12_000, 250_000
+"""Of one bucket, and of bucket 0. All of them take about 150 MB. Older entries are dropped."""
 RERUN_WINDOW_MS = 10 * 60 * 1000
 FREE_RERUNS = 3
 """A job that failed for a passing reason is run again, free, that often within RERUN_WINDOW_MS."""
 RERUN_MS = 24 * 3600 * 1000
 """Until then after its settlement a payment without an answer can be run again. Then it is FAILED."""
 
-_PAYMENT = "coinslot:payment:"
+_SHARED_BUCKET = 0
+_WITH_TOKENS = frozenset({"solana", "xrpl"})
+"""Namespaces (CAIP-2) of networks whose payments carry a token (api/payment/binding.py)."""
+_PARTS = 5
+_BUCKET_AT = len("coinslot:{")
 
 NOTE = f"""
-local function note(payment, event, attempts)
-  redis.call('XADD', '{JOURNAL}', 'MAXLEN', '~', {JOURNAL_LENGTH}, '*',
+local function note(journal, payment, event, attempts)
+  local length = journal == '{JOURNAL[_SHARED_BUCKET]}' and {SHARED_JOURNAL_LENGTH} or {JOURNAL_LENGTH}
+  redis.call('XADD', journal, 'MAXLEN', '~', length, '*',
     'payment', payment, 'event', event, 'attempts', attempts or '')
 end
 """
-"""Lua, for every script that moves a payment: one line of the journal. The stream is to be among the script's KEYS."""
+"""Lua, for every script that moves a payment: one line of the journal of its bucket."""
 NOW = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -41,11 +69,50 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """Lua: the ledger's own clock, in Unix milliseconds. All leases are by it."""
 
 
+def bucket_of_payer(network: str, payer: str) -> int:
+    """The bucket of all payments of a wallet. Who makes many wallets of one bucket loads one server, as with one server.
+
+    Args:
+        network: as in an offer (CAIP-2).
+    """
+    if network.partition(":")[0] in _WITH_TOKENS:
+        return _SHARED_BUCKET
+    return 1 + zlib.crc32(payer.encode("utf-8", "surrogatepass")) % (BUCKETS - 1)
+
+
+def bucket_of(payment_id: str) -> int:
+    """The bucket of a payment, by its id: ``<network>:<asset>:<payer>:<nonce>``, where a network has two parts. On networks
+    with tokens ids have other forms, too. Any other text is its own payer."""
+    parts = payment_id.split(":")
+    return bucket_of_payer(parts[0], parts[3] if len(parts) == _PARTS else payment_id)
+
+
+def bucket_in(key: str) -> int:
+    """The bucket that a key of the ledger names. Raises ValueError for any other key."""
+    return int(key[_BUCKET_AT : _BUCKET_AT + 2], 16)
+
+
+def server_of(bucket: int, servers: int) -> int:
+    """Which of `servers` primaries has a bucket, counted from 0. Twice as many take half of each one's buckets."""
+    return bucket % servers
+
+
+def in_every_bucket(name: str) -> str:
+    """A pattern for SCAN: keys of this name, such as ``payment:*``, in all buckets."""
+    return f"coinslot:{{*}}:{name}"
+
+
 def record_key(payment_id: str) -> str:
     """Key of the payment's record."""
-    return _PAYMENT + payment_id
+    return RECORDS[bucket_of(payment_id)] + payment_id
 
 
 def answer_key(payment_id: str) -> str:
     """Key of the answer: a sealed Outcome."""
-    return f"coinslot:answer:{payment_id}"
+    return f"{PREFIXES[bucket_of(payment_id)]}answer:{payment_id}"
+
+
+def payment_keys(payment_id: str) -> tuple[str, str, str, str]:
+    """What the scripts of one payment have as their first KEYS: its record, its answer, and OPEN and JOURNAL of its bucket."""
+    bucket = bucket_of(payment_id)
+    return RECORDS[bucket] + payment_id, f"{PREFIXES[bucket]}answer:{payment_id}", OPEN[bucket], JOURNAL[bucket]

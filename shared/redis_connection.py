@@ -11,6 +11,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
+from shared.ledger_place import ask, wrong
+
 CONNECT_TIMEOUT_S = 1.0
 COMMAND_TIMEOUT_S = 3.0
 MAX_CONNECTIONS = 64
@@ -28,10 +30,25 @@ class RedisConnection:
     Args:
         longest_block_s: how long a command may wait in Redis. A connection that stays silent for longer is closed. This
             happens when a firewall forgets it.
+        place: of a primary of the ledger: a server that has another one is not used (shared/ledger_place.py).
     """
 
-    def __init__(self, url: str, *, longest_block_s: float = 0.0) -> None:
-        self._connection: Any = _pool(url, COMMAND_TIMEOUT_S + longest_block_s).make_connection()
+    def __init__(self, url: str, *, longest_block_s: float = 0.0, place: str = "") -> None:
+        connection: Any = _pool(url, COMMAND_TIMEOUT_S + longest_block_s).make_connection()
+        self._connection = connection
+        self._place = place
+        if place:
+            connection.register_connect_callback(self._check_place)  # kept weakly: this object has the connection
+
+    def _check_place(self, connection: Any) -> None:
+        try:
+            connection.send_command(*ask(self._place))
+            why = wrong(connection.read_response(), self._place)
+        except ResponseError as refused:
+            why = str(refused)
+        if why:
+            connection.disconnect()
+            raise redis.ConnectionError(why)
 
     def send(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Send commands in one write. The answers have the same order. The answer to a refused command is its ResponseError.

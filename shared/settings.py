@@ -16,6 +16,8 @@ from urllib.parse import quote, urlsplit
 
 from shared import failpoints
 from shared.endpoint import Readable
+from shared.ledger import BUCKETS
+from shared.ledger_place import place_of
 from shared.rail_settings import (
     FORMS,
     EthereumRailSettings,
@@ -31,6 +33,7 @@ from shared.setting import InvalidSetting as InvalidSetting
 T = TypeVar("T")
 
 _REDIS = frozenset({"LEDGER_URL", "QUEUE_URL"})
+_REDIS_SCHEMES = ("redis", "rediss", "unix")
 _MAILTO = r"mailto:[A-Za-z0-9.!#$&'*+/=^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+"
 _HOST = r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
 _PORTS = frozenset({"PORT", "FACILITATOR_PORT", "WHOIS_PORT", "METRICS_PORT", "DASHBOARD_PORT"})
@@ -54,7 +57,9 @@ class Settings:
     contact_expires: str = ""
     """Until when it is certain to be read, ``2027-06-30``. With a contact there is a /.well-known/security.txt (RFC 9116)."""
     ledger_url: str = "redis://127.0.0.1:4022/0"
-    """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`."""
+    """Redis that keeps payments and answers. Needs `appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`.
+    Several addresses with commas between them are primaries that share the payers, 64 at most: in the same order everywhere and
+    for good (docs/scaling.md). A comma in a password is ``%2C``."""
     ledger_replicas: int = 0
     """How many replicas of the ledger have to have what is told to a caller or sent to a facilitator. 0: nothing waits for any.
     With more, a failover loses nothing that anybody was told (docs/operations.md)."""
@@ -195,6 +200,17 @@ class Settings:
         }
         return frozenset(ledger for ledger, urls in nodes.items() if urls)
 
+    @property
+    def ledger_urls(self) -> tuple[str, ...]:
+        """The primaries of the ledger in their order, as `redis_url` has them."""
+        return tuple(self.redis_url(url.strip()) for url in self.ledger_url.split(","))
+
+    @property
+    def ledger_places(self) -> tuple[tuple[str, str], ...]:
+        """The same, each with its place (shared/ledger_place.py)."""
+        urls = self.ledger_urls
+        return tuple((url, place_of(number, len(urls))) for number, url in enumerate(urls))
+
     def redis_url(self, url: str) -> str:
         """The address of a Redis server with the authorities of `redis_ca_file`, as redis-py takes them (``ssl_ca_certs``)."""
         if not self.redis_ca_file or not url.startswith("rediss:"):
@@ -233,8 +249,13 @@ def _check(name: str, value: object) -> None:
     match value:
         case "" if name not in _REDIS:
             return
-        case str() if name in (*_REDIS, "OBSERVATION_URL", "DASHBOARD_REDIS_URL"):
-            is_one = _is_address(value, ("redis", "rediss", "unix"))
+        case str() if name == "LEDGER_URL":
+            urls = [url.strip() for url in value.split(",")]
+            are_all = all(_is_address(url, _REDIS_SCHEMES) for url in urls)
+            _require(are_all, name, "be redis://, rediss:// or unix:// addresses, separated by commas")
+            _require(len(set(urls)) == len(urls) <= BUCKETS, name, f"have each address once, and {BUCKETS} at most")
+        case str() if name in ("QUEUE_URL", "OBSERVATION_URL", "DASHBOARD_REDIS_URL"):
+            is_one = _is_address(value, _REDIS_SCHEMES)
             _require(is_one, name, "be a redis://, rediss:// or unix:// address")
         case str() if name in FORMS:
             form, like = FORMS[name]

@@ -15,7 +15,7 @@ from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.fence import fence, missing
-from shared.ledger import JOURNAL, NOTE, NOW, OPEN, RERUN_WINDOW_MS, answer_key, record_key
+from shared.ledger import NOTE, NOW, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
 from shared.metrics import metrics
 from shared.outcome import Failed, Outcome
 from shared.redis_connection import RedisConnection
@@ -47,12 +47,12 @@ if ARGV[2] == 'final' then
   redis.call('ZREM', KEYS[3], ARGV[4])
   if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'observed', ARGV[5]) end
   if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[6], tonumber(record[5] or now), ARGV[7], tonumber(ARGV[8])) end
-  note(ARGV[4], 'DONE', record[2])
+  note(KEYS[4], ARGV[4], 'DONE', record[2])
 else
   local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
   if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
   redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
-  note(ARGV[4], 'FAILURE', record[2])
+  note(KEYS[4], ARGV[4], 'FAILURE', record[2])
 end
 return ARGV[1]
 """
@@ -92,7 +92,7 @@ class AnswerStore:
     answer would be given to another's caller.
 
     Args:
-        ledger: a connection to the ledger Redis.
+        ledger: a connection to each primary of the ledger, in the order of COINSLOT_LEDGER_URL.
         sealer: nothing is stored or sent without it.
         observations: None where no endpoint remembers.
         replicas: how many replicas of the ledger have to have an answer before its caller gets it.
@@ -100,7 +100,7 @@ class AnswerStore:
 
     def __init__(
         self,
-        ledger: RedisConnection,
+        ledger: Sequence[RedisConnection],
         sealer: AnswerSealer,
         observations: ObservationStore | None = None,
         *,
@@ -113,22 +113,36 @@ class AnswerStore:
         self._turn = threading.Lock()
 
     def done(self, results: Sequence[Result]) -> list[bytes]:
-        """Store results, sealed, in one write, and return the sealed outcomes that count, in the same order: the first final
-        one of a payment wins, whoever comes second.
+        """Store results, sealed, in one write for each primary, and return the sealed outcomes that count, in the same order:
+        the first final one of a payment wins, whoever comes second.
 
         A retryable failure is not stored; it frees the payment, so that the same request runs the job again. A result that
         cannot be stored becomes such a failure, for a repeated request could get a different one.
         """
+        if len(self._ledger) == 1:
+            return self._done(results, self._ledger[0])
+        counted: dict[int, bytes] = {}
+        for server, ledger in enumerate(self._ledger):
+            numbers = [number for number, result in enumerate(results) if self._server(result.payment_id) == server]
+            if numbers:
+                outcomes = self._done([results[number] for number in numbers], ledger)
+                counted.update(zip(numbers, outcomes, strict=True))
+        return [counted[number] for number in range(len(results))]
+
+    def _server(self, payment_id: str) -> int:
+        return server_of(bucket_of(payment_id), len(self._ledger))
+
+    def _done(self, results: Sequence[Result], ledger: RedisConnection) -> list[bytes]:
         results = [self._prepared(result) for result in results]
         sealed = [self.sealed(result) for result in results]
         commands = [self._command(result, own) for result, own in zip(results, sealed, strict=True)]
         try:
             with self._turn:
-                answers = self._send(commands)
+                answers = self._send(commands, ledger)
                 if any(isinstance(answer, NoScriptError) for answer in answers):
                     # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
-                    self._ledger.call("SCRIPT", "LOAD", _DONE)
-                    answers = self._send(commands)
+                    ledger.call("SCRIPT", "LOAD", _DONE)
+                    answers = self._send(commands, ledger)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             _count(results, ["not_stored"] * len(results))
@@ -137,11 +151,11 @@ class AnswerStore:
         _count(results, [_named(*ended) for ended in zip(results, sealed, answers, strict=True)])
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
 
-    def _send(self, commands: Sequence[tuple[str | bytes | int, ...]]) -> list[Any]:
+    def _send(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
         """The answers, once enough replicas have what they say. Raises RedisError."""
-        answers = self._ledger.send([*commands, *fence(self._replicas)])
+        answers = ledger.send([*commands, *fence(self._replicas)])
         if lack := missing(answers[len(commands) :], self._replicas):
-            self._ledger.close()  # the next connection may lead to the server that has the replicas
+            ledger.close()  # the next connection may lead to the server that has the replicas
             raise NotReplicated(lack)
         return answers[: len(commands)]
 
@@ -182,7 +196,7 @@ class AnswerStore:
         )
 
     def _command(self, result: Result, sealed: bytes) -> tuple[str | bytes | int, ...]:
-        keys: tuple[str, ...] = (record_key(result.payment_id), answer_key(result.payment_id), OPEN, JOURNAL)
+        keys: tuple[str, ...] = payment_keys(result.payment_id)
         tag = ""
         observed: tuple[bytes | int, ...] = ()
         if (observation := result.observation) is not None and self._observations is not None:

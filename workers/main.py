@@ -85,7 +85,7 @@ class WorkerLifecycle(Middleware):
         children: ChildPool,
         confinement: ConfinementMonitor,
         ports: PortMonitor,
-        ledger: RedisConnection,
+        ledger: Sequence[RedisConnection],
         mirror: Mirror,
     ) -> None:
         self._settings = settings
@@ -111,7 +111,8 @@ class WorkerLifecycle(Middleware):
         self._confinement.close()
         self._ports.close()
         self._children.close()
-        self._ledger.close()
+        for primary in self._ledger:
+            primary.close()
         self._mirror.close()
         tracing.stop()
 
@@ -132,9 +133,9 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     master, previous = read_sealing_keys(settings)
     sealer = Sealer(master, previous=previous)
     children = ChildPool()
-    ledger = RedisConnection(settings.redis_url(settings.ledger_url))
+    ledger = [RedisConnection(url, place=place) for url, place in settings.ledger_places]
     observations = ObservationStore(
-        settings.redis_url(settings.ledger_url),
+        settings.ledger_urls,
         settings.redis_url(settings.observation_url),
         master,
         previous=previous,

@@ -8,7 +8,8 @@ the one that was settled later wins. So it moves in two steps, unless it lies be
                                  stores the answer notes the tag in the payment's record. Whoever sees that the tag won
                                  promotes the observation: this worker at once, or the next call about the subject.
 
-Redis knows no payer and no subject: keys are keyed digests, and an observation is sealed for its payer and subject alone.
+Redis knows no payer and no subject: keys are keyed digests after the payer's bucket, and an observation is sealed for its payer
+and subject alone.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from __future__ import annotations
 import hashlib
 import secrets
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import redis
+
 from jobs.observation import Previous
-from shared.ledger import NOW, record_key
+from shared.ledger import NOW, PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
 from shared.redis_connection import connect
 from shared.sealing import Sealer, derive
 from shared.settled_payment import SettledPayment
@@ -112,8 +115,8 @@ class ObservationStore:
     """The baselines of all payers. Thread-safe. Every method but `baseline` and `observation` raises redis.RedisError.
 
     Args:
-        ledger_url: the Redis of the payments.
-        own_url: a Redis for the observations alone, which needs no fsync. Empty: they are kept beside the payments.
+        ledger_urls: the primaries of the payments, in the order of COINSLOT_LEDGER_URL.
+        own_url: a Redis for the observations alone, which needs no fsync. Empty: they are kept beside the payer's payments.
         master: the 32 bytes of the key file.
         days: how long an observation is kept after it was used last.
         most: baselines of one payer. Beyond that, the one that was not used for the longest time goes.
@@ -122,7 +125,7 @@ class ObservationStore:
 
     def __init__(
         self,
-        ledger_url: str,
+        ledger_urls: Sequence[str],
         own_url: str,
         master: bytes,
         *,
@@ -130,23 +133,24 @@ class ObservationStore:
         most: int,
         previous: bytes | None = None,
     ) -> None:
-        self._ledger = connect(ledger_url)
-        self._redis = connect(own_url) if own_url else self._ledger
+        self._ledger = [connect(url) for url in ledger_urls]
+        self._own = connect(own_url) if own_url else None
         self.is_separate = bool(own_url)
         self._sealer = Sealer(master, "observations", previous)
         self._key = derive(master, "observation-keys")
         self._previous_key = None if previous is None else derive(previous, "observation-keys")
         self.ttl_ms = int(days * _DAY_MS)
         self.most = most
-        self._look: Any = self._redis.register_script(_LOOK)
-        self._promote: Any = self._redis.register_script(_PROMOTE)
+        self._look: Any = self._ledger[0].register_script(_LOOK)
+        self._promote: Any = self._ledger[0].register_script(_PROMOTE)
 
     def baseline(self, payment: SettledPayment, subject: str) -> Baseline:
         """The place for what this payer's calls about a subject observe."""
         payer = f"{payment.network}\0{payment.payer}"
         bound_to = f"{payer}\0{subject}".encode("utf-8", "surrogatepass")
-        earlier = None if self._previous_key is None else _place(self._previous_key, payer, bound_to)
-        return _place(self._key, payer, bound_to)._replace(previous=earlier)
+        prefix = PREFIXES[bucket_of_payer(payment.network, payment.payer)]
+        earlier = None if self._previous_key is None else _place(self._previous_key, prefix, payer, bound_to)
+        return _place(self._key, prefix, payer, bound_to)._replace(previous=earlier)
 
     def observation(self, baseline: Baseline, content: bytes) -> Observation:
         """Compress and seal what a handler observed."""
@@ -166,18 +170,18 @@ class ObservationStore:
 
     def _latest(self, baseline: Baseline) -> tuple[bytes, int] | None:
         """The sealed observation of one place, and when its call was settled."""
-        keys = baseline[:3]
-        sealed, settled, pending = self._look(keys=keys, args=[self.ttl_ms])
+        keys, store = baseline[:3], self._redis(baseline)
+        sealed, settled, pending = self._look(keys=keys, args=[self.ttl_ms], client=store)
         if pending:
             # Their workers stopped between the answer and the promotion, or are still at work.
             self._settle(baseline, (field.decode() for field in pending))
-            sealed, settled, _ = self._look(keys=keys, args=[self.ttl_ms])
+            sealed, settled, _ = self._look(keys=keys, args=[self.ttl_ms], client=store)
         return None if sealed is None else (sealed, int(settled))
 
     def keep_pending(self, payment_id: str, observation: Observation) -> None:
         """Before its answer is stored. On a Redis of its own only."""
         pending = observation.baseline.pending
-        with self._redis.pipeline() as batch:
+        with self._redis(observation.baseline).pipeline() as batch:
             batch.hset(pending, _field(payment_id, observation.tag), observation.sealed)
             batch.pexpire(pending, self.ttl_ms)
             batch.execute()
@@ -188,30 +192,39 @@ class ObservationStore:
 
     def close(self) -> None:
         """Close the connections."""
-        self._redis.close()
-        self._ledger.close()
+        for client in self._ledger if self._own is None else [*self._ledger, self._own]:
+            client.close()
+
+    def _redis(self, baseline: Baseline) -> redis.Redis:
+        """Where an observation is kept."""
+        return self._primary(baseline.key) if self._own is None else self._own
+
+    def _primary(self, key: str) -> redis.Redis:
+        return self._ledger[server_of(bucket_in(key), len(self._ledger))]
 
     def _settle(self, baseline: Baseline, fields: Iterable[str]) -> None:
         """Promote each pending observation whose answer won, and drop those whose answer did not."""
+        store = self._redis(baseline)
         for field in fields:
             payment_id, _, tag = field.rpartition("|")
-            found: Any = self._ledger.hmget(record_key(payment_id), "state", "observed", "settled")
+            record = record_key(payment_id)
+            found: Any = self._primary(record).hmget(record, "state", "observed", "settled")
             state, observed, settled = found
             if observed is not None and observed.decode() == tag:
-                self._promote(keys=baseline[:3], args=[self.ttl_ms, self.most, field, settled or b"0"])
+                self._promote(keys=baseline[:3], args=[self.ttl_ms, self.most, field, settled or b"0"], client=store)
             elif state is None or state in (b"DONE", b"FAILED"):
-                self._redis.hdel(baseline.pending, field)
+                store.hdel(baseline.pending, field)
 
 
-def _place(key: bytes, payer: str, bound_to: bytes) -> Baseline:
+def _place(key: bytes, prefix: str, payer: str, bound_to: bytes) -> Baseline:
     def digest(text: bytes) -> str:
         return hashlib.blake2b(text, key=key, digest_size=16).hexdigest()
 
     name = digest(bound_to)
     return Baseline(
-        key=f"coinslot:observation:{name}",
-        payer_index=f"coinslot:observations:{digest(payer.encode())}",
-        pending=f"coinslot:observation-pending:{name}",
+        key=f"{prefix}observation:{name}",
+        payer_index=f"{prefix}observations:{digest(payer.encode())}",
+        pending=f"{prefix}observation-pending:{name}",
         bound_to=bound_to,
     )
 

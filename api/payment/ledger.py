@@ -16,14 +16,29 @@ after any doubt only evidence from the chain decides. Every transition is a line
 from __future__ import annotations
 
 import enum
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from api.payment import transitions
 from api.payment.limits import NO_LIMIT, Limit, Quota
-from api.redis_client import Redis, Script
+from api.redis_client import Commands, RedisLost, RedisRefused, Script
 from shared import tracing
-from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, REFUNDABLE, answer_key, record_key
+from shared.ledger import (
+    BUCKETS,
+    JOURNAL,
+    LOST,
+    OPEN,
+    PREFIXES,
+    RECHECK,
+    RECORDS,
+    REFUNDABLE,
+    bucket_in,
+    bucket_of,
+    payment_keys,
+    record_key,
+)
 
 
 class Verdict(enum.StrEnum):
@@ -178,14 +193,16 @@ class Settled:
 
 
 class Ledger:
-    """The ledger as the API uses it. Every method is one round trip and one script, and raises RedisLost and RedisRefused.
+    """The ledger as the API uses it. Every method raises RedisLost and RedisRefused. What is about one payment takes one round
+    trip and one script.
 
     Args:
+        redis: one primary, or several (api/sharded.py).
         replicated: the same Redis for what is told to a caller or followed by a settle call, where a failover must not undo it
             (api/replicated.py). What is not undone but made again takes the other: a settlement is found on the chain.
     """
 
-    def __init__(self, redis: Redis, replicated: Redis | None = None) -> None:
+    def __init__(self, redis: Commands, replicated: Commands | None = None) -> None:
         self._redis = redis
         self._replicated = replicated = replicated or redis
         self._claim = Script(replicated, transitions.CLAIM)
@@ -200,7 +217,7 @@ class Ledger:
         self._closed = Script(redis, transitions.CLOSED)
         self._take_settled = Script(redis, transitions.TAKE_SETTLED)
         self._taken_back = Script(redis, transitions.TAKEN_BACK)
-        self._lost_lately = Script(redis, transitions.LOST_LATELY)
+        self._lost: dict[int, list[int]] = {}
 
     async def offer(self, payment_id: str) -> bytes | None:
         """What a payment was claimed for, as it is in the claim; None of one that nobody has presented."""
@@ -246,34 +263,44 @@ class Ledger:
             receipt: the settlement as JSON.
             run_lease_ms: how long the caller drives the payment; 0 when it will not run the job.
         """
-        return Recorded(await self._settled((*_keys(payment_id), RECHECK), payment_id, receipt, run_lease_ms))
+        keys = payment_keys(payment_id)
+        recheck = RECHECK[bucket_in(keys[0])]
+        return Recorded(await self._settled((*keys, recheck), payment_id, receipt, run_lease_ms))
 
     # The next methods are for the driver of one attempt. They change nothing when a later driver has taken over.
 
     async def rejected(self, payment_id: str, attempts: int, reason: str, *, by_evidence: bool = False) -> bool:
         """Record a definite refusal. False when it does not count, because an earlier attempt may have paid."""
         weight = "evidence" if by_evidence else "answer"
-        return bool(await self._rejected(_keys(payment_id), payment_id, attempts, reason, weight))
+        return bool(await self._rejected(payment_keys(payment_id), payment_id, attempts, reason, weight))
 
     async def unknown(self, payment_id: str, attempts: int) -> None:
         """Record that the settle call's outcome is unknown. The next copy of the request becomes the driver."""
-        await self._unknown(_keys(payment_id), payment_id, attempts)
+        await self._unknown(payment_keys(payment_id), payment_id, attempts)
 
     async def abandon(self, payment_id: str, attempts: int) -> bool:
         """Record that the settle call was not sent. True when no attempt was ever sent: the payment is forgotten."""
-        return bool(await self._abandon(_keys(payment_id), payment_id, attempts))
+        return bool(await self._abandon(payment_keys(payment_id), payment_id, attempts))
 
     async def attempt(self, payment_id: str, attempts: int, settle_lease_ms: int) -> int:
         """Begin one more settle call. Returns its number, or 0 when somebody else has become the driver."""
-        return int(await self._attempt(_keys(payment_id), payment_id, attempts, settle_lease_ms))
+        return int(await self._attempt(payment_keys(payment_id), payment_id, attempts, settle_lease_ms))
 
     async def release(self, payment_id: str) -> None:
         """Give up the lease of a job that could not be queued. The next copy of the request runs it."""
-        await self._release(_keys(payment_id), payment_id)
+        await self._release(payment_keys(payment_id), payment_id)
 
     async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
-        """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day."""
-        taken: Sequence[Sequence[bytes]] = await self._take((OPEN, JOURNAL, REFUNDABLE), count, lease_ms)
+        """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day.
+
+        Those of a server that does not answer are left out. RedisLost: none answers.
+        """
+        taken: list[Sequence[bytes]] = []
+        for bucket in await self._due(OPEN):
+            keys = OPEN[bucket], JOURNAL[bucket], REFUNDABLE[bucket]
+            taken += await self._take(keys, count - len(taken), lease_ms, RECORDS[bucket])
+            if len(taken) == count:
+                break
         return [
             Doubtful(
                 payment_id=named.decode(),
@@ -290,16 +317,23 @@ class Ledger:
 
     async def close(self, payment_id: str) -> None:
         """Close a refused payment that is still not on the chain."""
-        await self._closed((OPEN,), payment_id)
+        await self._closed((OPEN[bucket_of(payment_id)],), payment_id)
 
     async def take_settled(self, count: int) -> list[Settled]:
-        """Take settled payments to look for on the chain. Each comes again later until it is `kept` or `taken_back`."""
-        taken: Sequence[Sequence[bytes]] = await self._take_settled((RECHECK,), count)
+        """Take settled payments to look for on the chain. Each comes again later until it is `kept` or `taken_back`.
+
+        Those of a server that does not answer are left out. RedisLost: none answers.
+        """
+        taken: list[Sequence[bytes]] = []
+        for bucket in await self._due(RECHECK):
+            taken += await self._take_settled((RECHECK[bucket],), count - len(taken), RECORDS[bucket])
+            if len(taken) == count:
+                break
         return [Settled(named.decode(), offer, payer.decode(), int(at)) for named, offer, payer, at in taken]
 
     async def kept(self, payment_id: str) -> None:
         """End the check of a payment that is still on the chain, or that nobody can check."""
-        await self._closed((RECHECK,), payment_id)
+        await self._closed((RECHECK[bucket_of(payment_id)],), payment_id)
 
     async def taken_back(self, payment_id: str, asset: tuple[str, str], window_ms: int) -> bool:
         """Record that the chain no longer shows a payment. False when another process has recorded it before.
@@ -308,24 +342,54 @@ class Ledger:
             asset: network and asset of its offer, for the count of `lost_lately`.
             window_ms: how long it counts, in milliseconds.
         """
-        keys = (record_key(payment_id), RECHECK, JOURNAL, LOST, _lost_key(asset))
+        bucket = bucket_of(payment_id)
+        keys = record_key(payment_id), RECHECK[bucket], JOURNAL[bucket], LOST[bucket], _lost_key(bucket, asset)
         return bool(await self._taken_back(keys, payment_id, window_ms))
 
-    async def lost_lately(self, asset: tuple[str, str], window_ms: int) -> int:
-        """How many payments of one rail the chain took back in the last `window_ms`."""
-        return int(await self._lost_lately((_lost_key(asset),), window_ms))
+    async def lost_lately(self, assets: Sequence[tuple[str, str]], window_ms: int) -> list[int]:
+        """How many payments of each rail the chain took back in the last `window_ms`.
+
+        A server that does not answer counts with what it said last. RedisLost: none answers.
+        """
+        keys = [[_lost_key(bucket, asset) for asset in assets] for bucket in range(BUCKETS)]
+        commands: list[tuple[str | int, ...]] = [
+            ("EVAL", transitions.LOST_LATELY, len(assets), *of_bucket, window_ms) for of_bucket in keys
+        ]
+        self._lost |= await self._of_each_bucket(commands)
+        return [sum(of_rail) for of_rail in zip(*self._lost.values(), strict=True)]
+
+    async def _due(self, index: Sequence[str]) -> list[int]:
+        """The buckets of which something is due, in any order: no bucket comes before another each time."""
+        due = await self._of_each_bucket([("EVAL", transitions.DUE, 1, key) for key in index])
+        buckets = [bucket for bucket, count in due.items() if count]
+        random.shuffle(buckets)
+        return buckets
+
+    async def _of_each_bucket(self, commands: Sequence[tuple[str | int, ...]]) -> dict[int, Any]:
+        """The answers to one command for each bucket, in one write, without those of servers that do not answer.
+
+        Raises RedisLost when none does, and RedisRefused.
+        """
+        answers = await self._redis.batch(commands)
+        answered = {bucket: answer for bucket, answer in enumerate(answers) if not isinstance(answer, RedisLost)}
+        if not answered:
+            raise answers[0]
+        if refused := next((answer for answer in answered.values() if isinstance(answer, RedisRefused)), None):
+            raise refused
+        return answered
 
     async def _entry(self, script: Script, claim: Claim, mode: str) -> Entry:
-        record = record_key(claim.payment_id)
+        keys = payment_keys(claim.payment_id)
+        prefix = PREFIXES[bucket_in(keys[0])]
         fields: tuple[str | bytes, ...] = ("endpoint", claim.endpoint, "payer", claim.payer, "offer", claim.offer)
         verdict, *rest = await script(
             (
-                *_keys(claim.payment_id),
-                f"coinslot:rate:{claim.payer}:{claim.endpoint}",
-                f"coinslot:identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
+                *keys,
+                f"{prefix}rate:{claim.payer}:{claim.endpoint}",
+                f"{prefix}identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
                 if claim.identifier
-                else record,
-                f"coinslot:token:{claim.token}" if claim.token else record,
+                else keys[0],
+                f"{prefix}token:{claim.token}" if claim.token else keys[0],
             ),
             claim.payment_id,
             mode,
@@ -360,9 +424,5 @@ class Ledger:
                 return Entry(other)
 
 
-def _lost_key(asset: tuple[str, str]) -> str:
-    return f"{LOST}:{asset[0]}:{asset[1]}"
-
-
-def _keys(payment_id: str) -> tuple[str, ...]:
-    return record_key(payment_id), answer_key(payment_id), OPEN, JOURNAL
+def _lost_key(bucket: int, asset: tuple[str, str]) -> str:
+    return f"{LOST[bucket]}:{asset[0]}:{asset[1]}"

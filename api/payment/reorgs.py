@@ -41,8 +41,9 @@ class ReorgMonitor(PeriodicTask):
         """Check the payments that are due. Returns their number. Raises RedisLost and RedisRefused."""
         due = await self._ledger.take_settled(AT_ONCE)
         await asyncio.gather(*(self._check(payment) for payment in due))
-        for asset, rail in self._rails.items():
-            rail.health.hold(is_held=await self._ledger.lost_lately(asset, WINDOW_MS) >= BUDGET)
+        lost = await self._ledger.lost_lately(tuple(self._rails), WINDOW_MS)
+        for rail, count in zip(self._rails.values(), lost, strict=True):
+            rail.health.hold(is_held=count >= BUDGET)
         return len(due)
 
     async def _check(self, payment: Settled) -> None:

@@ -1,7 +1,8 @@
 """The transitions of a payment in Lua: each is one script, so it happens wholly or not at all.
 
-KEYS begin with the record, the answer, OPEN, JOURNAL; ARGV begins with the payment id. Scripts that only move what is already
-paid for carry `allow-oom`: a full Redis takes no new payment and still ends those that it has.
+KEYS begin with the record, the answer, OPEN, JOURNAL; ARGV begins with the payment id. All keys of a script are of one bucket,
+also those that it makes out of what it finds. Scripts that only move what is already paid for carry `allow-oom`: a full Redis
+takes no new payment and still ends those that it has.
 """
 
 from __future__ import annotations
@@ -47,17 +48,18 @@ local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'state', 'lease', 're
   'failing_since', 'failure')
 if not record[1] then
   if ARGV[2] ~= 'claim' then return {{'absent'}} end
+  local records = string.sub(KEYS[1], 1, #KEYS[1] - #id)  -- what records of the bucket begin with
   if KEYS[6] ~= KEYS[1] then
     local other = redis.call('GET', KEYS[6])
     if other and other ~= id then
-      local state = redis.call('HGET', 'coinslot:payment:' .. other, 'state')
+      local state = redis.call('HGET', records .. other, 'state')
       if state and state ~= 'REJECTED' then return {{'identified', other}} end
     end
   end
   if KEYS[7] ~= KEYS[1] then
     local other = redis.call('GET', KEYS[7])
     if other and other ~= id then
-      local state = redis.call('HGET', 'coinslot:payment:' .. other, 'state')
+      local state = redis.call('HGET', records .. other, 'state')
       if state and state ~= 'REJECTED' then return {{'conflict'}} end
     end
   end
@@ -78,7 +80,7 @@ if not record[1] then
   if KEYS[6] ~= KEYS[1] then redis.call('SET', KEYS[6], id, 'EX', {RECORD_TTL_S}) end
   if KEYS[7] ~= KEYS[1] then redis.call('SET', KEYS[7], id, 'EX', {TOKEN_TTL_S}) end
   due(now + ARGV[4])
-  note(id, 'SETTLING', 1)
+  note(KEYS[4], id, 'SETTLING', 1)
   return {{'settle', '1', left, reset}}
 end
 if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then return {{'conflict'}} end
@@ -105,7 +107,7 @@ end
 redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[4])
 due(now + ARGV[4])
 local attempts = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-note(id, 'SETTLING', attempts)
+note(KEYS[4], id, 'SETTLING', attempts)
 return {{'settle', tostring(attempts), '', ''}}
 """
 )
@@ -120,7 +122,7 @@ SETTLED = (
     + f"""
 local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
 if not record[1] or record[1] == 'DONE' or record[1] == 'FAILED' then return 0 end
-if record[1] ~= 'SETTLED' then note(id, 'SETTLED', record[2]) end
+if record[1] ~= 'SETTLED' then note(KEYS[4], id, 'SETTLED', record[2]) end
 redis.call('HSET', KEYS[1], 'state', 'SETTLED', 'receipt', ARGV[2], 'lease', now + ARGV[3])
 if redis.call('HSETNX', KEYS[1], 'settled', now) == 1 then redis.call('ZADD', KEYS[5], now + {RECHECK_MS}, id) end
 redis.call('HDEL', KEYS[1], 'payment', 'reason')
@@ -140,7 +142,7 @@ if ARGV[4] ~= 'evidence' and record[2] ~= '1' then return 0 end
 redis.call('HSET', KEYS[1], 'state', 'REJECTED', 'reason', ARGV[3], 'lease', 0)
 redis.call('HDEL', KEYS[1], 'payment')
 if ARGV[4] == 'evidence' then closed() else due((record[3] + {REJECTED_CHECK_S}) * 1000) end
-note(id, 'REJECTED', record[2])
+note(KEYS[4], id, 'REJECTED', record[2])
 return 1
 """
 )
@@ -155,7 +157,7 @@ if (record[1] ~= 'SETTLING' and record[1] ~= 'UNKNOWN') or record[2] ~= ARGV[2] 
 redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
 if record[1] == 'SETTLING' then
   due(now + {FIRST_PROBE_MS})
-  note(id, 'UNKNOWN', record[2])
+  note(KEYS[4], id, 'UNKNOWN', record[2])
 end
 return 1
 """
@@ -170,12 +172,12 @@ local record = redis.call('HMGET', KEYS[1], 'state', 'attempts')
 if record[1] ~= 'SETTLING' or record[2] ~= ARGV[2] then return 0 end
 if record[2] == '1' then
   closed()
-  note(id, 'FORGOTTEN', record[2])
+  note(KEYS[4], id, 'FORGOTTEN', record[2])
   return redis.call('DEL', KEYS[1])
 end
 redis.call('HSET', KEYS[1], 'state', 'UNKNOWN', 'lease', 0)
 due(now + {FIRST_PROBE_MS})
-note(id, 'UNKNOWN', record[2])
+note(KEYS[4], id, 'UNKNOWN', record[2])
 return 0
 """
 )
@@ -199,12 +201,12 @@ if (record[1] ~= 'SETTLING' and record[1] ~= 'UNKNOWN') or record[2] ~= ARGV[2] 
 redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[3])
 due(now + ARGV[3])
 local attempts = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-note(id, 'SETTLING', attempts)
+note(KEYS[4], id, 'SETTLING', attempts)
 return attempts
 """
 )
 
-# KEYS: 1 OPEN, 2 JOURNAL, 3 REFUNDABLE. ARGV: 1 how many at most, 2 lease of a probe.
+# KEYS: 1 OPEN, 2 JOURNAL, 3 REFUNDABLE of one bucket. ARGV: 1 how many at most, 2 lease of a probe, 3 what records begin with.
 TAKE = (
     _OOM_TOO
     + NOW
@@ -212,7 +214,7 @@ TAKE = (
     + f"""
 local taken = {{}}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])) do
-  local key = 'coinslot:payment:' .. id
+  local key = ARGV[3] .. id
   local record = redis.call('HMGET', key, 'state', 'lease', 'attempts', 'valid_before', 'offer', 'payer', 'payment',
     'settled', 'endpoint')
   local state, lease, valid_before = record[1], tonumber(record[2] or 0), tonumber(record[4] or 0)
@@ -227,7 +229,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0
       redis.call('HSET', key, 'state', 'FAILED')
       redis.call('ZREM', KEYS[1], id)
       redis.call('ZADD', KEYS[3], now, id)
-      note(id, 'FAILED', record[3])
+      note(KEYS[2], id, 'FAILED', record[3])
     end
   else
     local probes = redis.call('HINCRBY', key, 'probes', 1)
@@ -245,14 +247,14 @@ return taken
 # KEYS: OPEN. What was refused was looked for once more.
 CLOSED = _OOM_TOO + "return redis.call('ZREM', KEYS[1], ARGV[1])\n"
 
-# KEYS: RECHECK. ARGV: how many at most.
+# KEYS: RECHECK of one bucket. ARGV: 1 how many at most, 2 what records begin with.
 TAKE_SETTLED = (
     _OOM_TOO
     + NOW
     + f"""
 local taken = {{}}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])) do
-  local key = 'coinslot:payment:' .. id
+  local key = ARGV[2] .. id
   local record = redis.call('HMGET', key, 'offer', 'payer', 'settled')
   if record[1] and redis.call('HINCRBY', key, 'rechecks', 1) <= {RECHECKS} then
     redis.call('ZADD', KEYS[1], now + {RECHECK_PAUSE_MS}, id)
@@ -276,10 +278,20 @@ redis.call('HSET', KEYS[1], 'lost', now)
 redis.call('ZADD', KEYS[4], now, ARGV[1])
 redis.call('ZADD', KEYS[5], now, ARGV[1])
 redis.call('PEXPIRE', KEYS[5], ARGV[2])
-note(ARGV[1], 'LOST', redis.call('HGET', KEYS[1], 'attempts'))
+note(KEYS[3], ARGV[1], 'LOST', redis.call('HGET', KEYS[1], 'attempts'))
 return 1
 """
 )
 
-# KEYS: a rail's own LOST. ARGV: how far back, in ms.
-LOST_LATELY = "#!lua flags=no-writes\n" + NOW + "return redis.call('ZCOUNT', KEYS[1], now - ARGV[1], '+inf')\n"
+# KEYS: what rails have of their own in LOST of one bucket. ARGV: how far back, in ms. Returns how many of each.
+LOST_LATELY = (
+    "#!lua flags=no-writes\n"
+    + NOW
+    + """
+local counts = {}
+for number, key in ipairs(KEYS) do counts[number] = redis.call('ZCOUNT', key, now - ARGV[1], '+inf') end
+return counts
+"""
+)
+# KEYS: OPEN or RECHECK of one bucket. How many of it are due.
+DUE = "#!lua flags=no-writes\n" + NOW + "return redis.call('ZCOUNT', KEYS[1], '-inf', now)\n"

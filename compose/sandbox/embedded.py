@@ -21,7 +21,7 @@ from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import Role
 from compose.sandbox.upstream_server import start_upstreams
 from shared import sandbox_place
-from shared.ledger import LOST, RECHECK
+from shared.ledger import RECHECK, in_every_bucket
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 OUTGOING = (
@@ -140,11 +140,12 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
         namespaces: of the local chains, as payment ids begin (CAIP-2).
     """
     with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
-        for payment_id in ledger.zrange(RECHECK, 0, -1):
-            if payment_id.partition(":")[0] in namespaces:
-                ledger.zrem(RECHECK, payment_id)
+        for recheck in RECHECK:
+            for payment_id in ledger.zrange(recheck, 0, -1):
+                if payment_id.partition(":")[0] in namespaces:
+                    ledger.zrem(recheck, payment_id)
         for namespace in namespaces:
-            for rail in list(ledger.scan_iter(f"{LOST}:{namespace}:*")):
+            for rail in list(ledger.scan_iter(in_every_bucket(f"lost:{namespace}:*"), 1000)):
                 ledger.delete(rail)
 
 

@@ -7,8 +7,9 @@ import asyncio
 import dataclasses
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from itertools import chain
 from typing import Any
 
 import dramatiq
@@ -29,7 +30,7 @@ from jobs.ports import Context
 from ops import main as ops
 from ops.payments import attention
 from shared.endpoint import Endpoint
-from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, record_key
+from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, bucket_of, in_every_bucket, record_key
 from shared.outcome import Outcome, UpstreamFailed, failed
 from shared.sealing import Sealer
 from shared.secret_files import read_key
@@ -55,7 +56,13 @@ async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def events(ledger: redis.Redis) -> list[str]:
-    return [entry[b"event"].decode() for _, entry in ledger.xrange(JOURNAL)]
+    entries = sorted(chain.from_iterable(ledger.xrange(key) for key in JOURNAL), key=lambda entry: entry[0])
+    return [entry[b"event"].decode() for _, entry in entries]
+
+
+def listed(ledger: redis.Redis, index: Sequence[str]) -> list[bytes]:
+    """The payments of an index of all buckets."""
+    return [name for key in index for name in ledger.zrange(key, 0, -1)]
 
 
 @pytest.fixture
@@ -227,8 +234,8 @@ async def left_unknown(shop: httpx.AsyncClient, facilitator: Any, header: dict[s
 
 
 def due(ledger: redis.Redis) -> None:
-    for name in ledger.zrange(OPEN, 0, -1):
-        ledger.zadd(OPEN, {name: 0})
+    for name in listed(ledger, OPEN):
+        ledger.zadd(OPEN[bucket_of(name.decode())], {name: 0})
         ledger.hset(record_key(name.decode()), "lease", 0)
 
 
@@ -255,10 +262,10 @@ async def test_a_settlement_that_nobody_asks_for_is_found(
     due(ledger)
     assert await reconciler.run_once() == 1
     assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLED"]
-    assert [told["kind"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == ["waiting"]
+    assert [told["kind"] for told in attention([ledger], now_ms=int(time.time() * 1000))] == ["waiting"]
     assert (await shop.post(PATH, headers=header)).status_code == 200
     assert (events(ledger)[-1], len(facilitator.settles)) == ("DONE", 1)
-    assert list(attention(ledger, now_ms=int(time.time() * 1000))) == []
+    assert list(attention([ledger], now_ms=int(time.time() * 1000))) == []
 
 
 async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
@@ -277,7 +284,7 @@ async def test_a_payment_that_was_never_made_is_given_up_when_it_expired(
     facilitator.evidence = "unused"
     due(ledger)
     assert await reconciler.run_once() == 1
-    (told,) = attention(ledger, now_ms=int(time.time() * 1000))
+    (told,) = attention([ledger], now_ms=int(time.time() * 1000))
     assert (told["kind"], told["endpoint"], told["payer"], told["settleAttempts"]) == (
         "unknown",
         "echo",
@@ -310,7 +317,7 @@ async def test_a_facilitator_without_evidence_is_asked_with_the_same_payment(
     for state in (b"UNKNOWN", b"SETTLED"):
         due(ledger)
         assert await reconciler.run_once() == 1
-        (name,) = ledger.zrange(OPEN, 0, -1)
+        (name,) = listed(ledger, OPEN)
         assert ledger.hget(record_key(name.decode()), "state") == state
     assert len(set(facilitator.settles)) == 1
     assert events(ledger) == ["SETTLING", "UNKNOWN", "SETTLING", "UNKNOWN", "SETTLING", "SETTLED"]
@@ -331,12 +338,12 @@ async def test_without_evidence_an_expired_payment_stays_unknown(
     header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     await left_unknown(shop, facilitator, header, "error500")
     facilitator.evidence = "none"
-    (name,) = ledger.zrange(OPEN, 0, -1)
+    (name,) = listed(ledger, OPEN)
     ledger.hset(record_key(name.decode()), "valid_before", int(time.time()) - 1)
     due(ledger)
     assert await reconciler.run_once() == 1
     assert len(facilitator.settles) == 1
-    assert [told["kind"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == ["unknown"]
+    assert [told["kind"] for told in attention([ledger], now_ms=int(time.time() * 1000))] == ["unknown"]
 
 
 async def test_a_refusal_of_what_was_paid_is_overruled(
@@ -398,7 +405,7 @@ async def test_what_was_never_answered_is_refundable(
     facilitator.evidence = None
     due(ledger)
     await reconciler.run_once()
-    (name,) = ledger.zrange(OPEN, 0, -1)
+    (name,) = listed(ledger, OPEN)
     ledger.hincrby(record_key(name.decode()), "settled", -RERUN_MS)
     due(ledger)
     assert await reconciler.run_once() == 0
@@ -456,8 +463,8 @@ async def test_a_job_that_keeps_failing_rests(
     assert [answer.headers["retry-after"] for answer in answers[:4]] == ["1"] * 4
     assert 590 <= int(answers[4].headers["retry-after"]) <= 600
     assert (len(ran), len(facilitator.settles)) == (4, 1)
-    assert [told["failures"] for told in attention(ledger, now_ms=int(time.time() * 1000))] == [4]
-    (name,) = ledger.zrange(OPEN, 0, -1)
+    assert [told["failures"] for told in attention([ledger], now_ms=int(time.time() * 1000))] == [4]
+    (name,) = listed(ledger, OPEN)
     ledger.hincrby(record_key(name.decode()), "failing_since", -600_001)
     fails = False
     assert (await shop.post(PATH, headers=header)).status_code == 200
@@ -491,7 +498,7 @@ async def test_a_final_no_is_the_answer(
     assert len({answer.headers["payment-response"] for answer in answers}) == 1
     assert (len(ran), len(facilitator.settles)) == (1, 1)
     assert events(ledger) == ["SETTLING", "SETTLED", "DONE"]
-    assert list(attention(ledger, now_ms=int(time.time() * 1000) + RERUN_MS)) == []
+    assert list(attention([ledger], now_ms=int(time.time() * 1000) + RERUN_MS)) == []
 
 
 async def test_what_is_known_to_be_charged_stays_charged(
@@ -510,7 +517,7 @@ async def test_what_is_known_to_be_charged_stays_charged(
     header = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     first = await shop.post(PATH, headers=header)
     assert (first.status_code, first.json()["charged"]) == (502, True)
-    (name,) = ledger.zrange(OPEN, 0, -1)
+    (name,) = listed(ledger, OPEN)
 
     def stays(answer: httpx.Response, code: str) -> None:
         problem = answer.json()
@@ -586,8 +593,8 @@ async def reorgs(settings: Settings) -> AsyncIterator[ReorgMonitor]:
 
 
 def settled_long_ago(ledger: redis.Redis) -> None:
-    for name in ledger.zrange(RECHECK, 0, -1):
-        ledger.zadd(RECHECK, {name: 0})
+    for name in listed(ledger, RECHECK):
+        ledger.zadd(RECHECK[bucket_of(name.decode())], {name: 0})
         ledger.hincrby(record_key(name.decode()), "settled", -600_000)
 
 
@@ -605,19 +612,19 @@ async def test_p25_a_payment_that_the_chain_takes_back_is_told(
     assert (await shop.post(PATH, headers=kept)).status_code == 200
     assert await reorgs.run_once() == 0
     settled_long_ago(ledger)
-    assert (await reorgs.run_once(), ledger.zcard(RECHECK)) == (1, 0)
+    assert (await reorgs.run_once(), len(listed(ledger, RECHECK))) == (1, 0)
 
     answered = await shop.post(PATH, headers=gone)
     settled_long_ago(ledger)
     facilitator.evidence = "unknown"
-    assert (await reorgs.run_once(), ledger.zcard(RECHECK)) == (1, 1)
+    assert (await reorgs.run_once(), len(listed(ledger, RECHECK))) == (1, 1)
     facilitator.evidence, facilitator.clock_s = "unused", -3600  # a node that is an hour behind
     settled_long_ago(ledger)
-    assert (await reorgs.run_once(), ledger.zcard(RECHECK)) == (1, 1)
+    assert (await reorgs.run_once(), len(listed(ledger, RECHECK))) == (1, 1)
     facilitator.clock_s = 0
     settled_long_ago(ledger)
-    assert (await reorgs.run_once(), ledger.zcard(RECHECK), events(ledger)[-1]) == (1, 0, "LOST")
-    (told,) = attention(ledger, now_ms=int(time.time() * 1000))
+    assert (await reorgs.run_once(), len(listed(ledger, RECHECK)), events(ledger)[-1]) == (1, 0, "LOST")
+    (told,) = attention([ledger], now_ms=int(time.time() * 1000))
     assert (told["kind"], told["payer"], told["state"]) == ("lost", payer.address, "DONE")
     assert (await shop.post(PATH, headers=gone)).content == answered.content
 
@@ -635,7 +642,7 @@ async def test_p25_a_facilitator_without_evidence_is_not_asked_twice(
     assert (await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})).status_code == 200
     settled_long_ago(ledger)
     facilitator.evidence = "none"
-    assert (await reorgs.run_once(), ledger.zcard(RECHECK), ledger.zcard(LOST)) == (1, 0, 0)
+    assert (await reorgs.run_once(), len(listed(ledger, RECHECK)), len(listed(ledger, LOST))) == (1, 0, 0)
 
 
 async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
@@ -665,7 +672,7 @@ async def test_p25_a_rail_that_loses_much_takes_nothing_new_for_an_hour(
         assert (refused.status_code, refused.json()["charged"]) == (503, False)
         assert (await shop.post(PATH, headers=paid[0])).status_code == 200
         assert (await shop.post(PATH)).status_code == 402
-        (of_rail,) = (key for key in ledger.scan_iter(f"{LOST}:*"))
+        (of_rail,) = (key for key in ledger.scan_iter(in_every_bucket("lost:*")))
         for name in ledger.zrange(of_rail, 0, -1):
             ledger.zincrby(of_rail, -3_600_001, name)
         for _ in range(100):

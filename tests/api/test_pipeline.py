@@ -19,6 +19,7 @@ from api.body import READ_TIMEOUT_S
 from api.pools import FRESH_S, ROOM
 from api.redis_client import RedisLost
 from shared.endpoint import Pool
+from shared.ledger import in_every_bucket
 from shared.outcome import Failed, Ok
 from shared.streams import GROUP, closed_key, stream_key, unavailable_key
 
@@ -51,7 +52,7 @@ async def test_unpaid_is_402_whatever_the_body(shop: httpx.AsyncClient, clean_re
         "extra": {"name": "USD Coin", "version": "2", "paymentFlow": "upfront"},
     }
     assert "no-store" in answer.headers["cache-control"]
-    assert redis.Redis.from_url(clean_redis).keys("coinslot:payment:*") == []
+    assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -437,7 +438,7 @@ async def test_no_facilitator_is_503_and_nothing_is_remembered(
         rail_facilitator.url = "http://127.0.0.1:1"
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": as_header(payer.payment())})
     assert (answer.status_code, answer.json()["charged"]) == (503, False)
-    assert redis.Redis.from_url(clean_redis).keys("coinslot:payment:*") == []
+    assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
 
 
 def _facilitators(paid_calls: Any) -> list[Any]:

@@ -16,6 +16,7 @@ import redis
 from api.app import create_app
 from api.payment import health
 from api.payment.circuit import Circuit
+from shared.ledger import in_every_bucket
 from shared.settings import InvalidSetting, Settings
 
 PATH = "/v1/cdp/echo"
@@ -68,7 +69,7 @@ async def test_a_rail_whose_facilitator_fails_takes_nothing_new_until_it_answers
     assert (refused.status_code, problem["code"], problem["charged"]) == (503, "unavailable", False)
     assert (problem["retryWithSamePayment"], int(refused.headers["retry-after"]) >= 1) == (True, True)
     with redis.Redis.from_url(clean_redis) as ledger:
-        assert len(ledger.keys("coinslot:payment:*")) == 6
+        assert len(ledger.keys(in_every_bucket("payment:*"))) == 6
     again = await shop.post(PATH, headers=answered)
     assert (again.status_code, again.content) == (200, first.content)
     assert (await shop.post(PATH, headers=unknown)).json()["charged"] == "unknown"
@@ -143,7 +144,7 @@ async def test_what_is_settled_is_run_while_its_rail_is_down(
     paid = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     assert (await shop.post(PATH, headers=paid)).status_code == 200
     with redis.Redis.from_url(clean_redis) as ledger:  # as if its worker had died
-        (record,) = ledger.keys("coinslot:payment:*")
+        (record,) = ledger.keys(in_every_bucket("payment:*"))
         ledger.hset(record, mapping={"state": "SETTLED", "settled": 2**41, "lease": 0})
     circuit = circuit_of(paid_calls)
     circuit._first_s = 60

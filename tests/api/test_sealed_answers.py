@@ -16,6 +16,7 @@ import redis
 from api.payment import identifier
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from shared.answers import SECRET_ANSWER_TTL_S
+from shared.ledger import in_every_bucket
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
@@ -35,7 +36,7 @@ def ledger(clean_redis: str) -> redis.Redis:
 
 def answer_key(ledger: redis.Redis) -> bytes:
     """Of the one answer that there is."""
-    (key,) = ledger.keys("coinslot:answer:*")  # type: ignore[misc]
+    (key,) = ledger.keys(in_every_bucket("answer:*"))  # type: ignore[misc]
     return bytes(key)
 
 

@@ -7,11 +7,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import redis
+
+from shared.ledger import JOURNAL, OPEN, REFUNDABLE, in_every_bucket
 
 T = TypeVar("T")
 Line = TypeVar("Line", bound=msgspec.Struct)
@@ -153,22 +156,27 @@ def read_history(folder: Path, ledger_url: str, **told: Any) -> History:
     """All that a run left in its folder and in its ledger."""
     # A sealed failure is binary.
     with redis.Redis.from_url(ledger_url, decode_responses=True, encoding_errors="backslashreplace") as ledger:
-        prefix = "coinslot:payment:"
-        records = {key.removeprefix(prefix): ledger.hgetall(key) for key in ledger.scan_iter(prefix + "*", 1000)}
-        keeps_open = ledger.exists("coinslot:open", "coinslot:journal")
+        names = list(ledger.scan_iter(in_every_bucket("payment:*"), 1000))
+        records = {key.partition(":payment:")[2]: ledger.hgetall(key) for key in names}
+        keeps_open = ledger.exists(*OPEN, *JOURNAL)
+        journal = sorted(chain.from_iterable(ledger.xrange(key) for key in JOURNAL), key=lambda entry: _at(entry[0]))
         return History(
             answers=read_lines(folder / "answers.jsonl", Answer),
             transfers=read_lines(folder / "transfers.jsonl", Transfer),
             settles=read_settles(folder / "settles.jsonl"),
             executions=read_lines(folder / "executions.jsonl", Execution),
             records=records,
-            journal=[_event(*entry) for entry in ledger.xrange("coinslot:journal")],
-            refundable=frozenset(ledger.zrange("coinslot:refundable", 0, -1)),
-            open=frozenset(ledger.zrange("coinslot:open", 0, -1)) if keeps_open else None,
+            journal=[_event(*entry) for entry in journal],
+            refundable=frozenset(chain.from_iterable(ledger.zrange(key, 0, -1) for key in REFUNDABLE)),
+            open=frozenset(chain.from_iterable(ledger.zrange(key, 0, -1) for key in OPEN)) if keeps_open else None,
             now=time.time(),
             **told,
         )
 
 
 def _event(entry_id: str, fields: Mapping[str, str]) -> Event:
-    return Event(payment=fields["payment"], event=fields["event"], at=int(entry_id.partition("-")[0]) / 1000)
+    return Event(payment=fields["payment"], event=fields["event"], at=_at(entry_id))
+
+
+def _at(entry_id: str) -> float:
+    return int(entry_id.partition("-")[0]) / 1000

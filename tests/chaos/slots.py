@@ -20,6 +20,7 @@ import redis.asyncio
 
 from shared import failpoints
 from shared.endpoint import Pool
+from shared.ledger import record_key
 from shared.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
@@ -192,14 +193,14 @@ class Slot:
         seen: list[Event],
     ) -> None:
         await ended(self._pids[role])
-        state: Any = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
+        state: Any = await ledger.hget(record_key(bought.payment), "state")
         seen.append(Event(payment=bought.payment, event=state or "", at=time.time()))
         await self._start(role, case, "")
 
     async def _settled(self, ledger: redis.asyncio.Redis, bought: Purchase) -> Event:
         give_up_at = time.monotonic() + END_WITHIN_S
         while True:
-            state: Any = await ledger.hget(f"coinslot:payment:{bought.payment}", "state")
+            state: Any = await ledger.hget(record_key(bought.payment), "state")
             if state in MONEY_STATES:
                 return Event(payment=bought.payment, event=state, at=time.time())
             assert time.monotonic() < give_up_at, f"still {state}\n{self.logs()}"

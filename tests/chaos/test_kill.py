@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 import redis
 
+from shared.ledger import JOURNAL, in_every_bucket
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import MONEY_STATES, read_history
@@ -65,12 +66,12 @@ class Recorded:
 def recorded(service: Stand) -> Recorded:
     """Ask it."""
     with redis.Redis.from_url(service.ledger_url, decode_responses=True) as ledger:
-        keys = list(ledger.scan_iter("coinslot:payment:*", 1000))
+        keys = list(ledger.scan_iter(in_every_bucket("payment:*"), 1000))
         pipeline = ledger.pipeline(transaction=False)
         for key in keys:
             pipeline.hget(key, "state")
         states = dict(zip(keys, pipeline.execute(), strict=True))
-        return Recorded(states, [entry_id for entry_id, _ in ledger.xrange("coinslot:journal")])
+        return Recorded(states, [f"{key} {entry_id}" for key in JOURNAL for entry_id, _ in ledger.xrange(key)])
 
 
 def lost(before: Recorded, after: Recorded, *, forgets: bool) -> list[str]:

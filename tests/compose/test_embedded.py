@@ -13,7 +13,7 @@ from compose import serve
 from compose.sandbox.child import claim_port
 from compose.sandbox.embedded import embed
 from shared.json_rpc import JsonRpc
-from shared.ledger import LOST, RECHECK
+from shared.ledger import LOST, RECHECK, in_every_bucket
 from shared.settings import InvalidSetting, Settings
 
 
@@ -64,16 +64,16 @@ def test_nothing_is_looked_for_on_chains_that_begin_anew(tmp_path: Path) -> None
     given = {"COINSLOT_DNS_SERVER": "127.0.0.1:53"}  # so that no upstreams are started
     elsewhere = "cosmos:hub:somebody"
     with embed(given, tmp_path) as first, redis.Redis.from_url(first.settings.ledger_url) as ledger:
-        ledger.zadd(RECHECK, {"eip155:8453:0xaa": 1, "solana:mainnet:a": 2, "stellar:pubnet:b": 3, "xrpl:0:c": 4})
-        ledger.zadd(RECHECK, {elsewhere: 5})
+        ledger.zadd(RECHECK[1], {"eip155:8453:0xaa": 1, "solana:mainnet:a": 2})
+        ledger.zadd(RECHECK[63], {"stellar:pubnet:b": 3, "xrpl:0:c": 4, elsewhere: 5})
         for rail in ("eip155:8453:0xaa", "xrpl:0:RLUSD", elsewhere):
-            ledger.zadd(f"{LOST}:{rail}", {str(n): n for n in range(20)})
-        ledger.set("coinslot:answer:eip155:8453:0xaa", b"kept")
+            ledger.zadd(f"{LOST[63]}:{rail}", {str(n): n for n in range(20)})
+        ledger.set("coinslot:{00}:answer:eip155:8453:0xaa", b"kept")
 
     with embed(given, tmp_path) as second, redis.Redis.from_url(second.settings.ledger_url) as ledger:
-        assert ledger.zrange(RECHECK, 0, -1) == [elsewhere.encode()]
-        assert ledger.keys(f"{LOST}:*") == [f"{LOST}:{elsewhere}".encode()]
-        assert ledger.get("coinslot:answer:eip155:8453:0xaa") == b"kept"
+        assert (ledger.exists(RECHECK[1]), ledger.zrange(RECHECK[63], 0, -1)) == (0, [elsewhere.encode()])
+        assert ledger.keys(in_every_bucket("lost:*")) == [f"{LOST[63]}:{elsewhere}".encode()]
+        assert ledger.get("coinslot:{00}:answer:eip155:8453:0xaa") == b"kept"
 
 
 @pytest.mark.enable_socket

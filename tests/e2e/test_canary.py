@@ -347,7 +347,7 @@ def test_everything_happened_in_these_places(watched: Watched) -> None:
     ):
         assert said in log
     assert "Received message echo " in log  # Dramatiq at its most talkative
-    for role, said in (("ledger", b'"coinslot:answer:'), ("queue", b'\\"sealed\\"')):
+    for role, said in (("ledger", b"}:answer:"), ("queue", b'\\"sealed\\"')):
         assert said in watched.monitors[role].heard()[1]
 
 

@@ -7,6 +7,7 @@ import http.client
 import urllib.error
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -55,10 +56,12 @@ def counted(service: Any) -> Counts:
     return found
 
 
-def journal(ledger: redis.Redis, since: str) -> Counts:
+def journal(ledger: redis.Redis, since: list[str]) -> Counts:
     """What the ledger says."""
     found: Counts = Counter()
-    entries: Any = ledger.xrange(JOURNAL, min=f"({since}")
+    entries: Any = chain.from_iterable(
+        ledger.xrange(key, min=f"({seen}") for key, seen in zip(JOURNAL, since, strict=True)
+    )
     for _, fields in entries:
         if event := EVENTS.get(fields["event"]):
             found[event, str(ledger.hget(record_key(fields["payment"]), "endpoint"))] += 1
@@ -95,8 +98,9 @@ def test_the_sums_are_the_journals(service: Any) -> None:
                     (of_rich if wallet is rich else of_poor).call(name, body)
 
     with redis.Redis.from_url(ledger_url, decode_responses=True) as ledger:
-        newest: Any = ledger.xrevrange(JOURNAL, count=1)
-        since, before, had = newest[0][0] if newest else "0", counted(service), money(service)
+        newest: Any = [ledger.xrevrange(key, count=1) for key in JOURNAL]
+        since = [entries[0][0] if entries else "0" for entries in newest]
+        before, had = counted(service), money(service)
         with ThreadPoolExecutor(AT_ONCE) as threads:
             list(threads.map(buy, range(AT_ONCE)))
         happened = journal(ledger, since)

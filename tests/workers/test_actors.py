@@ -56,7 +56,7 @@ class Sent(Outbox):
     """Keeps what it gave to be sent."""
 
     def __init__(self, ledger: RedisConnection, sealer: Sealer) -> None:
-        super().__init__(AnswerStore(ledger, ANSWERS), {ENDPOINT.name: ENDPOINT}, sealer)
+        super().__init__(AnswerStore([ledger], ANSWERS), {ENDPOINT.name: ENDPOINT}, sealer)
         self.sent: list[tuple[str, bytes]] = []
         self.payments: dict[str, str] = {}
 

@@ -45,11 +45,11 @@ class Kept:
         self.redis = redis.Redis.from_url(url)
         apart = url.removesuffix("/0") + "/1" if is_apart else ""
         self.urls = url, apart
-        self.store = ObservationStore(url, apart, MASTER, days=1, most=most)
+        self.store = ObservationStore([url], apart, MASTER, days=1, most=most)
         self.own = redis.Redis.from_url(apart or url)
         self.own.flushdb()
         self._ledger = RedisConnection(url)
-        self.answers = AnswerStore(self._ledger, AnswerSealer(MASTER), self.store)
+        self.answers = AnswerStore([self._ledger], AnswerSealer(MASTER), self.store)
 
     def payment(self, settled: int) -> str:
         """A settled one."""
@@ -110,14 +110,14 @@ def test_what_was_seen_under_the_previous_key_is_compared_with(kept: Kept) -> No
     """Also when it is later than what was seen under the new one."""
     old = kept.store
     kept.call(1_000, b"under the old key")
-    kept.store = ObservationStore(*kept.urls, bytes(32), days=1, most=1000, previous=MASTER)
-    kept.answers = AnswerStore(RedisConnection(kept.urls[0]), AnswerSealer(bytes(32), MASTER), kept.store)
+    kept.store = ObservationStore(kept.urls[:1], kept.urls[1], bytes(32), days=1, most=1000, previous=MASTER)
+    kept.answers = AnswerStore([RedisConnection(kept.urls[0])], AnswerSealer(bytes(32), MASTER), kept.store)
     assert kept.seen() == b"under the old key"
     kept.call(2_000, b"under the new key")
     assert kept.seen() == b"under the new key"
     late = kept.payment(3_000)
     observation = old.observation(old.baseline(ALICE, PAGE), b"by a worker that was not restarted")
-    AnswerStore(RedisConnection(kept.urls[0]), AnswerSealer(MASTER), old).done(
+    AnswerStore([RedisConnection(kept.urls[0])], AnswerSealer(MASTER), old).done(
         [Result(late, ENDPOINT, b"", Ok(b""), observation)]
     )
     assert kept.seen() == b"by a worker that was not restarted"
@@ -292,7 +292,7 @@ def run(
 ) -> Outcome:
     """One job, as a worker runs it."""
     sealer, connection = Sealer(MASTER), RedisConnection(url)
-    answers = AnswerStore(connection, AnswerSealer(MASTER), store)
+    answers = AnswerStore([connection], AnswerSealer(MASTER), store)
     outbox = Outbox(answers, {endpoint.name: endpoint}, sealer)
     body = b'{"message": "%b"}' % message.encode()
     arguments = Arguments(payment_id, ALICE, body)
@@ -330,7 +330,7 @@ def test_a_job_that_nobody_waits_for_looks_at_nothing(
 
 def test_a_baseline_that_cannot_be_read_is_no_new_one(clean_redis: str, page: Page, remembering: Endpoint) -> None:
     """The call fails for a passing reason, and is run again: it would say that nothing was seen before."""
-    store = ObservationStore(clean_redis, NOBODY, MASTER, days=1, most=10)
+    store = ObservationStore([clean_redis], NOBODY, MASTER, days=1, most=10)
     assert run(remembering, store, clean_redis, "p", "one") == UNKNOWN_BASELINE
     assert page.contexts == []
     store.close()

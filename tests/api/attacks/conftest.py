@@ -20,7 +20,7 @@ from api.app import create_app
 from api.payment.facilitator import Facilitator
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
-from shared.ledger import record_key
+from shared.ledger import JOURNAL, bucket_of, in_every_bucket, record_key
 from shared.settings import Settings
 from workers.actors import JobRunner
 
@@ -123,7 +123,7 @@ class Ledger:
 
     def keys(self, kind: str = "payment") -> list[str]:
         """All keys of a kind: payment, answer, rate."""
-        found: Any = self._redis.keys(f"coinslot:{kind}:*")
+        found: Any = self._redis.keys(in_every_bucket(f"{kind}:*"))
         return sorted(found)
 
     def record(self, payment: Any) -> dict[str, str]:
@@ -144,7 +144,7 @@ class Ledger:
     def journal(self, payment: Any) -> list[str]:
         """The events of one payment, in order."""
         name = self._key(payment).partition(":payment:")[2]
-        entries: Any = self._redis.xrange("coinslot:journal")
+        entries: Any = self._redis.xrange(JOURNAL[bucket_of(name)])
         return [fields["event"] for _, fields in entries if fields["payment"] == name]
 
     @asynccontextmanager
@@ -177,7 +177,7 @@ def effects(lines: Sequence[str]) -> list[str]:
     def has_effect(line: str) -> bool:
         command = line.partition('"')[2].partition('"')[0].upper()
         kinds = ("payment", "answer", "rate", "identifier")
-        return command not in READS or any(f'"coinslot:{kind}:' in line for kind in kinds)
+        return command not in READS or any(f"}}:{kind}:" in line for kind in kinds)
 
     return [line for line in lines if has_effect(line)]
 

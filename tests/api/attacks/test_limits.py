@@ -1,6 +1,6 @@
 """Limits per payer, and what is found out in the background (P16, P18, P22, P24, P38).
 
-The ledger's keys for it: `coinslot:rate:{payer}:{endpoint}`, `coinslot:journal`. The setting: `rate_limits`.
+The ledger's keys for it: `coinslot:{bucket}:rate:{payer}:{endpoint}`, `coinslot:{bucket}:journal`. The setting: `rate_limits`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME
+from shared.ledger import PREFIXES, bucket_of_payer
 from shared.money import Price
 from shared.settings import Settings
 
@@ -160,7 +161,8 @@ async def test_p24_only_a_payment_that_is_good_counts_against_its_payer(
             await shop.post(PATH, content=body, headers={"PAYMENT-SIGNATURE": as_header(payment)})
     assert (ledger.keys("rate"), facilitator.settles) == ([], [])
     assert (await shop.post(PATH, json={}, headers={"PAYMENT-SIGNATURE": as_header(good)})).status_code == 200
-    assert [key.lower() for key in ledger.keys("rate")] == [f"coinslot:rate:{payer.address}:echo"]
+    prefix = PREFIXES[bucket_of_payer("eip155:8453", payer.address)]
+    assert [key.lower() for key in ledger.keys("rate")] == [f"{prefix}rate:{payer.address}:echo"]
 
 
 async def test_p38_what_was_paid_at_the_old_price_is_delivered(

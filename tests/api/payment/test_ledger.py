@@ -9,15 +9,18 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
+import redis
 
 from api.payment.ledger import Claim, Doubtful, Ledger, Verdict
 from api.payment.limits import Limit
-from api.redis_client import Redis, RedisRefused
+from api.redis_client import Commands, Redis, RedisRefused
+from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
-from shared.ledger import JOURNAL, OPEN, REFUNDABLE, record_key
+from shared.ledger import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
 from shared.outcome import Failed, Ok, Outcome
 from shared.redis_connection import RedisConnection
+from tests.api.payment.primaries import Primaries, three_primaries
 from workers.answers import AnswerStore, Result
 
 pytestmark = pytest.mark.anyio
@@ -28,32 +31,49 @@ RECEIPT = b'{"success":true,"transaction":"0xabc","network":"eip155:8453"}'
 SEALER = AnswerSealer(bytes(range(32)))
 
 
-@pytest.fixture
-async def client(redis_url: str) -> AsyncIterator[Redis]:
-    client = Redis(redis_url)
-    yield client
-    client.close()
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
+    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
+        yield made
+
+
+@pytest.fixture(params=["one", "three"])
+def urls(request: pytest.FixtureRequest, redis_url: str) -> list[str]:
+    """Of a ledger of one primary; and of three, which refuse a script with keys of two buckets."""
+    three: Primaries | None = request.getfixturevalue("three") if request.param == "three" else None
+    return [redis_url] if three is None else three.urls
 
 
 @pytest.fixture
-def ledger(client: Redis) -> Ledger:
+async def client(urls: list[str]) -> AsyncIterator[Commands]:
+    clients = [Redis(url) for url in urls]
+    yield as_one(clients)
+    for each in clients:
+        each.close()
+
+
+@pytest.fixture
+def ledger(client: Commands) -> Ledger:
     return Ledger(client)
 
 
 @pytest.fixture
-def answers(redis_url: str) -> Iterator[Done]:
-    ledger = RedisConnection(redis_url)
+def answers(urls: list[str]) -> Iterator[Done]:
+    ledger = [RedisConnection(url) for url in urls]
     store = AnswerStore(ledger, SEALER)
     yield lambda payment_id, result: store.done([Result(payment_id, ENDPOINT, b"", result)])[0]
-    ledger.close()
+    for connection in ledger:
+        connection.close()
 
 
 def a_claim(**changes: object) -> Claim:
+    payer = str(changes.get("payer", "0x1"))
+    network = "solana:mainnet" if "token" in changes else "eip155:8453"
     claim = Claim(
-        payment_id=secrets.token_hex(8),
+        payment_id=f"{network}:0x833:{payer}:{secrets.token_hex(8)}",
         fingerprint="f1",
         endpoint="echo",
-        payer="0x1",
+        payer=payer,
         offer=b"{}",
         settle_lease_ms=10_000,
         run_lease_ms=10_000,
@@ -61,7 +81,7 @@ def a_claim(**changes: object) -> Claim:
     return dataclasses.replace(claim, **changes)
 
 
-async def test_find_does_not_claim(ledger: Ledger, client: Redis) -> None:
+async def test_find_does_not_claim(ledger: Ledger, client: Commands) -> None:
     """Looking for an unknown payment writes nothing."""
     claim = a_claim()
     assert (await ledger.find(claim)).verdict is Verdict.ABSENT
@@ -184,17 +204,17 @@ async def test_abandoning_forgets_only_what_was_never_sent(ledger: Ledger) -> No
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
-async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Redis) -> None:
+async def test_an_answer_that_expired_is_not_sold_again(ledger: Ledger, answers: Done, client: Commands) -> None:
     """The record outlives the answer, so the payment stays used."""
     claim = a_claim()
     await ledger.claim(claim)
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     answers(claim.payment_id, Ok(b"1"))
-    await client.call("DEL", f"coinslot:answer:{claim.payment_id}")
+    await client.call("DEL", answer_key(claim.payment_id))
     assert (await ledger.claim(claim)).verdict is Verdict.EXPIRED
 
 
-async def test_records_expire_after_their_use(ledger: Ledger, client: Redis) -> None:
+async def test_records_expire_after_their_use(ledger: Ledger, client: Commands) -> None:
     """Thirty days, which is far beyond the longest authorization that is accepted."""
     claim = a_claim()
     await ledger.claim(claim)
@@ -226,11 +246,17 @@ async def test_peeking_does_not_make_a_driver(ledger: Ledger) -> None:
     assert (await ledger.find(claim)).verdict is Verdict.SETTLE
 
 
-async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, answers: Done, client: Redis) -> None:
+def limit_memory(urls: list[str], most: int) -> None:
+    for url in urls:
+        with redis.Redis.from_url(url) as server:
+            server.config_set("maxmemory", most)
+
+
+async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, answers: Done, urls: list[str]) -> None:
     """Out of memory: a new payment is refused, a settled one is stored, an answered one is given."""
     old, new = a_claim(), a_claim()
     await ledger.claim(old)
-    await client.call("CONFIG", "SET", "maxmemory", "1")
+    limit_memory(urls, 1)
     try:
         with pytest.raises(RedisRefused, match="OOM"):
             await ledger.claim(new)
@@ -238,7 +264,7 @@ async def test_a_full_redis_claims_nothing_and_still_redelivers(ledger: Ledger, 
         answers(old.payment_id, Ok(b"1"))
         assert (await ledger.peek(old)).verdict is Verdict.ANSWER
     finally:
-        await client.call("CONFIG", "SET", "maxmemory", "0")
+        limit_memory(urls, 0)
 
 
 FAILURE = Failed("upstream_failed", "down", reason="timeout", retryable=True)
@@ -253,21 +279,22 @@ async def settled(ledger: Ledger, claim: Claim) -> None:
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
 
 
-async def journal(client: Redis, claim: Claim) -> list[str]:
+async def journal(client: Commands, claim: Claim) -> list[str]:
     """The events of one payment."""
     lines = [
-        dict(zip(flat[::2], flat[1::2], strict=True)) for _, flat in await client.call("XRANGE", JOURNAL, "-", "+")
+        dict(zip(flat[::2], flat[1::2], strict=True))
+        for _, flat in await client.call("XRANGE", JOURNAL[bucket_of(claim.payment_id)], "-", "+")
     ]
     return [line[b"event"].decode() for line in lines if line[b"payment"] == claim.payment_id.encode()]
 
 
-async def due_in_s(client: Redis, claim: Claim) -> float | None:
-    score = await client.call("ZSCORE", OPEN, claim.payment_id)
+async def due_in_s(client: Commands, claim: Claim) -> float | None:
+    score = await client.call("ZSCORE", OPEN[bucket_of(claim.payment_id)], claim.payment_id)
     return None if score is None else float(score) / 1000 - time.time()
 
 
-async def make_due(client: Redis, claim: Claim) -> None:
-    await client.call("ZADD", OPEN, 0, claim.payment_id)
+async def make_due(client: Commands, claim: Claim) -> None:
+    await client.call("ZADD", OPEN[bucket_of(claim.payment_id)], 0, claim.payment_id)
 
 
 async def taken(ledger: Ledger, claim: Claim) -> Doubtful | None:
@@ -275,7 +302,7 @@ async def taken(ledger: Ledger, claim: Claim) -> Doubtful | None:
     return found[0] if found else None
 
 
-async def test_every_transition_is_a_line_of_the_journal(ledger: Ledger, answers: Done, client: Redis) -> None:
+async def test_every_transition_is_a_line_of_the_journal(ledger: Ledger, answers: Done, client: Commands) -> None:
     """In order, and none for a transition that did not happen."""
     claim = a_claim(settle_lease_ms=1)
     await ledger.claim(claim)
@@ -291,7 +318,7 @@ async def test_every_transition_is_a_line_of_the_journal(ledger: Ledger, answers
     assert await due_in_s(client, claim) is None
 
 
-async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Redis) -> None:
+async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Commands) -> None:
     """After the driver's lease; soon when it is unknown; after a day when it is settled; once more when it was refused."""
     claim = a_claim(valid_before=int(time.time()) + 100)
     await ledger.claim(claim)
@@ -306,7 +333,7 @@ async def test_what_is_open_is_looked_at_in_time(ledger: Ledger, client: Redis) 
     assert (await due_in_s(client, refused) or 0) == pytest.approx(160, abs=5)
 
 
-async def test_a_doubtful_payment_is_taken_by_one(ledger: Ledger, client: Redis) -> None:
+async def test_a_doubtful_payment_is_taken_by_one(ledger: Ledger, client: Commands) -> None:
     """Not while its driver lives, and not twice at once; a copy of the call waits for whoever looks into it."""
     claim = a_claim(settle_lease_ms=200, payment=b"sealed")
     await ledger.claim(claim)
@@ -324,7 +351,7 @@ async def test_a_doubtful_payment_is_taken_by_one(ledger: Ledger, client: Redis)
     assert (await ledger.peek(claim)).verdict is Verdict.IDLE
 
 
-async def test_a_doubtful_payment_is_asked_about_less_and_less(ledger: Ledger, client: Redis) -> None:
+async def test_a_doubtful_payment_is_asked_about_less_and_less(ledger: Ledger, client: Commands) -> None:
     """Twice as late each time, and after ten minutes beyond its end every five minutes."""
     claim = a_claim(settle_lease_ms=1, valid_before=int(time.time()) + 100)
     await ledger.claim(claim)
@@ -354,7 +381,7 @@ async def test_one_more_attempt_is_counted_before_it_is_made(ledger: Ledger) -> 
     assert not await ledger.rejected(claim.payment_id, 2, "authorization_used")
 
 
-async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answers: Done, client: Redis) -> None:
+async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answers: Done, client: Commands) -> None:
     """Then the last failure is the answer, until ten minutes are over; nothing is lost."""
     claim = a_claim()
     await settled(ledger, claim)
@@ -373,7 +400,7 @@ async def test_a_passing_failure_is_run_again_three_times(ledger: Ledger, answer
     assert opened(claim, (await ledger.claim(claim)).answer) == Ok(b"1")
 
 
-async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Redis) -> None:
+async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, client: Commands) -> None:
     """And said to be, for ever."""
     claim = a_claim()
     await settled(ledger, claim)
@@ -386,12 +413,12 @@ async def test_what_is_not_answered_within_a_day_is_refundable(ledger: Ledger, c
     assert await taken(ledger, claim) is None
     entry = await ledger.claim(claim)
     assert (entry.verdict, entry.receipt) == (Verdict.FAILED, RECEIPT)
-    assert await client.call("ZSCORE", REFUNDABLE, claim.payment_id)
+    assert await client.call("ZSCORE", REFUNDABLE[bucket_of(claim.payment_id)], claim.payment_id)
     assert (await journal(client, claim))[-1] == "FAILED"
     assert not await ledger.settled(claim.payment_id, RECEIPT, 1)
 
 
-async def test_a_refusal_is_looked_into_once_more(ledger: Ledger, client: Redis) -> None:
+async def test_a_refusal_is_looked_into_once_more(ledger: Ledger, client: Commands) -> None:
     """A facilitator may refuse what it has settled: proof overrules it, and else it is closed."""
     for proof in (True, False):
         claim = a_claim()

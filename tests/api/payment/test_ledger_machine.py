@@ -16,7 +16,7 @@ from api.payment.ledger import Claim, Ledger, LookUp, Recorded, Verdict
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
-from shared.ledger import FREE_RERUNS, JOURNAL, OPEN, record_key
+from shared.ledger import FREE_RERUNS, JOURNAL, OPEN, bucket_of, record_key
 from shared.outcome import Failed, Ok
 from shared.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
@@ -62,7 +62,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.client: Redis = self.run(self._connect())
         self.ledger = Ledger(self.client)
         self.wire = RedisConnection(self.url)
-        self.answers = AnswerStore(self.wire, SEALER)
+        self.answers = AnswerStore([self.wire], SEALER)
         self.names = [secrets.token_hex(8) for _ in range(3)]
         self.model: dict[int, Model] = {}
         self.forgotten: dict[int, list[str]] = {}
@@ -241,7 +241,7 @@ class LedgerMachine(RuleBasedStateMachine):
         """Everything is due at once: what is undecided and not driven is taken, or refused and looked for once more."""
         for payment, known in self.model.items():
             if known.state not in ENDED:
-                self.run(self.client.call("ZADD", OPEN, 0, self.names[payment]))
+                self.run(self.client.call("ZADD", OPEN[bucket_of(self.names[payment])], 0, self.names[payment]))
         taken = {each.payment_id: each.state for each in self.run(self.ledger.take_doubtful(100, 600_000))}
         for payment, known in self.model.items():
             is_due = known.state == "REJECTED" or (known.is_undecided and not known.is_driven)
@@ -260,7 +260,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 assert record == [None, None, None]
                 continue
             assert [value.decode() for value in record] == [known.state, str(known.attempts), known.fingerprint]
-            score: Any = self.run(self.client.call("ZSCORE", OPEN, name))
+            score: Any = self.run(self.client.call("ZSCORE", OPEN[bucket_of(name)], name))
             if known.state in ENDED:
                 assert score is None
             elif known.state != "REJECTED":
@@ -269,9 +269,10 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule()
     def read_the_journal(self) -> None:
         lines: dict[str, list[str]] = {}
-        for _, flat in self.run(self.client.call("XRANGE", JOURNAL, "-", "+")):
-            fields = dict(zip(flat[::2], flat[1::2], strict=True))
-            lines.setdefault(fields[b"payment"].decode(), []).append(fields[b"event"].decode())
+        for journal in {JOURNAL[bucket_of(name)] for name in self.names}:
+            for _, flat in self.run(self.client.call("XRANGE", journal, "-", "+")):
+                fields = dict(zip(flat[::2], flat[1::2], strict=True))
+                lines.setdefault(fields[b"payment"].decode(), []).append(fields[b"event"].decode())
         for payment, known in self.model.items():
             assert lines[self.names[payment]] == known.events
 

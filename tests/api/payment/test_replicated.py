@@ -63,8 +63,8 @@ async def test_nothing_is_told_that_no_replica_has(
     await ledger.claim(rejected)
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     with closing(RedisConnection(servers.url)) as other:
-        careless = AnswerStore(other, SEALER)
-        careful = AnswerStore(other, SEALER, replicas=1)
+        careless = AnswerStore([other], SEALER)
+        careful = AnswerStore([other], SEALER, replicas=1)
         result = Result(claim.payment_id, ENDPOINT, b"", Ok(b"{}"))
         with servers.paused_replica(), monkeypatch.context() as patched:
             patched.setattr(fence, "WITHIN_MS", 200)
@@ -90,7 +90,7 @@ async def test_a_result_whose_settlement_is_lost_is_not_stored(ledger: Ledger, s
     claim = a_claim()
     await ledger.claim(claim)
     with closing(RedisConnection(servers.url)) as connection:
-        store = AnswerStore(connection, SEALER, replicas=1)
+        store = AnswerStore([connection], SEALER, replicas=1)
         told = store.done([Result(claim.payment_id, ENDPOINT, b"", Ok(b"{}"))])[0]
     assert isinstance(SEALER.open(told, ENDPOINT, claim.payment_id, b""), Failed)
     assert (await ledger.find(claim)).verdict is Verdict.WAIT

@@ -10,7 +10,7 @@ from typing import Any
 import redis
 
 from compose.sandbox.redis_server import find_redis
-from shared.ledger import record_key
+from shared.ledger import in_every_bucket
 from tests.chaos.hosts.network import address
 
 SERVERS = ("ledger-1", "ledger-2", "ledger-3")
@@ -100,7 +100,7 @@ def primary_url() -> str:
 def let_jobs_run_again() -> None:
     """What RERUN_WINDOW_MS (shared/ledger.py) would do: the ledger counts a payment's failed jobs anew."""
     with redis.Redis.from_url(primary_url()) as ledger:
-        for key in ledger.scan_iter(record_key("*"), 1000):
+        for key in ledger.scan_iter(in_every_bucket("payment:*"), 1000):
             if ledger.hexists(key, "failing_since"):
                 ledger.hset(key, mapping={"failures": 0, "failing_since": 0})
 

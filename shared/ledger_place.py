@@ -1,0 +1,38 @@
+"""Which of the ledger's primaries a server is. The server knows, and processes whose settings say otherwise do not use it.
+
+A process that looks for a payer's payments on another server than the others do would take a used payment for a new one. So the
+first connection to a server writes down its place, ``1 of 3``, and every connection compares.
+"""
+
+from __future__ import annotations
+
+KEY = "coinslot:place"
+"""It belongs to no bucket: each primary has its own."""
+
+# allow-oom: a full Redis still says where it belongs.
+_SCRIPT = """#!lua flags=allow-oom
+local place = redis.call('GET', KEYS[1])
+if place then return place end
+redis.call('SET', KEYS[1], ARGV[1])
+return ARGV[1]
+"""
+
+
+def place_of(number: int, servers: int) -> str:
+    """The place of a primary, counted from 0, of so many."""
+    return f"{number + 1} of {servers}"
+
+
+def ask(place: str) -> tuple[str | int, ...]:
+    """The command that asks a server for its place, and gives it this one if it has none."""
+    return "EVAL", _SCRIPT, 1, KEY, place
+
+
+def wrong(answer: object, place: str) -> str:
+    """Why a server must not be used; empty when it may.
+
+    Args:
+        answer: what it said to `ask`.
+    """
+    found = answer.decode(errors="replace") if isinstance(answer, bytes) else str(answer)
+    return "" if found == place else f"it is server {found} of the ledger, and COINSLOT_LEDGER_URL has it as {place}"

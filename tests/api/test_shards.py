@@ -1,0 +1,192 @@
+"""A ledger of three primaries: payers are shared out, and one that is gone stops its own payers alone."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import dramatiq
+import httpx
+import pytest
+import redis
+
+from api.payment.ledger import Ledger
+from api.payment.rails import configured_rails
+from api.payment.reorgs import ReorgMonitor
+from api.redis_client import Redis, RedisLost
+from api.sharded import as_one
+from ops.payments import attention
+from shared.ledger import RECHECK, bucket_of, in_every_bucket, server_of
+from shared.ledger_servers import read_record
+from shared.redis_connection import RedisConnection
+from shared.settings import Settings
+from tests.api.payment.primaries import COUNT, Primaries, three_primaries
+
+pytestmark = pytest.mark.anyio
+
+AsHeader = Callable[[Any], str]
+PATH = "/v1/cdp/echo"
+PAYERS = 24
+
+
+@pytest.fixture(scope="module")
+def primaries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Primaries]:
+    with three_primaries(tmp_path_factory.mktemp("ledgers")) as made:
+        yield made
+
+
+@pytest.fixture
+def settings(settings: Settings, primaries: Primaries) -> Settings:
+    """The ledger is these three."""
+    for client in primaries.clients:
+        client.flushall()
+    return dataclasses.replace(settings, ledger_url=",".join(primaries.urls))
+
+
+class Paid:
+    """A payment of a payer of its own."""
+
+    def __init__(self, payer: Any, as_header: AsHeader) -> None:
+        made = payer.payment()
+        accepted, signed = made["accepted"], made["payload"]["authorization"]
+        self.id = f"{accepted['network']}:{accepted['asset']}:{signed['from']}:{signed['nonce']}".lower()
+        self.server = server_of(bucket_of(self.id), COUNT)
+        self.headers = {"PAYMENT-SIGNATURE": as_header(made)}
+
+
+@pytest.fixture
+def payments(payer: Any, as_header: AsHeader) -> list[Paid]:
+    """Of many payers, some of each server."""
+    made = [Paid(type(payer)(), as_header) for _ in range(PAYERS)]
+    while min(sum(each.server == server for each in made) for server in range(COUNT)) < 4:
+        made.append(Paid(type(payer)(), as_header))
+    return sorted(made, key=lambda each: each.server)
+
+
+async def bought(shop: httpx.AsyncClient, payments: list[Paid]) -> list[httpx.Response]:
+    return await asyncio.gather(*(shop.post(PATH, headers=each.headers) for each in payments))
+
+
+@pytest.fixture
+async def ledger(settings: Settings) -> AsyncIterator[Ledger]:
+    clients = [Redis(url, place=place) for url, place in settings.ledger_places]
+    yield Ledger(as_one(clients))
+    for client in clients:
+        client.close()
+
+
+async def test_payers_are_shared_out_and_nothing_else_differs(
+    shop: httpx.AsyncClient, worker: dramatiq.Worker, facilitator: Any, payments: list[Paid], primaries: Primaries
+) -> None:
+    """Claimed, settled, answered and repeated by all at once: each server has the payments of its own payers."""
+    answers = await bought(shop, payments)
+    assert {answer.status_code for answer in answers} == {200}
+    assert [again.content for again in await bought(shop, payments)] == [answer.content for answer in answers]
+    assert len(facilitator.settles) == len(payments)
+    for server, client in enumerate(primaries.clients):
+        keys: Any = client.keys(in_every_bucket("payment:*"))
+        found = {key.decode().partition(":payment:")[2] for key in keys}
+        assert found == {each.id for each in payments if each.server == server}
+    assert {read_record(primaries.clients, each.id)[b"state"] for each in payments} == {b"DONE"}
+    assert list(attention(primaries.clients, now_ms=int(time.time() * 1000))) == []
+
+
+async def test_what_goes_over_all_payments_finds_those_of_all_servers(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payments: list[Paid],
+    primaries: Primaries,
+    settings: Settings,
+    ledger: Ledger,
+) -> None:
+    """Given a chain that has taken all payments back, then each is found to be lost once, in runs of sixteen at most."""
+    await bought(shop, payments)
+    rails = configured_rails(settings)
+    monitor = ReorgMonitor(ledger, rails)
+    for rail in rails:
+        await rail.facilitator.start()
+    for each in payments:
+        primaries.clients[each.server].zadd(RECHECK[bucket_of(each.id)], {each.id: 0})
+    facilitator.evidence, facilitator.clock_s = "unused", 3600
+    runs = []
+    while not runs or runs[-1]:
+        runs.append(await monitor.run_once())
+    for rail in rails:
+        await rail.facilitator.stop()
+
+    assert (sum(runs), max(runs)) == (len(payments), 16)
+    assert await ledger.lost_lately([rails[0].asset], 60_000) == [len(payments)]
+    told = attention(primaries.clients, now_ms=int(time.time() * 1000))
+    assert {(each["kind"], each["payment"]) for each in told} == {("lost", each.id) for each in payments}
+
+
+async def test_one_that_is_gone_stops_its_own_payers_alone(
+    shop: httpx.AsyncClient,
+    worker: dramatiq.Worker,
+    facilitator: Any,
+    payments: list[Paid],
+    primaries: Primaries,
+) -> None:
+    """Given a primary that was killed, then its payers get 503, nothing of theirs is settled, and /readyz has a notice; all
+    others buy, repeat, and have a doubtful payment found. When it is back, the same payments are answered."""
+    before, after = payments[::2], payments[1::2]
+    earlier = await bought(shop, before)
+    gone = payments[0].server
+    primaries.kill(gone)
+
+    repeated = await bought(shop, before)
+    for payment, first, again in zip(before, earlier, repeated, strict=True):
+        expected = (503, False) if payment.server == gone else (200, True)
+        assert (again.status_code, again.content == first.content) == expected
+    dead = [each for each in after if each.server == gone]
+    doubtful, *living = (each for each in after if each.server != gone)
+    facilitator.script, facilitator.evidence = ["error500+paid"], "unknown"
+    assert [answer.status_code for answer in await bought(shop, [doubtful])] == [503]
+    facilitator.evidence = None
+    assert {answer.status_code for answer in await bought(shop, living)} == {200}
+    settles = len(facilitator.settles)
+    for refused in await bought(shop, dead):
+        problem = refused.json()
+        assert (refused.status_code, problem["reason"], problem["retryWithSamePayment"]) == (
+            503,
+            "ledger_unreachable",
+            True,
+        )
+    assert len(facilitator.settles) == settles
+
+    ready = (await shop.get("/readyz")).json()
+    assert ready["checks"]["ledger"]
+    (notice,) = (text for text in ready["notices"] if "COINSLOT_LEDGER_URL" in text)
+    assert f"server {gone + 1} " in notice
+    for _ in range(400):
+        if read_record(primaries.clients, doubtful.id)[b"state"] == b"SETTLED":
+            break
+        await asyncio.sleep(0.05)
+
+    primaries.restart(gone)
+    await bought(
+        shop, dead[:1]
+    )  # the worker finds out that its connection of before is lost: 503, charged, to be repeated
+    assert {answer.status_code for answer in await bought(shop, [*dead, *before, doubtful])} == {200}
+    assert len(facilitator.settles) == settles + len(dead)
+
+
+async def test_a_server_at_another_place_is_not_used(primaries: Primaries, settings: Settings, ledger: Ledger) -> None:
+    """Given servers that know their places, when the settings have them in another order, then nothing is read or written."""
+    assert await ledger.take_settled(1) == []
+    swapped = dataclasses.replace(settings, ledger_url=",".join(reversed(primaries.urls)))
+    url, place = swapped.ledger_places[0]
+    client = Redis(url, place=place)
+    with pytest.raises(RedisLost, match="it is server 3 of 3 of the ledger"):
+        await client.call("SET", "any", "1")
+    with (
+        closing(RedisConnection(url, place=place)) as connection,
+        pytest.raises(redis.RedisError, match="it is server 3 of 3"),
+    ):
+        connection.call("SET", "any", "1")
+    assert not primaries.clients[2].exists("any")
