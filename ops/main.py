@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     listed = commands.add_parser("payments", help="list payments that are unknown or refundable")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
+    listed.add_argument("--id", help="show the record and the journal of this payment instead")
     checked = commands.add_parser("doctor", help="check settings, Redis servers, keys, rails, workers and the clock")
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return top.report(settings, once=chosen.once)
         if chosen.command == "rotate-key":
             return rotation.report(settings)
+        if chosen.id:
+            return payments.show(settings, chosen.id)
         return payments.report(settings, as_json=chosen.json)
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()

@@ -1,4 +1,6 @@
-"""`coinslot-ops payments`: the payments that need a person. Exit code 1 when there are any, 3 when the ledger is unreadable."""
+"""`coinslot-ops payments`: the payments that need a person. Exit code 1 when there are any, 3 when the ledger is unreadable.
+With `--id`, what the ledger knows of one payment: exit code 1 when it knows nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,13 @@ from typing import Any, cast
 import redis
 from redis.exceptions import RedisError
 
-from shared.ledger import LOST, OPEN, REFUNDABLE, RERUN_MS
+from shared.ledger import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.ledger_servers import connect_ledger, of_bucket, read_record
 from shared.settings import Settings
 
 PAGE = 500
+JOURNAL_PAGE = 5_000
+_SEALED = frozenset({"payment", "failure"})
 
 UNKNOWN, REFUND, GONE = "unknown", "refundable", "lost"
 _REASONS = {
@@ -33,13 +37,46 @@ def report(settings: Settings, *, as_json: bool) -> int:
         with connect_ledger(settings) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
     except RedisError as error:
-        print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)
-        return 3
+        return _unreadable(error)
     for payment in found:
         print(json.dumps(payment) if as_json else _line(payment))
     if not as_json:
         print(f"{len(found)} payments need you." if found else "No payment needs you.")
     return 1 if found else 0
+
+
+def show(settings: Settings, payment_id: str) -> int:
+    """Print the record and the journal of one payment, one JSON object a line. Returns the exit code."""
+    bucket = bucket_of(payment_id)
+    try:
+        with connect_ledger(settings) as ledger:
+            record = read_record(ledger, payment_id)
+            journal = list(_entries(of_bucket(ledger, bucket), JOURNAL[bucket], payment_id))
+    except RedisError as error:
+        return _unreadable(error)
+    fields = {name.decode(): value for name, value in record.items()}
+    shown = {
+        name: f"{len(value)} bytes, sealed" if name in _SEALED else value.decode("utf-8", "replace")
+        for name, value in fields.items()
+    }
+    for line in (*((shown,) if shown else ()), *journal):
+        print(json.dumps(line))
+    return 0 if shown or journal else 1
+
+
+def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[str, str]]:
+    after = "-"
+    while page := cast(list[tuple[bytes, dict[bytes, bytes]]], server.xrange(key, min=after, count=JOURNAL_PAGE)):
+        after = f"({page[-1][0].decode()}"
+        for name, fields in page:
+            if fields[b"payment"].decode() == payment_id:
+                at = _time(int(name.partition(b"-")[0]))
+                yield {"at": at, "event": fields[b"event"].decode(), "attempts": fields[b"attempts"].decode()}
+
+
+def _unreadable(error: RedisError) -> int:
+    print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)
+    return 3
 
 
 def attention(ledger: Sequence[redis.Redis], *, now_ms: int) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ One payment has two keys: its record (a hash) and its answer, which the `done` s
 else. Beside them there are indexes and the journal.
 
 Every key belongs to one of 64 buckets and begins with ``coinslot:{00}:`` to ``coinslot:{3f}:``: a hash tag of Redis Cluster.
-Every script has the keys of one bucket alone, also for a payer's limits and for what calls observe. So buckets can lie on several
+Every script has the keys of one bucket alone, also for a payer's limits and what calls observe. So buckets can lie on several
 servers. What goes over all payments is one index for each bucket: readers go over the buckets.
 
 The payer decides the bucket. But all payments on networks whose payments carry a token of ours are in bucket 0: a token pays
@@ -49,7 +49,7 @@ RERUN_MS = 24 * 3600 * 1000
 """Until then after its settlement a payment without an answer can be run again. Then it is FAILED."""
 
 _SHARED_BUCKET = 0
-_WITH_TOKENS = frozenset({"solana", "xrpl"})
+WITH_TOKENS = frozenset({"solana", "xrpl"})
 """Namespaces (CAIP-2) of networks whose payments carry a token (api/payment/binding.py)."""
 _PARTS = 5
 _BUCKET_AT = len("coinslot:{")
@@ -75,7 +75,7 @@ def bucket_of_payer(network: str, payer: str) -> int:
     Args:
         network: as in an offer (CAIP-2).
     """
-    if network.partition(":")[0] in _WITH_TOKENS:
+    if network.partition(":")[0] in WITH_TOKENS:
         return _SHARED_BUCKET
     return 1 + zlib.crc32(payer.encode("utf-8", "surrogatepass")) % (BUCKETS - 1)
 

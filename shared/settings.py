@@ -253,7 +253,7 @@ def _check(name: str, value: object) -> None:
             urls = [url.strip() for url in value.split(",")]
             are_all = all(_is_address(url, _REDIS_SCHEMES) for url in urls)
             _require(are_all, name, "be redis://, rediss:// or unix:// addresses, separated by commas")
-            _require(len(set(urls)) == len(urls) <= BUCKETS, name, f"have each address once, and {BUCKETS} at most")
+            _require(len(set(urls)) == len(urls) <= BUCKETS, name, f"be different addresses, {BUCKETS} at most")
         case str() if name in ("QUEUE_URL", "OBSERVATION_URL", "DASHBOARD_REDIS_URL"):
             is_one = _is_address(value, _REDIS_SCHEMES)
             _require(is_one, name, "be a redis://, rediss:// or unix:// address")

@@ -429,8 +429,13 @@ async def test_what_was_never_answered_is_refundable(
     )
     assert ops.main(["payments"]) == 1
     assert payer.address in capsys.readouterr().out
+    assert ops.main(["payments", "--id", name.decode()]) == 0
+    record, *lines = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (record["state"], record["payer"]) == ("FAILED", payer.address)
+    assert [line["event"] for line in lines] == events(ledger)
     ledger.flushall()
     assert ops.main(["payments"]) == 0
+    assert ops.main(["payments", "--id", name.decode()]) == 1
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "redis://127.0.0.1:9/0")
     assert ops.main(["payments"]) == 3
     monkeypatch.setenv("COINSLOT_LEDGER_URL", "nonsense")

@@ -208,7 +208,15 @@ WRONG = {
         "javascript:alert(1)",
     ],
     "evm_facilitator_url": ["x", "redis://h", "https://", "http://h?key=1", "file:///etc/passwd"],
-    "ledger_url": ["x", "http://h:1", "127.0.0.1:6379", "memory://", "rediss"],
+    "ledger_url": [
+        "x",
+        "http://h:1",
+        "127.0.0.1:6379",
+        "memory://",
+        "rediss",
+        "redis://a:1,",
+        "redis://a:1,redis://a:1",
+    ],
     "queue_url": ["x", "amqp://h", "/run/queue.sock"],
     "failpoint": ["nowhere", "settled@0", "settled@", "settled settled"],
     "evm_network": [
@@ -472,3 +480,11 @@ def test_the_port_of_our_facilitator_moves_both_sides() -> None:
     assert moved.evm.facilitator_url == moved.xrpl.facilitator_url == "http://127.0.0.1:5021"
     assert moved.solana.facilitator_url == "https://facilitator.test"
     assert read().stellar.facilitator_url == "http://127.0.0.1:4021"
+
+
+def test_a_ledger_of_several_primaries() -> None:
+    """Each has its place in the list, and the authorities of all; there are no more of them than buckets."""
+    settings = Settings(ledger_url="rediss://a:1/0, redis://b:1", redis_ca_file="/ca.pem")
+    assert settings.ledger_places == (("rediss://a:1/0?ssl_ca_certs=/ca.pem", "1 of 2"), ("redis://b:1", "2 of 2"))
+    with pytest.raises(InvalidSetting, match="64 at most"):
+        Settings(ledger_url=",".join(f"redis://a:{port}" for port in range(1, 66)))
