@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
-from shared.ledger_place import ask, wrong
+from shared.ledger_place import ASK, take, wrong
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
@@ -272,7 +272,10 @@ async def _open(url: str, place: str, timeout_s: float) -> _Connection:
                 await _answer_of(connection, ("AUTH", *user, unquote(parts.password)))
             if database != "0":
                 await _answer_of(connection, ("SELECT", database))
-            why = wrong(await _answer_of(connection, ask(place)), place) if place else ""
+            why = ""
+            if place:
+                found = await _answer_of(connection, ASK) or await _answer_of(connection, take(place))
+                why = wrong(found, place)
     except (OSError, TimeoutError) as error:
         raise RedisLost(f"cannot connect: {type(error).__name__}") from None
     except RedisRefused as refused:

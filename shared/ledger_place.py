@@ -9,7 +9,6 @@ from __future__ import annotations
 KEY = "coinslot:place"
 """It belongs to no bucket: each primary has its own."""
 
-# allow-oom: a full Redis still says where it belongs.
 _SCRIPT = """#!lua flags=allow-oom
 local place = redis.call('GET', KEYS[1])
 if place then return place end
@@ -23,8 +22,12 @@ def place_of(number: int, servers: int) -> str:
     return f"{number + 1} of {servers}"
 
 
-def ask(place: str) -> tuple[str | int, ...]:
-    """The command that asks a server for its place, and gives it this one if it has none."""
+ASK = ("GET", KEY)
+"""The command that asks a server for its place. It works where nothing can be written."""
+
+
+def take(place: str) -> tuple[str | int, ...]:
+    """The command that gives a server this place if it has none, and asks for the one that it has then."""
     return "EVAL", _SCRIPT, 1, KEY, place
 
 
@@ -32,7 +35,7 @@ def wrong(answer: object, place: str) -> str:
     """Why a server must not be used; empty when it may.
 
     Args:
-        answer: what it said to `ask`.
+        answer: what it said to ASK or `take`.
     """
     found = answer.decode(errors="replace") if isinstance(answer, bytes) else str(answer)
     return "" if found == place else f"it is server {found} of the ledger, and COINSLOT_LEDGER_URL has it as {place}"

@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
-from shared.ledger_place import ask, wrong
+from shared.ledger_place import ASK, take, wrong
 
 CONNECT_TIMEOUT_S = 1.0
 COMMAND_TIMEOUT_S = 3.0
@@ -42,8 +42,11 @@ class RedisConnection:
 
     def _check_place(self, connection: Any) -> None:
         try:
-            connection.send_command(*ask(self._place))
-            why = wrong(connection.read_response(), self._place)
+            connection.send_command(*ASK)
+            if (found := connection.read_response()) is None:
+                connection.send_command(*take(self._place))
+                found = connection.read_response()
+            why = wrong(found, self._place)
         except ResponseError as refused:
             why = str(refused)
         if why:

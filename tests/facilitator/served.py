@@ -40,6 +40,8 @@ class Served:
             # A large body is answered, and the connection closed, before its end.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 connection.request(method, path, body, {"content-type": "application/json"})
+            if connection.sock is None:  # it was killed before there was a connection
+                raise ConnectionResetError
             answer = connection.getresponse()
             return answer.status, answer.read()
         finally:
