@@ -254,6 +254,8 @@ def _tls(query: str) -> ssl.SSLContext:
 async def _open(url: str, place: str, timeout_s: float) -> _Connection:
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
+    connection: _Connection | None = None
+    is_open = False
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             if parts.scheme == "unix":
@@ -272,16 +274,16 @@ async def _open(url: str, place: str, timeout_s: float) -> _Connection:
                 await _answer_of(connection, ("AUTH", *user, unquote(parts.password)))
             if database != "0":
                 await _answer_of(connection, ("SELECT", database))
-            why = ""
             if place:
                 found = await _answer_of(connection, ASK) or await _answer_of(connection, take(place))
-                why = wrong(found, place)
+                if why := wrong(found, place):
+                    raise RedisLost(why)
+        is_open = True
     except (OSError, TimeoutError) as error:
         raise RedisLost(f"cannot connect: {type(error).__name__}") from None
     except RedisRefused as refused:
-        connection.fail("refused")
         raise RedisLost(f"cannot log in: {refused}") from None
-    if why:
-        connection.fail(why)
-        raise RedisLost(why)
+    finally:
+        if connection is not None and not is_open:
+            connection.fail("not opened")
     return connection

@@ -203,3 +203,29 @@ async def test_a_connection_that_is_made_while_it_is_closed_is_closed_too() -> N
         with pytest.raises(RedisLost):
             await call
         await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_an_attempt_that_is_cut_short_leaves_no_connection() -> None:
+    """Given a server that accepts and says nothing, when the event loop ends before the time of the attempt does, then it is
+    closed: whoever waits gets no answer, and the server sees the end."""
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        asked.set()
+        await reader.read()
+        ended.set()
+        writer.close()
+
+    async with serving(silent) as url:
+        client = Redis(url, place="1 of 1", timeout_s=600)
+        before = asyncio.all_tasks()
+        call = asyncio.create_task(client.call("PING"))
+        await asked.wait()
+        for task in asyncio.all_tasks() - before:  # as asyncio.run does at its end
+            if "silent" not in repr(task):
+                task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(5):
+            await ended.wait()
