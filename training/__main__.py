@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np  # type: ignore[import-not-found]
 
 from jobs.prompt_injection_scan.labels import Severity
-from jobs.prompt_injection_scan.model import FILE
+from jobs.prompt_injection_scan.model import FILE, LENGTHS
 from jobs.prompt_injection_scan.rules import rule_book
 from jobs.prompt_injection_scan.scanner import scan
 from jobs.prompt_injection_scan.scoring import level_of, score_of
@@ -32,8 +32,8 @@ SET_ASIDE = {
     *("@google", "gptme", "haystack-ai", "rasa", "swarms", "vaderSentiment"),  # harmless
 }
 """Sources that no fit, no rule and no threshold has seen, and no copies of their texts: the report's figures are theirs."""
-FALSE_ALARMS = {"medium": 0.0038, "high": 0.001}
-"""The share of the packages' harmless texts that may reach each severity, in fits that have not seen their package. With the
+FALSE_ALARMS = {"medium": 0.0062, "high": 0.001, "doubt": 0.05}
+"""The share of the packages' harmless texts that may reach each threshold, in fits that have not seen their package. With the
 rules, .009 of them are findings of medium or more."""
 _OF_EACH_FAMILY = 150
 _PICTURE = Path("docs/prompt-injection-scan.png")
@@ -54,9 +54,9 @@ def main() -> None:
     slope, offset = calibrated(
         unseen[ordinary | attack & ~np.isnan(unseen)], attack[ordinary | attack & ~np.isnan(unseen)]
     )
-    short = np.array([len(example.windows()) == 1 for example in taught])
+    length = np.array([example.length for example in taught])
     least = {
-        name: [_quantile(unseen[ordinary & short], share), _quantile(unseen[ordinary & ~short], share)]
+        name: [_quantile(unseen[ordinary & (length == one)], share) for one in range(len(LENGTHS) + 1)]
         for name, share in FALSE_ALARMS.items()
     }
     _say(started, "thresholds chosen")
@@ -100,13 +100,18 @@ def _own() -> list[Text]:
     worded = [
         Text("tables", rule.category, text) for rule in rules if rule.severity > Severity.LOW for text in rule.examples
     ]
-    beside = [Text("tables", None, text) for rule in rules for text in rule.counterexamples]
+    beside = [
+        Text("tables", None, text)
+        for rule in rule_book().by_id.values()
+        if rule.view != "hidden"
+        for text in rule.counterexamples
+    ]
     return [*attacks, *harmless, *tables, *ordinary, *worded, *beside]
 
 
 def report(fitted: Fit, aside: Sequence[Example], medium: list[float]) -> None:
     """Print what is found in each source that was set aside, and draw the ROC of the model alone."""
-    scores = np.array([fitted.score(example) - medium[len(example.windows()) > 1] for example in aside])
+    scores = np.array([fitted.score(example) - medium[example.length] for example in aside])
     attack = np.array([example.text.category is not None for example in aside])
     findings = [scan(example.text.text).findings for example in aside]
     both = np.array([level_of(score_of(found)) not in ("none", "low") for found in findings])
@@ -131,8 +136,7 @@ def report_unseen(taught: Sequence[Example], unseen: Any, medium: list[float]) -
     above: dict[str, list[bool]] = {}
     for example, score in zip(taught, unseen, strict=True):
         if example.text.category and not np.isnan(score):
-            limit = medium[len(example.windows()) > 1]
-            above.setdefault(group(example.text.source), []).append(bool(score >= limit))
+            above.setdefault(group(example.text.source), []).append(bool(score >= medium[example.length]))
     for name, found in sorted(above.items()):
         print(f"left out of the fit {name:40} {len(found):5} {np.mean(found):.2f}")
 

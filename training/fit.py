@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -15,10 +16,12 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier  # type: igno
 
 from jobs.prompt_injection_scan.features import BUCKETS, of_phrase, of_token, phrases, sentences
 from jobs.prompt_injection_scan.labels import AttackCategory
-from jobs.prompt_injection_scan.model import WINDOW
+from jobs.prompt_injection_scan.model import LENGTHS, WINDOW
 from training.texts import Text
 
 FOLDS = 5
+_TAUGHT = 3
+"""Sentences of a window that a fit learns from. Scores are of shorter ones (`WINDOW`): that finds more in sources unseen."""
 _SPLIT = 102
 """Chosen so that the folds have about as many attacks and harmless texts each."""
 LEAST_TEXTS = 3
@@ -44,12 +47,17 @@ class Example:
     text: Text
     sentences: list[Array]
 
-    def windows(self, step: int = 1) -> list[Array]:
-        """The buckets of each window."""
+    @property
+    def length(self) -> int:
+        """Its class of lengths, an index."""
+        return bisect(LENGTHS, len(self.sentences))
+
+    def windows(self, size: int, step: int = 1) -> list[Array]:
+        """The buckets of each window of so many sentences."""
         count = len(self.sentences)
-        if count <= WINDOW:
+        if count <= size:
             return [np.concatenate(self.sentences)]
-        return [np.concatenate(self.sentences[i : i + WINDOW]) for i in range(0, count - WINDOW + 1, step)]
+        return [np.concatenate(self.sentences[i : i + size]) for i in range(0, count - size + 1, step)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,7 @@ class Fit:
 
     def score(self, example: Example) -> float:
         """The score of a text is that of its worst window."""
-        return float(self.scores(example.windows()).max())
+        return float(self.scores(example.windows(WINDOW)).max())
 
 
 def examples(texts: Iterable[Text]) -> list[Example]:
@@ -89,16 +97,19 @@ def fit(taught: Sequence[Example]) -> Fit:
     """Fit twice: the second time each attack counts with those of its windows only that the first fit finds suspicious."""
     attacks = [example for example in taught if example.text.category]
     peaceful = [example for example in taught if not example.text.category]
-    harmless = [window for example in peaceful for window in example.windows(step=2)]
+    shown = [example.windows(_TAUGHT, step=2) for example in peaceful]
+    harmless = [window for windows in shown for window in windows]
     cost = [
-        _TABLES if example.text.source == "tables" else 1.0 for example in peaceful for _ in example.windows(step=2)
+        _TABLES if example.text.source == "tables" else 1.0
+        for example, windows in zip(peaceful, shown, strict=True)
+        for _ in windows
     ]
     seen = np.zeros(BUCKETS, dtype=np.int32)
     for example in taught:
         seen[np.unique(np.concatenate(example.sentences))] += 1
     scale = _rarity(harmless) * (seen >= LEAST_TEXTS)
     negative = _matrix(harmless, scale)
-    chosen = [example.windows() for example in attacks]
+    chosen = [example.windows(_TAUGHT) for example in attacks]
     first = _fitted(chosen, negative, cost, scale)
     return _fitted([_suspicious(first, windows) for windows in chosen], negative, cost, scale)
 

@@ -75,6 +75,17 @@ PLACES: dict[str, tuple[Place, ...]] = {
         Place(r"probes/prompt_construction\.py$", "PROMPT_CONSTRUCTION_SEEDS", "system_override"),
         Place(r"probes/redteam/system_integrity\.py$", "SYSTEM_INTEGRITY_SEEDS", "system_override"),
     ),
+    "oubliette-dungeon": (
+        Place(r"scenarios/default\.yaml$", "prompt", "system_override", ("category", "prompt_injection")),
+        Place(r"scenarios/default\.yaml$", "prompt", "system_override", ("category", "context_manipulation")),
+        Place(r"scenarios/default\.yaml$", "prompt", "jailbreak_persona", ("category", "jailbreak")),
+        Place(r"scenarios/default\.yaml$", "prompt", "credential_exfiltration", ("category", "social_engineering")),
+    ),
+    "llm-security-tester": (Place(r"payloads/prompt_injection\.yaml$", "prompt", "system_override"),),
+    "sentinelprobe": (
+        Place(r"cases/direct_\w*prompt_injection\.yaml$", "user_prompt", "system_override"),
+        Place(r"cases/indirect_prompt_injection\.yaml$", "content", "system_override"),
+    ),
 }
 
 

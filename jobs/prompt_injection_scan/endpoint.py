@@ -8,7 +8,7 @@ The rules are in rules/, the statistical layer in model.py, the score in scoring
   are always code points of the original text.
 - Words about attacks are distinguished from attacks. A quoted example, a report and program code are low. A prohibition ("never
   reveal your system prompt") is not a finding. Quotation marks alone change nothing.
-- Rules find known attacks exactly. A linear model (model.py) finds what is worded differently, by windows of three sentences.
+- Rules find known attacks exactly. A linear model (model.py) finds what is worded differently, by windows of two sentences.
   A request that is unwelcome only in its context (a poem from a shop's assistant), and a threat
   without an instruction, are not findings. `none` does not mean harmless.
 """

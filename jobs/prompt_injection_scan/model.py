@@ -11,6 +11,7 @@ import math
 import sys
 import zlib
 from array import array
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -22,8 +23,10 @@ from jobs.prompt_injection_scan.labels import AttackCategory, Severity
 
 FILE = Path(__file__).parent / "weights.bin"
 """One line of JSON (what it was made of, and the constants), and then the weights, two bytes each, compressed."""
-WINDOW = 3
+WINDOW = 2
 """Sentences."""
+LENGTHS = (3, 7, 18)
+"""A text of so many sentences or more has thresholds of its own: many windows have many chances to look bad."""
 _MOST = 20
 """The most places of one text that are reported."""
 _REASONS = 4
@@ -42,6 +45,19 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What the model says of a text.
+
+    Attributes:
+        places: the windows that are likely attacks, which do not overlap, the likeliest first.
+        doubtful: some window may be an attack, likely or not, or the text is too short to tell.
+    """
+
+    places: list[Place]
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """The weights and the constants.
 
@@ -49,8 +65,8 @@ class Model:
         weights: of each bucket, in units of `unit`.
         kinds: of each category, the weights of `len(kinds[...])` buckets. Only their differences count.
         slope, offset: turn a score into a probability (Platt).
-        medium, high: the least score of each severity, in a text of one window and in a longer one. A text with many windows
-            has many chances to look bad.
+        medium, high: the least score of each severity, for each class of lengths (`LENGTHS`).
+        doubt: the least score of a window that may be an attack. A text of less than `LENGTHS[1]` sentences always may.
     """
 
     weights: array[int]
@@ -59,26 +75,31 @@ class Model:
     bias: float
     slope: float
     offset: float
-    medium: tuple[float, float]
-    high: tuple[float, float]
+    medium: list[float]
+    high: list[float]
+    doubt: list[float]
 
-    def places(self, text: str) -> list[Place]:
-        """The windows that are likely attacks, which do not overlap, the likeliest first."""
+    def read(self, text: str) -> Reading:
+        """Judge every window of a text."""
         found = sentences(text)
         if not found:
-            return []
+            return Reading([], doubtful=False)
         known: dict[str, tuple[int, int]] = {}
         totals = [self._of_sentence(sentence.tokens, known) for sentence in found]
         sums = [0, *accumulate(total for total, _ in totals)]
         counts = [0, *accumulate(count for _, count in totals)]
-        medium, high = self.medium[len(found) > WINDOW], self.high[len(found) > WINDOW]
-        scores: list[tuple[float, int]] = []
+        length = bisect(LENGTHS, len(found))
+        medium, high, doubt = self.medium[length], self.high[length], self.doubt[length]
+        doubtful = len(found) < LENGTHS[1]
+        likely: list[tuple[float, int]] = []
         for first in range(max(1, len(found) - WINDOW + 1)):
             last = min(len(found), first + WINDOW)
             score = self._score(sums[last] - sums[first], counts[last] - counts[first])
+            doubtful = doubtful or score >= doubt
             if score >= medium:
-                scores.append((-score, first))
-        return [self._place(-score, found[first : first + WINDOW], high) for score, first in _apart(sorted(scores))]
+                likely.append((-score, first))
+        best = _apart(sorted(likely))
+        return Reading([self._place(-score, found[first : first + WINDOW], high) for score, first in best], doubtful)
 
     def _score(self, total: int, count: int) -> float:
         return self.unit * total / math.sqrt(count) + self.bias
@@ -137,13 +158,15 @@ def _buckets(tokens: list[str]) -> Iterator[int]:
 
 
 def _apart(scores: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """The best windows that share no sentence, at most `_MOST`."""
+    """The best windows that neither share a sentence nor touch, at most `_MOST`."""
     taken: set[int] = set()
+    count = 0
     for score, first in scores:
-        if len(taken) == _MOST * WINDOW:
+        if count == _MOST:
             return
         if not taken & set(range(first, first + WINDOW)):
-            taken |= set(range(first, first + WINDOW))
+            taken |= set(range(first - 1, first + WINDOW + 1))
+            count += 1
             yield score, first
 
 
@@ -161,5 +184,6 @@ def model() -> Model:
         kinds[kind] = raw[at : at + told["kindBuckets"]]
         at += told["kindBuckets"]
     constants = {name: float(told[name]) for name in ("unit", "bias", "slope", "offset")}
-    medium, high = ((told[name][0], told[name][1]) for name in ("medium", "high"))
-    return Model(weights=raw[: told["buckets"]], kinds=kinds, medium=medium, high=high, **constants)
+    medium, high, doubt = told["medium"], told["high"], told["doubt"]
+    weights = raw[: told["buckets"]]
+    return Model(weights=weights, kinds=kinds, medium=medium, high=high, doubt=doubt, **constants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.prompt_injection_scan import hidden
 from jobs.prompt_injection_scan.context import Reader, Speech
@@ -12,7 +12,7 @@ from jobs.prompt_injection_scan.hidden import Hidden
 from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
 from jobs.prompt_injection_scan.layer import Layer
-from jobs.prompt_injection_scan.model import Place, model
+from jobs.prompt_injection_scan.model import Place, Reading, model
 from jobs.prompt_injection_scan.patterns import Haystack, Pattern
 from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule_book
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
@@ -59,7 +59,7 @@ def scan(text: str) -> Scan:
     book = rule_book()
     concealed = hidden.find(text)
     search = _Search(text, book)
-    found = [*map(search.of_hidden, concealed), *search.findings(concealed)]
+    found = search.confirmed([*map(search.of_hidden, concealed), *search.findings(concealed)])
     found += search.inside_phrases(found)
     found += search.likely(found)
     kept = without_repetition(_worst(found, _MOST_FOUND))
@@ -91,14 +91,14 @@ class _Search:
         self._book = book
         self._seen: set[tuple[str, int, int]] = set()
         self._mentions: list[tuple[int, int]] = []
-        self._read: tuple[Layer, ...] = ()
+        self._read: list[tuple[Layer, Reading]] = []
         self._is_template = _TEMPLATE.found_in(text)
         self.cut = False
 
     def findings(self, concealed: list[Hidden]) -> Iterator[Finding]:
         """All findings, in every form of the text."""
         views = views_of(self._text, concealed, self._book)
-        self._read = views.read
+        self._read = [(layer, model().read(layer.text)) for layer in views.read]
         reader = Reader(self._text, views.words[0], self._book)
         for view in views.words:
             yield from self._matches(view, self._book.words, reader)
@@ -110,6 +110,19 @@ class _Search:
         rule = self._book.by_id[item.rule]
         said = f' They say "{visible(item.decoded, _QUOTED_TEXT)}".' if item.decoded else ""
         return self._reported(rule, item.severity, item.start, item.end, rule.message + said)
+
+    def confirmed(self, found: list[Finding]) -> list[Finding]:
+        """The findings. Those that need to be confirmed are low when nothing else in the text may be an attack."""
+        alone = {one.rule for one in found if self._book.by_id[one.rule].confirm}
+        others = any(one.severity > Severity.LOW and one.rule not in alone for one in found)
+        if others or any(reading.doubtful for _, reading in self._read):
+            return found
+        return [self._milder(one) if one.rule in alone and one.severity > Severity.LOW else one for one in found]
+
+    @staticmethod
+    def _milder(finding: Finding) -> Finding:
+        message = finding.message + " Nothing else in the text looks like an attack."
+        return replace(finding, severity=Severity.LOW, hint=None, message=message)
 
     def inside_phrases(self, found: Iterable[Finding]) -> Iterator[Finding]:
         """Findings of invisible characters inside the words of another finding, where too few of them count by themselves."""
@@ -128,8 +141,8 @@ class _Search:
 
         Where they found that an attack is only talked about, or forbidden, only high ones count.
         """
-        for layer in self._read:
-            for place in model().places(layer.text):
+        for layer, reading in self._read:
+            for place in reading.places:
                 start, end = layer.span(place.start, place.end)
                 mentioned = any(start < last and first < end for first, last in self._mentions)
                 if mentioned and place.severity < Severity.HIGH:
