@@ -49,6 +49,9 @@ BUYER, OPERATOR = (
     for script in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"].values()
 )
 
+OF_MCP = ("mcp_server", "mcp_messages", "openapi_tools", "page_delta")
+"""The buyer's modules that need the packages of the role mcp."""
+
 PROCESSES = {
     "api": """
 import tempfile
@@ -81,7 +84,7 @@ from workers.warming import warm
 warm([Pool.RENDER])
 """,
     "facilitator": 'import facilitator.__main__; all_of("facilitator")',
-    "client": f'all_of("{BUYER}", ("{BUYER}.mcp_server", "{BUYER}.mcp_messages", "{BUYER}.openapi_tools"))',
+    "client": f'all_of("{BUYER}", {[f"{BUYER}.{name}" for name in OF_MCP]})',
     "mcp": f'all_of("{BUYER}")',
     "ops": f'all_of("{OPERATOR}")',
     "sandbox": 'all_of("compose", ("compose.injection", "compose.data"))',
