@@ -15,7 +15,7 @@ import redis
 
 from compose.sandbox.redis_server import start_redis
 from jobs.evm import chains
-from tests.scheduling import SharedServices, rank
+from tests.scheduling import SharedServices, order
 from tests.whole_service import service
 
 __all__ = ["service"]
@@ -40,8 +40,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedServic
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first."""
-    items.sort(key=lambda item: rank(item.nodeid))
+    """As they are handed out to several processes."""
+    place = {nodeid: number for number, nodeid in enumerate(order([item.nodeid for item in items]))}
+    items.sort(key=lambda item: place[item.nodeid])
 
 
 def pytest_collection_finish() -> None:

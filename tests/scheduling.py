@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from xdist.scheduler import LoadScopeScheduling
 
 OWN_SERVICES = ("test_by_hand.py", "test_canary.py", "test_other_settings.py", "test_processes.py")
 """Of tests/e2e: they start processes with settings of their own."""
+HEAVY = (
+    *("tests/chaos/", "tests/e2e/", "tests/pages/", "tests/workers/browser/"),
+    *("tests/api/test_dispatch.py", "tests/api/test_pipeline.py", "tests/workers/test_children.py"),
+)
+"""Folders whose tests start many processes, and files that take long."""
 
 
 class SharedServices(LoadScopeScheduling):
@@ -29,8 +35,20 @@ def scope(nodeid: str) -> str:
     return str(file)
 
 
-def rank(nodeid: str) -> int:
-    """Low numbers come first: what takes longest must not be begun last."""
-    if not scope(nodeid).endswith(".py"):
-        return 0
-    return 1 if nodeid.startswith(("tests/chaos/", "tests/e2e/", "tests/pages/", "tests/workers/browser/")) else 2
+def order(nodeids: Sequence[str]) -> list[str]:
+    """The tests in the order in which their scopes are handed out.
+
+    What shares a service takes longest and comes first. What keeps more than one core busy is spread among the first four
+    fifths of the rest: four of them at once made two cores so slow that calls of other tests missed their deadlines.
+    """
+    scopes: dict[str, list[str]] = {}
+    for nodeid in nodeids:
+        scopes.setdefault(scope(nodeid), []).append(nodeid)
+    shared = [name for name in scopes if not name.endswith(".py")]
+    heavy = [name for name in scopes if name not in shared and name.startswith(HEAVY)]
+    light = [name for name in scopes if name not in shared and not name.startswith(HEAVY)]
+    ordered, parts = shared, max(1, len(heavy) * 5 // 4)
+    for number in range(parts):
+        part = slice(len(light) * number // parts, len(light) * (number + 1) // parts)
+        ordered += [*heavy[number : number + 1], *light[part]]
+    return [nodeid for name in ordered for nodeid in scopes[name]]
