@@ -113,13 +113,16 @@ class McpServer:
                     raise InvalidCall(wrong)
                 return mcp_messages.result(await self._free(name, arguments))
             if name == NAME and self._page_delta is not None:
-                _check(self._page_delta.tool(await self._catalogue()), arguments)
-                return await self._buy(context, partial(self._page_delta.call, arguments), mcp_messages.look)
+                tool = self._page_delta.tool(await self._catalogue())
+                _check(tool, arguments)
+                shown = partial(mcp_messages.look, tool=tool)
+                return await self._buy(context, partial(self._page_delta.call, arguments), shown)
             tool = await self._named(name)
             if self._buyer is None:
                 raise InvalidCall("nothing can be paid: " + " ".join(self._missing))
             _check(tool, arguments)
-            return await self._buy(context, partial(self._buyer.call, tool.endpoint, arguments), mcp_messages.answer)
+            shown = partial(mcp_messages.answer, tool=tool)
+            return await self._buy(context, partial(self._buyer.call, tool.endpoint, arguments), shown)
         except CoinslotError as error:
             return mcp_messages.failure(error)
 
@@ -131,9 +134,9 @@ class McpServer:
             tasks.start_soon(_report, context, receive)
             try:
                 answer = await call(on_progress=lambda progress: send.send_nowait(_sentence(progress)))
+                result = shown(answer)
                 if answer.saved is not None:
                     self._delivered.add(answer.saved)
-                result = shown(answer)
             except CoinslotError as error:
                 result = mcp_messages.failure(error)
             finally:

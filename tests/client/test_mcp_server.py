@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -154,6 +155,25 @@ async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_
         assert scope.cancelled_caught
         assert left(await client.call_tool("spend_status")) == "0.002"
     assert len(PaymentFolder(tmp_path).files()) == 1
+
+
+@pytest.mark.parametrize("body", [b'{"a":' + 150 * b"[" + 150 * b"]" + b"}", b'{"other":1}', b'["other"]'])
+async def test_an_answer_of_another_form_arrives_as_text(serve: Serve, shop: Shop, body: bytes) -> None:
+    """A client that cannot take it as structured content drops the whole result, which is paid."""
+    content = document(echo={"type": "object"})
+    answers = content["paths"]["/v1/cdp/echo"]["post"]["responses"]["200"]["content"]["application/json"]
+    answers["schema"]["properties"] = {"a": {}}
+    answers["schema"]["required"] = ["a"]
+    shop.documents["/openapi.json"] = dataclasses.replace(
+        shop.documents["/openapi.json"], body=json.dumps(content).encode()
+    )
+    shop.paid = [lambda seen: shop.sell(seen, body)]
+    async with serve() as client:
+        await client.list_tools()
+        answer = await client.call_tool("echo", {})
+    assert (answer.is_error, answer.structured_content) == (True, None)
+    assert [part.text for part in answer.content][1:] == [body.decode()]
+    assert answer.meta["x402/payment-response"]["success"] is True
 
 
 async def test_unknown_arguments_and_tools_are_refused(serve: Serve, shop: Shop) -> None:
