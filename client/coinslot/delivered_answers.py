@@ -14,7 +14,7 @@ KEPT_S = 5.0
 
 
 class DeliveredAnswers:
-    """An async context manager. When it ends well, all files go."""
+    """An async context manager. When it ends without an exception, all files go."""
 
     def __init__(self) -> None:
         self._tasks: TaskGroup = anyio.create_task_group()
@@ -41,4 +41,4 @@ class DeliveredAnswers:
             for saved in self._waiting:
                 saved.remove()
         self._tasks.cancel_scope.cancel()
-        await self._tasks.__aexit__(kind, value, trace)
+        await self._tasks.__aexit__(None, None, None)  # with the exception it would raise a group that has it

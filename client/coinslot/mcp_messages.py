@@ -79,8 +79,8 @@ def result(content: dict[str, Any]) -> types.CallToolResult:
 def answer(answer: Answer, *, tool: Tool) -> types.CallToolResult:
     """The answer of a paid call, with its receipt. It is an error if it is not as the tool's output schema says.
 
-    Clients refuse a result without the structured content that they expect, and the paid answer would be lost with it. They take
-    an error without any.
+    Clients refuse a result without the structured content that they expect, and the paid answer would be lost with it.
+    They take an error without any.
     """
     receipt = None if answer.receipt is None else {RECEIPT: msgspec.to_builtins(answer.receipt)}
     text, schema = types.TextContent(text=answer.raw.decode()), tool.output_schema
