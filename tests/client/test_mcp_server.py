@@ -127,6 +127,22 @@ async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
     assert len(list(PaymentFolder(tmp_path).files())) == 1
 
 
+async def test_a_cap_of_a_call_that_is_not_sold_is_reported(
+    serve: Serve, shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cap with a misspelt name limits nothing, and its owner relies on it."""
+    caps = dataclasses.replace(CAPS, per_endpoint={"echo": Decimal("0.002"), "ecko": Decimal("0.001")})
+    async with serve(caps) as client:
+        await client.list_tools()
+        endpoints = (await client.call_tool("spend_status")).structured_content["endpoints"]
+    assert endpoints["echo"] == {"capToday": "0.002", "leftToday": "0.002"}
+    assert "sells no call of this name" in endpoints["ecko"]["missing"]
+    assert (
+        capsys.readouterr().err
+        == "coinslot mcp: the cap of ecko limits nothing: the server sells no call of this name\n"
+    )
+
+
 async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None:
     """Nothing is signed, and the message says what changed."""
     async with serve() as client:
