@@ -156,6 +156,24 @@ async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None
     assert len(shop.payments) == 1
 
 
+async def test_a_call_that_is_cancelled_before_it_is_sent_is_given_back(
+    serve: Serve, shop: Shop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It left no payment that could ever be charged, so nothing else would give it back."""
+    scope, sign = anyio.CancelScope(), EvmSigner.sign
+
+    def signed(*arguments: Any, **options: Any) -> dict[str, Any]:
+        anyio.from_thread.run_sync(scope.cancel)
+        return sign(*arguments, **options)
+
+    monkeypatch.setattr(EvmSigner, "sign", signed)
+    async with serve() as client:
+        with scope:
+            await client.call_tool("echo", {"message": "hi"})
+        assert left(await client.call_tool("spend_status")) == "0.003"
+    assert (shop.payments, PaymentFolder(tmp_path).files()) == ([], [])
+
+
 async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_path: Path) -> None:
     """It goes on counting, and `coinslot resume` can fetch the answer."""
     shop.paid = [shop.problem(503, charged="unknown", retryWithSamePayment=True, retry_after=9)]
