@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
 
 import anyio
@@ -24,6 +25,11 @@ class DeliveredAnswers:
         """Remove the file after KEPT_S."""
         self._waiting.add(saved)
         self._tasks.start_soon(self._remove, saved)
+
+    @property
+    def paths(self) -> frozenset[Path]:
+        """The files that are still there."""
+        return frozenset(saved.path for saved in self._waiting)
 
     async def _remove(self, saved: SavedPayment) -> None:
         await anyio.sleep(KEPT_S)

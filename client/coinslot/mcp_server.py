@@ -198,7 +198,7 @@ class McpServer:
             "today": {"cap": f"{caps.per_day:f}", "spent": f"{left.spent_today:f}", "left": f"{left.today:f}"},
             "total": {"cap": f"{caps.total:f}", "spent": f"{left.spent:f}", "left": f"{left.total:f}"},
             "endpoints": endpoints,
-            "openPayments": len(buyer.found.payments.files()),
+            "openPayments": len(set(buyer.found.payments.files()) - self._delivered.paths),
             "pins": str(buyer.pins.path),
         }
 

@@ -106,6 +106,14 @@ async def test_without_caps_only_the_free_tools_are_served(serve: Serve, shop: S
     assert shop.payments == []
 
 
+async def test_an_answer_that_was_handed_over_is_no_open_payment(serve: Serve, tmp_path: Path) -> None:
+    """Its file is there for some seconds, and an agent that reads of an open payment tries to fetch the answer again."""
+    async with serve() as client:
+        await client.call_tool("echo", {"message": "hi"})
+        assert len(PaymentFolder(tmp_path).files()) == 1
+        assert (await client.call_tool("spend_status")).structured_content["openPayments"] == 0
+
+
 async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
     serve: Serve, shop: Shop, tmp_path: Path
 ) -> None:
