@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from coinslot import configuration, page_delta_wallet, sandbox_file, server_address, spending_caps
+from coinslot import configuration, gone_clients, page_delta_wallet, sandbox_file, server_address, spending_caps
 from coinslot.async_exchange import AsyncExchange
 from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
@@ -187,7 +187,7 @@ async def _http(tools: McpServer, port: int) -> None:
 
     listening = _listening(port)
     # With this host it takes only requests whose Host and Origin are of this machine: no page of a browser can call it.
-    app = tools.server(_version()).streamable_http_app(host=HOST)
+    app = gone_clients.watched(tools.server(_version()).streamable_http_app(host=HOST))
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
     await uvicorn.Server(config).serve(sockets=[listening])
 

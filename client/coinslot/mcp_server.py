@@ -21,7 +21,7 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
-from coinslot import mcp_messages, openapi_tools
+from coinslot import gone_clients, mcp_messages, openapi_tools
 from coinslot.address import call_url
 from coinslot.answer import Answer
 from coinslot.async_exchange import AsyncExchange
@@ -137,7 +137,9 @@ class McpServer:
             try:
                 answer = await call(on_progress=lambda progress: send.send_nowait(_sentence(progress)))
                 result = shown(answer)
-                if answer.saved is not None:
+                if answer.saved is not None and gone_clients.has_gone(context.request):
+                    answer.saved.release()
+                elif answer.saved is not None:
                     self._delivered.add(answer.saved)
             except CoinslotError as error:
                 result = mcp_messages.failure(error)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from decimal import Decimal
@@ -13,19 +15,20 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.server.lowlevel.server import Server
 
-from coinslot import openapi_tools
+from coinslot import gone_clients, openapi_tools
 from coinslot.async_exchange import AsyncExchange
 from coinslot.capped_buyer import CappedBuyer
 from coinslot.configuration import Configuration
 from coinslot.delivered_answers import DeliveredAnswers
 from coinslot.evm_signer import EvmSigner
 from coinslot.mcp_server import McpServer
-from coinslot.payment_folder import PaymentFolder
+from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
+    from tests.client.conftest import Canned, Seen, Shop
 
 pytestmark = pytest.mark.anyio
 CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
@@ -67,23 +70,37 @@ def document(**schemas: Any) -> dict[str, Any]:
 Serve = Callable[..., AbstractAsyncContextManager[Client]]
 
 
+MakeServer = Callable[[Caps | None], AbstractAsyncContextManager[Server[Any]]]
+
+
 @pytest.fixture
-def serve(shop: Shop, key: bytes, canned: type[Canned], tmp_path: Path) -> Serve:
+def serve(shop: Shop, canned: type[Canned], server: MakeServer) -> Serve:
     """Serves the tools of the shop, which sells echo."""
     content = document(echo={"type": "object", "properties": {"message": {"type": "string"}}})
     shop.documents["/openapi.json"] = canned(200, json.dumps(content).encode())
 
     @asynccontextmanager
     async def serving(caps: Caps | None = CAPS) -> AsyncIterator[Client]:
+        async with server(caps) as tools, Client(tools) as client:
+            yield client
+
+    return serving
+
+
+@pytest.fixture
+def server(shop: Shop, key: bytes, tmp_path: Path) -> MakeServer:
+    """Makes the server."""
+
+    @asynccontextmanager
+    async def serving(caps: Caps | None) -> AsyncIterator[Server[Any]]:
         found = Configuration(
             EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
         )
         buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
         exchange = AsyncExchange(shop.base_url, timeout_s=5)
         async with DeliveredAnswers() as delivered:
-            server = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
-            async with Client(server.server("1")) as client:
-                yield client
+            tools = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
+            yield tools.server("1")
         await exchange.aclose()
         if buyer is not None:
             await buyer.aclose()
@@ -216,6 +233,58 @@ async def test_an_answer_of_another_form_arrives_as_text(serve: Serve, shop: Sho
     assert (answer.is_error, answer.structured_content) == (True, None)
     assert [part.text for part in answer.content][1:] == [body.decode()]
     assert answer.meta["x402/payment-response"]["success"] is True
+
+
+@pytest.mark.usefixtures("serve")
+async def test_an_answer_whose_http_client_has_gone_is_kept(server: MakeServer, shop: Shop, tmp_path: Path) -> None:
+    """In the protocol's versions with sessions a closed connection does not cancel the call, and nobody gets its answer."""
+    loop, close, closed = asyncio.get_running_loop(), anyio.Event(), threading.Event()
+
+    def sell(seen: Seen) -> Canned:
+        loop.call_soon_threadsafe(close.set)
+        assert closed.wait(10)
+        return shop.sell(seen)
+
+    shop.paid = [sell]
+    headers = {
+        "host": "127.0.0.1:1",
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+    }
+
+    async def post(app: Any, method: str, **params: Any) -> None:
+        number = {} if method.startswith("notifications/") else {"id": 1}
+        body = [json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **number}).encode()]
+
+        async def receive() -> dict[str, Any]:
+            if body:
+                return {"type": "http.request", "body": body.pop(), "more_body": False}
+            await close.wait()
+            closed.set()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                headers.update(
+                    (name.decode(), value.decode()) for name, value in message["headers"] if name[:4] == b"mcp-"
+                )
+
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "http_version": "1.1"}
+        await app({**scope, "headers": [(a.encode(), b.encode()) for a, b in headers.items()]}, receive, send)
+
+    async with server(CAPS) as tools:
+        app = tools.streamable_http_app(host="127.0.0.1")
+        async with app.router.lifespan_context(app):
+            watched = gone_clients.watched(app)
+            host = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
+            await post(watched, "initialize", **host)
+            await post(watched, "notifications/initialized")
+            await post(watched, "tools/call", name="echo", arguments={})
+            with anyio.fail_after(10):
+                while not (tmp_path / "spent.jsonl").exists():  # noqa: ASYNC110  # the server's task writes it
+                    await anyio.sleep(0.01)
+    (path,) = PaymentFolder(tmp_path).files()
+    claim(path).release()
 
 
 async def test_unknown_arguments_and_tools_are_refused(serve: Serve, shop: Shop) -> None:
