@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import httpx
 
-from coinslot.exchange import HTTP_ERRORS, Received, Reply, as_json, client_options, connection_lost
+from coinslot.exchange import HTTP_ERRORS, ConnectionLost, Received, Reply, as_json, client_options, connection_lost
 
 T = TypeVar("T")
 
@@ -49,9 +49,13 @@ class AsyncExchange:
     async def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         received = Received(self._timeout_s)
         try:
-            async with self._client.stream(method, url, content=body, headers=headers) as response:
-                async for chunk in response.aiter_raw():
-                    received.add(chunk)
-                return received.reply(response)
+            # Received sees the body alone: headers may trickle, too. httpx's limits come first: they know what was sent.
+            with anyio.fail_after(self._timeout_s * 1.1):
+                async with self._client.stream(method, url, content=body, headers=headers) as response:
+                    async for chunk in response.aiter_raw():
+                        received.add(chunk)
+                    return received.reply(response)
+        except TimeoutError:
+            raise ConnectionLost(f"the answer was not complete after {self._timeout_s:g} s", sent=True) from None
         except HTTP_ERRORS as error:
             raise connection_lost(error, self._timeout_s) from None

@@ -98,7 +98,14 @@ class CappedBuyer:
             CoinslotError: what Buyer.call raises; CapReached, OfferDrifted, JournalUnusable.
         """
         signed: list[SignedPayment] = []
+        is_saved = False
         signer = CappedSigner(self.found.signer, endpoint, caps=self.caps, journal=self._journal, pins=self.pins)
+
+        def reservation() -> str:  # asked for when the payment's file is written
+            nonlocal is_saved
+            is_saved = True
+            return signer.reservation or ""
+
         purchases = Purchases(
             base_url=self.found.base_url,
             wallet=Wallet((signer,)),
@@ -108,12 +115,16 @@ class CappedBuyer:
             payments=self.found.payments,
             on_signed=signed.append,
             on_progress=on_progress,
-            reservation=lambda: signer.reservation or "",
+            reservation=reservation,
         )
         try:
             answer = await purchases.call(endpoint, body, keep=True)
         except CoinslotError as error:
             await self._end(signer.reservation, _ended(error, was_sent=bool(signed)))
+            raise
+        except BaseException:  # cancelled: without a file, nothing else would give the reservation back
+            if not is_saved:
+                await self._end(signer.reservation, "unsent")
             raise
         await self._end(signer.reservation, "paid")
         return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
 
 import anyio
@@ -14,7 +15,7 @@ KEPT_S = 5.0
 
 
 class DeliveredAnswers:
-    """An async context manager. When it ends well, all files go."""
+    """An async context manager. When it ends without an exception, all files go."""
 
     def __init__(self) -> None:
         self._tasks: TaskGroup = anyio.create_task_group()
@@ -24,6 +25,11 @@ class DeliveredAnswers:
         """Remove the file after KEPT_S."""
         self._waiting.add(saved)
         self._tasks.start_soon(self._remove, saved)
+
+    @property
+    def paths(self) -> frozenset[Path]:
+        """The files that are still there."""
+        return frozenset(saved.path for saved in self._waiting)
 
     async def _remove(self, saved: SavedPayment) -> None:
         await anyio.sleep(KEPT_S)
@@ -41,4 +47,4 @@ class DeliveredAnswers:
             for saved in self._waiting:
                 saved.remove()
         self._tasks.cancel_scope.cancel()
-        await self._tasks.__aexit__(kind, value, trace)
+        await self._tasks.__aexit__(None, None, None)  # with the exception it would raise a group that has it

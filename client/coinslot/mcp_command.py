@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from coinslot import configuration, page_delta_wallet, sandbox_file, server_address, spending_caps
+from coinslot import configuration, gone_clients, page_delta_wallet, sandbox_file, server_address, spending_caps
 from coinslot.async_exchange import AsyncExchange
 from coinslot.configuration import Configuration
 from coinslot.errors import CoinslotError, InvalidCall
@@ -46,7 +49,8 @@ def run(
         http_port: on HOST; None: standard input and output.
 
     Raises:
-        InvalidCall: no server is named, or the library of the protocol is not installed.
+        InvalidCall: no server is named, the library of the protocol is not installed, or the port is taken.
+        BrokenPipeError: the host of standard input and output has died.
     """
     owner = configured(url=url, key_file=key_file, rail=rail, rpc_url=rpc_url, env=env, folder=folder)
     said = [*(owner.wallet.warnings if owner.wallet else ()), *owner.missing]
@@ -154,19 +158,38 @@ async def _standard_streams(tools: McpServer) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     server = tools.server(_version())
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    try:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    except* BrokenPipeError:  # the host died before a message was written
+        pass
+    if _has_no_reader(sys.stdout.fileno()):  # or after it, and has read nothing
+        raise BrokenPipeError
+
+
+def _has_no_reader(descriptor: int) -> bool:
+    """Whether the other end of a pipe or socket is closed. A host that only ends its server has closed the input alone."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+
+
+def _listening(port: int) -> socket.socket:
+    """Raises InvalidCall."""
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise InvalidCall(f"cannot listen on {HOST}:{port}: {os.strerror(error.errno or 0)}") from None
 
 
 async def _http(tools: McpServer, port: int) -> None:
     import uvicorn
 
+    listening = _listening(port)
     # With this host it takes only requests whose Host and Origin are of this machine: no page of a browser can call it.
-    app = tools.server(_version()).streamable_http_app(host=HOST)
-    config = uvicorn.Config(
-        app, host=HOST, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=3
-    )
-    await uvicorn.Server(config).serve()
+    app = gone_clients.watched(tools.server(_version()).streamable_http_app(host=HOST))
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+    await uvicorn.Server(config).serve(sockets=[listening])
 
 
 def _base_url(url: str | None, env: Mapping[str, str], folder: Path) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import msgspec
 from mcp import types
 
-from coinslot import documents, page_delta
+from coinslot import documents, openapi_tools, page_delta
 from coinslot.answer import Answer
 from coinslot.errors import CoinslotError
 from coinslot.openapi_tools import Tool
@@ -16,6 +17,12 @@ RECEIPT = "x402/payment-response"
 """Member of a result's `_meta` (x402 specification, transport MCP)."""
 ERROR = "coinslot/error"
 """Member of a failure's `_meta`: the object that `coinslot call --json` prints."""
+MAX_DEPTH = 100
+"""Levels of structured content. The JSON parsers of hosts take some 128 (Rust's serde_json) or 200 (pydantic's)."""
+_AS_TEXT = (
+    "The call was answered; do not call again for it. The answer follows as text: it is not what the tool's output schema "
+    f"says, or has more than {MAX_DEPTH} levels."
+)
 _NAMED = {
     "type": "object",
     "properties": {
@@ -64,29 +71,45 @@ def item(tool: Tool) -> dict[str, Any]:
 def result(content: dict[str, Any]) -> types.CallToolResult:
     """What a free tool says."""
     text = msgspec.json.format(msgspec.json.encode(content)).decode()
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=content)
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)], structured_content=None if _is_deep(content) else content
+    )
 
 
-def answer(answer: Answer) -> types.CallToolResult:
-    """The answer of a paid call, with its receipt."""
+def answer(answer: Answer, *, tool: Tool) -> types.CallToolResult:
+    """The answer of a paid call, with its receipt. It is an error if it is not as the tool's output schema says.
+
+    Clients refuse a result without the structured content that they expect, and the paid answer would be lost with it.
+    They take an error without any.
+    """
     receipt = None if answer.receipt is None else {RECEIPT: msgspec.to_builtins(answer.receipt)}
-    return types.CallToolResult(
-        content=[types.TextContent(text=answer.raw.decode())],
-        structured_content=answer.body if isinstance(answer.body, dict) else None,
-        _meta=receipt,
-    )
+    text, schema = types.TextContent(text=answer.raw.decode()), tool.output_schema
+    fits = isinstance(answer.body, dict) and not _is_deep(answer.body)
+    if schema is not None and not (fits and openapi_tools.refusal(schema, answer.body) == ""):
+        return types.CallToolResult(content=[types.TextContent(text=_AS_TEXT), text], is_error=True, _meta=receipt)
+    return types.CallToolResult(content=[text], structured_content=answer.body if fits else None, _meta=receipt)
 
 
-def look(answer_: Answer) -> types.CallToolResult:
+def look(answer_: Answer, *, tool: Tool) -> types.CallToolResult:
     """The answer of page_delta, with its receipt; what has another form is handed over as it came."""
-    told, found = answer(answer_), page_delta.narrowed(answer_)
+    found = page_delta.narrowed(answer_)
     if found is None:
-        return told
+        return answer(answer_, tool=tool)
     sentence, content = found
-    shown = result(content)
-    return types.CallToolResult(
-        content=[types.TextContent(text=sentence), *shown.content], structured_content=content, _meta=told.meta
+    told = answer(
+        dataclasses.replace(answer_, body=content, raw=msgspec.json.format(msgspec.json.encode(content))), tool=tool
     )
+    told.content.insert(0, types.TextContent(text=sentence))
+    return told
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether it has more than MAX_DEPTH levels."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        lists = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [inner for one in lists for inner in one]
+    return bool(level)
 
 
 def failure(error: CoinslotError) -> types.CallToolResult:
@@ -98,6 +121,8 @@ def failure(error: CoinslotError) -> types.CallToolResult:
     if error.charged != "unknown":
         charged = "It was charged." if error.charged else "Nothing was charged."
     said = documents.of_error(error, detail=error.detail, hint=hint, kept=error.saved)
+    if _is_deep(said):
+        said["problem"] = None
     return types.CallToolResult(
         content=[types.TextContent(text=" ".join(part for part in (f"{error.detail}.", charged, hint) if part))],
         # Not as structured content: some clients hold that of failures, too, against the tool's output schema.

@@ -10,7 +10,7 @@ import jsonschema_rs
 import msgspec
 
 from coinslot import free_document
-from coinslot.address import checked_base, checked_name
+from coinslot.address import checked_base, checked_name, tool_name
 from coinslot.errors import CallFailed, InvalidCall
 from coinslot.exchange import Exchange
 from shared.call_path import PATH_PREFIX
@@ -31,7 +31,7 @@ class Tool:
     """A call of the server.
 
     Attributes:
-        name: of the tool: that of the call, with ``_`` for ``/``, which hosts refuse.
+        name: of the tool.
         endpoint: of the call.
         price: in dollars, as the document says. The challenge is the authority.
         input_schema: of the body, an object. It takes no other members than those that it names.
@@ -106,7 +106,7 @@ def _tool(endpoint: str, operation: dict[str, Any], components: dict[str, Any]) 
         raise Unusable("the body is not an object")
     answer = _schema(operation["responses"].get("200", {}), components)
     return Tool(
-        name=endpoint.replace("/", "_"),
+        name=tool_name(endpoint),
         endpoint=endpoint,
         summary=" ".join(str(operation.get("summary", "")).split()),
         price=_price(operation),

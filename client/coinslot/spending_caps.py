@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from coinslot.address import tool_name
 from coinslot.errors import InvalidCall
 from coinslot.prices import dollars
 
@@ -34,13 +35,19 @@ class Caps:
     """Limits in dollars.
 
     Attributes:
-        per_endpoint: a day's limit of an endpoint, by its name. Endpoints without one have the day's cap alone.
+        per_endpoint: a day's limit of an endpoint, by its name or that of its tool. Endpoints without one have the day's cap
+            alone.
     """
 
     per_call: Decimal
     per_day: Decimal
     total: Decimal
     per_endpoint: Mapping[str, Decimal]
+
+    def of(self, endpoint: str) -> Decimal | None:
+        """The day's limit of an endpoint, None without one."""
+        names = (endpoint, tool_name(endpoint))
+        return min((self.per_endpoint[name] for name in names if name in self.per_endpoint), default=None)
 
 
 class _File(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

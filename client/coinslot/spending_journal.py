@@ -121,7 +121,7 @@ class SpendingJournal:
         day = now // DAY_S
         today = self._sums[day, None] + max(Decimal(0), self._refused[day] - caps.per_day)
         total = self._sums[None, None] + max(Decimal(0), self._refused[None] - caps.total)
-        own = None if endpoint is None else caps.per_endpoint.get(endpoint)
+        own = None if endpoint is None else caps.of(endpoint)
         return Left(
             spent_today=today,
             spent=total,
@@ -134,7 +134,7 @@ class SpendingJournal:
         left = self._left(caps, endpoint, now=now)
         limits = [
             ("the cap per call", caps.per_call, caps.per_call),
-            (f"today's cap of {endpoint}", left.endpoint, caps.per_endpoint.get(endpoint)),
+            (f"today's cap of {endpoint}", left.endpoint, caps.of(endpoint)),
             ("today's cap", left.today, caps.per_day),
             ("the total cap", left.total, caps.total),
         ]

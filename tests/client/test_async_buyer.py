@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
+from anyio.abc import SocketAttribute, SocketStream
 
 from coinslot import AsyncBuyer, PaymentFolder, RetryPolicy, Wallet
+from coinslot.async_exchange import AsyncExchange
 from coinslot.errors import OutcomeUnknown, PriceTooHigh
+from coinslot.exchange import ConnectionLost
 from coinslot.payment_folder import claim
 from coinslot.progress import Progress, Quoted, Sending, Waiting
 
@@ -48,6 +52,28 @@ async def test_calls_run_at_the_same_time(shop: Shop, key: bytes) -> None:
         for _ in range(5):
             tasks.start_soon(buyer.call, "echo")
     assert len(set(shop.payments)) == 5
+
+
+async def test_an_answer_whose_headers_trickle_is_given_up() -> None:
+    """The time limit is for the whole answer."""
+
+    async def trickle(stream: SocketStream) -> None:
+        async with stream:
+            with contextlib.suppress(anyio.BrokenResourceError):
+                await stream.send(b"HTTP/1.1 200 OK\r\nx-slow: ")
+                while True:
+                    await stream.send(b"a")
+                    await anyio.sleep(0.02)
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, trickle)
+        address = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
+        exchange = AsyncExchange(address, timeout_s=0.3)
+        with anyio.fail_after(10), pytest.raises(ConnectionLost, match=r"0\.3 s") as caught:
+            await exchange.get(address)
+        assert caught.value.sent
+        await exchange.aclose()
+        tasks.cancel_scope.cancel()
 
 
 async def test_the_limit_and_the_saved_payment(shop: Shop, key: bytes, drop: Canned, tmp_path: Path) -> None:

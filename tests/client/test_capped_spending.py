@@ -71,6 +71,14 @@ def test_a_day_and_an_endpoint_are_counted_apart(journal: SpendingJournal) -> No
     assert (left.today, left.endpoint, left.spent) == (0, 0, Decimal("0.03"))
 
 
+def test_a_cap_may_name_the_tool(journal: SpendingJournal) -> None:
+    """Hosts show `chain_call` for chain/call: a cap that only the other spelling would set is none."""
+    limits = caps(per_endpoint={"chain_call": Decimal("0.01")})
+    journal.reserve("chain/call", CENT, limits, now=NOON)
+    with pytest.raises(CapReached, match="today's cap of chain/call"):
+        journal.reserve("chain/call", CENT, limits, now=NOON)
+
+
 def test_what_ended_without_money_is_given_back(journal: SpendingJournal) -> None:
     """Unsent and refused payments are; paid and unknown ones are not. Another process reads the same."""
     limits = caps(per_day=Decimal("0.04"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from decimal import Decimal
@@ -12,19 +15,20 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.server.lowlevel.server import Server
 
-from coinslot import openapi_tools
+from coinslot import gone_clients, openapi_tools
 from coinslot.async_exchange import AsyncExchange
 from coinslot.capped_buyer import CappedBuyer
 from coinslot.configuration import Configuration
 from coinslot.delivered_answers import DeliveredAnswers
 from coinslot.evm_signer import EvmSigner
 from coinslot.mcp_server import McpServer
-from coinslot.payment_folder import PaymentFolder
+from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
+    from tests.client.conftest import Canned, Seen, Shop
 
 pytestmark = pytest.mark.anyio
 CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
@@ -66,23 +70,37 @@ def document(**schemas: Any) -> dict[str, Any]:
 Serve = Callable[..., AbstractAsyncContextManager[Client]]
 
 
+MakeServer = Callable[[Caps | None], AbstractAsyncContextManager[Server[Any]]]
+
+
 @pytest.fixture
-def serve(shop: Shop, key: bytes, canned: type[Canned], tmp_path: Path) -> Serve:
+def serve(shop: Shop, canned: type[Canned], server: MakeServer) -> Serve:
     """Serves the tools of the shop, which sells echo."""
     content = document(echo={"type": "object", "properties": {"message": {"type": "string"}}})
     shop.documents["/openapi.json"] = canned(200, json.dumps(content).encode())
 
     @asynccontextmanager
     async def serving(caps: Caps | None = CAPS) -> AsyncIterator[Client]:
+        async with server(caps) as tools, Client(tools) as client:
+            yield client
+
+    return serving
+
+
+@pytest.fixture
+def server(shop: Shop, key: bytes, tmp_path: Path) -> MakeServer:
+    """Makes the server."""
+
+    @asynccontextmanager
+    async def serving(caps: Caps | None) -> AsyncIterator[Server[Any]]:
         found = Configuration(
             EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
         )
         buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
         exchange = AsyncExchange(shop.base_url, timeout_s=5)
         async with DeliveredAnswers() as delivered:
-            server = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
-            async with Client(server.server("1")) as client:
-                yield client
+            tools = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
+            yield tools.server("1")
         await exchange.aclose()
         if buyer is not None:
             await buyer.aclose()
@@ -103,6 +121,14 @@ async def test_without_caps_only_the_free_tools_are_served(serve: Serve, shop: S
         assert status == {"ready": False, "missing": ["No cap is set."]}
         assert (await client.call_tool("echo", {"message": "hi"})).is_error
     assert shop.payments == []
+
+
+async def test_an_answer_that_was_handed_over_is_no_open_payment(serve: Serve, tmp_path: Path) -> None:
+    """Its file is there for some seconds, and an agent that reads of an open payment tries to fetch the answer again."""
+    async with serve() as client:
+        await client.call_tool("echo", {"message": "hi"})
+        assert len(PaymentFolder(tmp_path).files()) == 1
+        assert (await client.call_tool("spend_status")).structured_content["openPayments"] == 0
 
 
 async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
@@ -126,6 +152,22 @@ async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
     assert len(list(PaymentFolder(tmp_path).files())) == 1
 
 
+async def test_a_cap_of_a_call_that_is_not_sold_is_reported(
+    serve: Serve, shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cap with a misspelt name limits nothing, and its owner relies on it."""
+    caps = dataclasses.replace(CAPS, per_endpoint={"echo": Decimal("0.002"), "ecko": Decimal("0.001")})
+    async with serve(caps) as client:
+        await client.list_tools()
+        endpoints = (await client.call_tool("spend_status")).structured_content["endpoints"]
+    assert endpoints["echo"] == {"capToday": "0.002", "leftToday": "0.002"}
+    assert "sells no call of this name" in endpoints["ecko"]["missing"]
+    assert (
+        capsys.readouterr().err
+        == "coinslot mcp: the cap of ecko limits nothing: the server sells no call of this name\n"
+    )
+
+
 async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None:
     """Nothing is signed, and the message says what changed."""
     async with serve() as client:
@@ -137,6 +179,24 @@ async def test_a_changed_recipient_is_not_paid(serve: Serve, shop: Shop) -> None
         assert "the recipient is '0x000000000000000000000000000000000000dEaD', and was" in drifted.content[0].text
         assert left(await client.call_tool("spend_status")) == "0.002"
     assert len(shop.payments) == 1
+
+
+async def test_a_call_that_is_cancelled_before_it_is_sent_is_given_back(
+    serve: Serve, shop: Shop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It left no payment that could ever be charged, so nothing else would give it back."""
+    scope, sign = anyio.CancelScope(), EvmSigner.sign
+
+    def signed(*arguments: Any, **options: Any) -> dict[str, Any]:
+        anyio.from_thread.run_sync(scope.cancel)
+        return sign(*arguments, **options)
+
+    monkeypatch.setattr(EvmSigner, "sign", signed)
+    async with serve() as client:
+        with scope:
+            await client.call_tool("echo", {"message": "hi"})
+        assert left(await client.call_tool("spend_status")) == "0.003"
+    assert (shop.payments, PaymentFolder(tmp_path).files()) == ([], [])
 
 
 async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_path: Path) -> None:
@@ -154,6 +214,77 @@ async def test_a_cancelled_call_keeps_its_payment(serve: Serve, shop: Shop, tmp_
         assert scope.cancelled_caught
         assert left(await client.call_tool("spend_status")) == "0.002"
     assert len(PaymentFolder(tmp_path).files()) == 1
+
+
+@pytest.mark.parametrize("body", [b'{"a":' + 150 * b"[" + 150 * b"]" + b"}", b'{"other":1}', b'["other"]'])
+async def test_an_answer_of_another_form_arrives_as_text(serve: Serve, shop: Shop, body: bytes) -> None:
+    """A client that cannot take it as structured content drops the whole result, which is paid."""
+    content = document(echo={"type": "object"})
+    answers = content["paths"]["/v1/cdp/echo"]["post"]["responses"]["200"]["content"]["application/json"]
+    answers["schema"]["properties"] = {"a": {}}
+    answers["schema"]["required"] = ["a"]
+    shop.documents["/openapi.json"] = dataclasses.replace(
+        shop.documents["/openapi.json"], body=json.dumps(content).encode()
+    )
+    shop.paid = [lambda seen: shop.sell(seen, body)]
+    async with serve() as client:
+        await client.list_tools()
+        answer = await client.call_tool("echo", {})
+    assert (answer.is_error, answer.structured_content) == (True, None)
+    assert [part.text for part in answer.content][1:] == [body.decode()]
+    assert answer.meta["x402/payment-response"]["success"] is True
+
+
+@pytest.mark.usefixtures("serve")
+async def test_an_answer_whose_http_client_has_gone_is_kept(server: MakeServer, shop: Shop, tmp_path: Path) -> None:
+    """In the protocol's versions with sessions a closed connection does not cancel the call, and nobody gets its answer."""
+    loop, close, closed = asyncio.get_running_loop(), anyio.Event(), threading.Event()
+
+    def sell(seen: Seen) -> Canned:
+        loop.call_soon_threadsafe(close.set)
+        assert closed.wait(10)
+        return shop.sell(seen)
+
+    shop.paid = [sell]
+    headers = {
+        "host": "127.0.0.1:1",
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+    }
+
+    async def post(app: Any, method: str, **params: Any) -> None:
+        number = {} if method.startswith("notifications/") else {"id": 1}
+        body = [json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **number}).encode()]
+
+        async def receive() -> dict[str, Any]:
+            if body:
+                return {"type": "http.request", "body": body.pop(), "more_body": False}
+            await close.wait()
+            closed.set()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                headers.update(
+                    (name.decode(), value.decode()) for name, value in message["headers"] if name[:4] == b"mcp-"
+                )
+
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "http_version": "1.1"}
+        await app({**scope, "headers": [(a.encode(), b.encode()) for a, b in headers.items()]}, receive, send)
+
+    async with server(CAPS) as tools:
+        app = tools.streamable_http_app(host="127.0.0.1")
+        async with app.router.lifespan_context(app):
+            watched = gone_clients.watched(app)
+            host = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
+            await post(watched, "initialize", **host)
+            await post(watched, "notifications/initialized")
+            await post(watched, "tools/call", name="echo", arguments={})
+            with anyio.fail_after(10):
+                while not (tmp_path / "spent.jsonl").exists():  # noqa: ASYNC110  # the server's task writes it
+                    await anyio.sleep(0.01)
+    (path,) = PaymentFolder(tmp_path).files()
+    claim(path).release()
 
 
 async def test_unknown_arguments_and_tools_are_refused(serve: Serve, shop: Shop) -> None:
