@@ -23,7 +23,7 @@ from api.errors import ERROR_KINDS, Problem, problem_of
 from api.http import PREFLIGHT, Answer, problem_answer, request_id, respond
 from api.payment.gate import UNPAID, Match, PaymentGate
 from api.payment.headers import UNDECODABLE, Presented, decode_payment, find_payment
-from api.payment.ledger import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
+from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, NewPayment, Verdict
 from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread

@@ -15,14 +15,13 @@ after any doubt only evidence from the chain decides. Every transition is a line
 
 from __future__ import annotations
 
-import enum
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from api.payment import transitions
-from api.payment.limits import NO_LIMIT, Limit, Quota
+from api.payment.ledger_terms import Claim, Doubtful, Entry, LookUp, Recorded, Settled, Verdict
+from api.payment.limits import Quota
 from api.redis_client import Commands, RedisLost, RedisRefused, Script
 from shared import tracing
 from shared.ledger import (
@@ -39,157 +38,6 @@ from shared.ledger import (
     payment_keys,
     record_key,
 )
-
-
-class Verdict(enum.StrEnum):
-    """What the caller that looked up a payment has to do."""
-
-    ABSENT = "absent"
-    """Nobody has presented this payment."""
-    LIMITED = "limited"
-    """Nobody has, and this payer is to wait for `wait_ms`."""
-    IDENTIFIED = "identified"
-    """Nobody has, and the client's own identifier of the call belongs to the payment `other`."""
-    SETTLE = "settle"
-    """You drive it: settle, then run. `attempts` counts settle calls, this one included."""
-    RUN = "run"
-    """You drive it: it is settled and nobody runs the job."""
-    WAIT = "wait"
-    """Another copy of this request drives it."""
-    ANSWER = "answer"
-    """Here is the stored answer, or the last failure of a job that is not run again for `wait_ms`."""
-    EXPIRED = "expired"
-    """It was answered too long ago."""
-    REJECTED = "rejected"
-    """It could not be settled, for `reason`."""
-    FAILED = "failed"
-    """It was charged and could not be answered: the operator can refund it."""
-    IDLE = "idle"
-    """It is this request's, and nobody drives it. Only `peek` and `resume` say so: the others make you the driver."""
-    CONFLICT = "conflict"
-    """It paid for another request."""
-
-
-class Recorded(enum.IntEnum):
-    """What the ledger did with a proven settlement."""
-
-    NOT = 0
-    """Nothing: the payment is DONE or FAILED, or not known."""
-    AGAIN = 1
-    """It was settled before, without an answer."""
-    NEW = 2
-    """The payment became SETTLED, with a line in the journal."""
-
-
-class LookUp(enum.StrEnum):
-    """How a payment is looked up: in which states the caller becomes its driver."""
-
-    PEEK = "peek"
-    """In none."""
-    RESUME = "resume"
-    """When it is settled and has no driver."""
-    FIND = "find"
-    """When it is known and has no driver."""
-    CLAIM = "claim"
-    """When it is absent, or known and without a driver."""
-
-
-class NewPayment(enum.Enum):
-    """What the checks say of a payment, were it a new one."""
-
-    ADMITTED = enum.auto()
-    PAYMENT_REFUSED = enum.auto()
-    """Something is wrong with the payment itself, e.g. it has expired."""
-    RAIL_DOWN = enum.auto()
-    """Its rail cannot settle now."""
-    CALL_REFUSED = enum.auto()
-    """The service cannot take the call now, or the request is not valid."""
-
-
-LOOK_UPS: Mapping[tuple[NewPayment, bool], LookUp] = {
-    (NewPayment.ADMITTED, True): LookUp.CLAIM,
-    # It may have been settled in time, before it expired: that can be found out, and the job be run.
-    (NewPayment.PAYMENT_REFUSED, True): LookUp.FIND,
-    # A settled payment needs its rail no more.
-    (NewPayment.RAIL_DOWN, True): LookUp.RESUME,
-    (NewPayment.CALL_REFUSED, True): LookUp.PEEK,
-    # Without a slot in the pool, nothing can be run, and so nothing is settled.
-    (NewPayment.PAYMENT_REFUSED, False): LookUp.PEEK,
-    (NewPayment.CALL_REFUSED, False): LookUp.PEEK,
-}
-"""How to look up a payment, by what the checks say and by whether its call has a slot. A call without one is never admitted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What the ledger knows of a payment. Only the fields that belong to the verdict are set."""
-
-    verdict: Verdict
-    attempts: int = 0
-    receipt: bytes = b""
-    """The settlement as JSON; empty while it is not known to be settled."""
-    answer: bytes = b""
-    """An encoded shared.outcome.Outcome."""
-    reason: str = ""
-    other: str = ""
-    wait_ms: int = 0
-    quota: Quota | None = None
-    """What is left of the payer's rate after a new claim, or why the claim was refused."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What the ledger records of a payment when it is first presented: of the body only its fingerprint.
-
-    Attributes:
-        valid_before: Unix seconds from which on the payment can no longer be settled.
-        payment: the payment itself, sealed, for a facilitator that has to be asked with it again.
-        identifier: what the client calls this call, or "".
-        token: what binds the payment to its request (api/payment/binding.py), or "". It pays once.
-        previous_fingerprint: by the previous key, or "". A known payment may have either.
-    """
-
-    payment_id: str
-    fingerprint: str
-    endpoint: str
-    payer: str
-    offer: bytes
-    settle_lease_ms: int
-    run_lease_ms: int
-    valid_before: int = 0
-    payment: bytes = b""
-    identifier: str = ""
-    token: str = ""
-    limit: Limit = NO_LIMIT
-    previous_fingerprint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Doubtful:
-    """A payment that nobody drives and whose settlement is not known, or was refused and is looked for once more."""
-
-    payment_id: str
-    state: str
-    attempts: int
-    valid_before: int
-    offer: bytes
-    payer: str
-    payment: bytes
-    endpoint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A payment that was settled a while ago.
-
-    Attributes:
-        at_ms: when, in Unix milliseconds.
-    """
-
-    payment_id: str
-    offer: bytes
-    payer: str
-    at_ms: int
 
 
 class Ledger:

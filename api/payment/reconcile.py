@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from api.payment.facilitator import NoEvidence, Unsettled
-from api.payment.ledger import Doubtful, Ledger, Recorded
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Doubtful, Recorded
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import FAILED, proven_by, refuted_by

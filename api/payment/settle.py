@@ -16,7 +16,8 @@ from api.http import Answer
 from api.payment.facilitator import Declined, NotSent, Undecided, Unsettled
 from api.payment.gate import PaymentGate
 from api.payment.headers import Presented
-from api.payment.ledger import Claim, Ledger, Recorded
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Claim, Recorded
 from api.payment.rails import ConfiguredRail
 from api.payment.unrecorded import UnrecordedSettlements
 from api.redis_client import RedisLost, RedisRefused

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from api.payment.ledger import Ledger, Recorded
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Recorded
 from api.payment.periodic_task import PeriodicTask
 
 EVERY_S = 0.5

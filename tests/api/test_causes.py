@@ -19,7 +19,8 @@ from api.causes import Cause
 from api.disk import Disk
 from api.dispatch import Dispatcher, ReplyTimeout
 from api.errors import ERROR_KINDS
-from api.payment.ledger import LOOK_UPS, Entry, Ledger, LookUp, Verdict
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import LOOK_UPS, Entry, LookUp, Verdict
 from api.payment.limits import Limit, Limits
 from api.pools import PoolRefusal, Pools
 from api.redis_client import RedisLost, RedisRefused

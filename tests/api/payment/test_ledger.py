@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 import redis
 
-from api.payment.ledger import Claim, Doubtful, Ledger, Verdict
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Claim, Doubtful, Verdict
 from api.payment.limits import Limit
 from api.redis_client import Commands, Redis, RedisRefused
 from api.sharded import as_one

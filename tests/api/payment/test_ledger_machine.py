@@ -12,7 +12,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from api.payment.ledger import Claim, Ledger, LookUp, Recorded, Verdict
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Claim, LookUp, Recorded, Verdict
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer

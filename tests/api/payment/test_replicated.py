@@ -9,7 +9,8 @@ from contextlib import closing
 import pytest
 import redis
 
-from api.payment.ledger import Ledger, Verdict
+from api.payment.ledger import Ledger
+from api.payment.ledger_terms import Verdict
 from api.redis_client import Redis, RedisLost
 from api.replicated import ReplicatedRedis
 from jobs.echo import ENDPOINT
