@@ -9,7 +9,7 @@ from jobs.json_repair.verdicts import Context, Judge
 
 _STOP = re.compile(r"[,\[\]{}\n]")
 _ARGUMENT_STOP = re.compile(r"[,\[\]{}()\n]")
-_MEMBER_STOP = re.compile(r"[,\n][\s,]*+((?:[\w$.@-]++|\"[^\"'\n]{1,64}+\"|'[^\"'\n]{1,64}+')[ \t]*+:|[}\]])?+")
+_MEMBER_STOP = re.compile(r"[,\n][\s,]*+(?>((?:[\w$.@-]++|\"[^\"'\n]{1,64}+\"|'[^\"'\n]{1,64}+')[ \t]*+:|[}\]])?)")
 """A row of commas and line breaks, and the next member or closing bracket if one follows."""
 _WRONG_QUOTE = re.compile(rf"[{QUOTES}](?=\s*+(?:,\s*+[{QUOTES}]|[}}\]]))")
 """An end quote of another kind than the opening one, `"text'`, when only structure follows."""

@@ -13,7 +13,7 @@ _SIMPLE = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r":
 _HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 _HEX2 = re.compile(r"x[0-9a-fA-F]{2}")
 _HALF_UNICODE = re.compile(r"u[0-9a-fA-F]{0,3}")
-_UNESCAPED_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*+\\(?:[dwsA-Z]|[ac-eg-mo-qvy-z][a-z]{2}|u(?![0-9a-fA-F]{4}))")
+_UNESCAPED_BACKSLASH = re.compile(r"(?<!\\)(?>(?:\\\\)*)\\(?:[dwsA-Z]|[ac-eg-mo-qvy-z][a-z]{2}|u(?![0-9a-fA-F]{4}))")
 _DRIVE = re.compile(r"[A-Za-z]:\\(?!\\)")
 _COMMAND = re.compile(
     r"[bf]|(?:n(?:abla|e|eg|eq|ewline|ot|u)|t(?:ag|an|anh|au|ext[a-z]*+|frac|herefore|heta|ilde|imes|o|op|riangle)"

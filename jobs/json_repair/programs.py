@@ -28,7 +28,7 @@ class Programs:
         self.source = source
         self.places = places
         self._member = re.compile(
-            rf"\s*+,\s*+[{family}][^{family}\n]{{1,64}}+[{family}]\s*+:|\s*+[}}\]][\s}}\]]*+(?:```\s*+)?+$"
+            rf"\s*+,\s*+[{family}][^{family}\n]{{1,64}}+[{family}]\s*+:|\s*+[}}\]][\s}}\]]*+(?>(?:```\s*+)?)$"
         )
         self._key = re.compile(rf"[{family}]\s{{0,64}}+:\s*+")
         self._ends: list[int] | None = None

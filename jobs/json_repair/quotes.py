@@ -13,7 +13,7 @@ VALUE_ENDS = frozenset(("", ",", "]", "}"))
 """Characters that follow a value; empty at the end of the text."""
 
 _RUN = frozenset(" \t\r\n,{}[]+")
-_FOLDER = re.compile(r"([\"'])[A-Z]:(?:\\[^\\\"'\n]{2,}+)++\\\1(?=\s*+[,}\]])")
+_FOLDER = re.compile(r"([\"'])[A-Z]:(?>(?:\\[^\\\"'\n]{2,}+)+)\\\1(?=\s*+[,}\]])")
 """A Windows path that ends in an unescaped backslash: in `"C:\\temp\\"` the last quote is still the end quote."""
 _NAMED = re.compile(r"[\w$.@-]{1,256}+[ \t]{0,256}+(?::(?!//)|=)")
 

@@ -24,16 +24,17 @@ _JSON_SPACE = re.compile(r"[ \t\n\r]*+")
 _PLAIN = frozenset(string.ascii_letters + string.digits + string.punctuation + QUOTES) - frozenset("/#")
 """Characters that are certainly neither white space nor the start of a comment."""
 
-_BRACKET = re.compile(r'[\[{}\]]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_BRACKET = re.compile(r'[\[{}\]]|"(?>(?:[^"\\]++|\\.)*)"?', re.DOTALL)
 _COMMENTED = re.compile(
-    r'"(?:[^"\\\n]|\\.)*+"|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|(?P<open>/\*.*+|(?://|#(?=[ \t#!"\']))[^\n]*+)|[\[{}\]]|://',
+    r'"(?>(?:[^"\\\n]++|\\.)*)"|/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/|(?P<open>/\*.*+|(?://|#(?=[ \t#!"\']))[^\n]*+)|[\[{}\]]|://',
     re.DOTALL,
 )
 """Strings, closed comments, comments to the end of the line or text, and brackets."""
 _ANY_BRACKET = re.compile(r"[\[{}\]]")
 
 _ELLIPSIS = re.compile(
-    r"(?:\.{3,}+|\u2026)(?:[ \t]*+(?:and )?+(?:[0-9]{1,9}+ )?+more\b(?: [a-z]++)?+|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?+"
+    r"(?:\.{3,}+|\u2026)(?>(?:[ \t]*+(?>(?:and )?)(?>(?:[0-9]{1,9}+ )?)more\b(?>(?: [a-z]++)?)"
+    r"|[A-Za-z_$][\w$.]*+(?=\s*+[,}\]]))?)"
 )
 """Marks of an omission, with a remark about it (`... 98 more items`) or a name (`...base`)."""
 

@@ -12,7 +12,7 @@ from jobs.json_repair.source import Source
 MAX_DIGITS = 4300
 """Digits of the longest number. Python and other readers refuse longer integers as a denial of service."""
 
-_BRACKET = re.compile(r'[\[{]|([\]}])|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_BRACKET = re.compile(r'[\[{]|([\]}])|"(?>(?:[^"\\]++|\\.)*)"?', re.DOTALL)
 _SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 _LONE = re.compile("[\ud800-\udfff]")
 

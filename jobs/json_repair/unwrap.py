@@ -16,13 +16,13 @@ _GUARD = re.compile(r"\s*+(?:\)\]\}',?+|(?:while|for)\s*+\(\s*+(?:1|true|;;)\s*+
 _QUOTED_LINE = re.compile(r"^[ \t]*+>++[ \t]?+", re.MULTILINE)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _PIECE = re.compile(r"(\\++)(.?)|[^\\]++", re.DOTALL)
-_OUTER = re.compile(r"\s*+(?:[bBuU](?=[\"']))?+([\"'`])\s*+[{\[]")
-_ODD_FENCE = re.compile(r"\s*+(\"{3}|'{3}|``(?!`))(?:json)?+\s*+(?=[{\[])", re.IGNORECASE)
+_OUTER = re.compile(r"\s*+(?>(?:[bBuU](?=[\"']))?)([\"'`])\s*+[{\[]")
+_ODD_FENCE = re.compile(r"\s*+(\"{3}|'{3}|``(?!`))(?>(?:json)?)\s*+(?=[{\[])", re.IGNORECASE)
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _WIDE = {"\uff0c": ",", "\uff1a": ":", "\uff1b": ";", "\u3001": ","}
 _WIDE_SEPARATOR = re.compile(
-    r"""(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|[\u201c\u201d][^\u201d]*+\u201d?|[}\]0-9]|(?:true|false|null))\s*+"""
-    r"""(?:([\uff0c\uff1a\uff1b\u3001]))?+""",
+    r"""(?:"(?>(?:[^"\\]++|\\.)*)"?|'(?>(?:[^'\\]++|\\.)*)'?|[\u201c\u201d][^\u201d]*+\u201d?|[}\]0-9]|(?:true|false|null))\s*+"""
+    r"""(?>(?:([\uff0c\uff1a\uff1b\u3001]))?)""",
     re.DOTALL,
 )
 """Characters outside of complete strings that may follow a value or key."""

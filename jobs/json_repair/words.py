@@ -15,9 +15,9 @@ from jobs.json_repair.verdicts import Context
 
 _TOKEN = re.compile(r"[\w$.+-]++")
 _NAMED = re.compile(r"[\w$.@-]++[ \t]*+[:=]")
-_THOUSANDS = re.compile(r"[+-]?+[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+(?!\w|,[0-9])")
-_REGEX = re.compile(r"/(?:[^/\\\n,]|,(?!\s)|\\.)++/[a-z]*+")
-_CALL = re.compile(r"(?:new\s++)?+[A-Za-z_$][\w$.]*+\(")
+_THOUSANDS = re.compile(r"[+-]?+[0-9]{1,3}(?>(?:,[0-9]{3})+)(?>(?:\.[0-9]++)?)(?!\w|,[0-9])")
+_REGEX = re.compile(r"/(?>(?:[^/\\\n,]++|,(?!\s)|\\.)+)/[a-z]*+")
+_CALL = re.compile(r"(?>(?:new\s++)?)[A-Za-z_$][\w$.]*+\(")
 _PLAIN_ARGUMENTS = re.compile(r"[^()\"'{}\[\]\n]*+\)")
 _ADJACENT = re.compile(r"\{[^\s{}\[\]\"',:]*+\}|\[[^\s{}\[\]\"',:]*+\]")
 _JOINED = re.compile(r"\{[^{}\[\]\"',:\n]*+\}|\[[^{}\[\]\"',:\n]*+\]")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 MAX_SNIPPET = 500
 
-_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]{0,60})(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
+_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]{0,60})(?>(?:[^>"']++|"[^"]*+"|'[^']*+')*)>""")
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|[A-Za-z][A-Za-z0-9]{0,31};?)")
 _CLOSING = re.compile(r"</[A-Za-z][A-Za-z0-9]{0,15}\s{0,9}>")
 _ANY_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]{0,15})(?:\s[^<>]{0,2000})?/?>")

@@ -150,11 +150,12 @@ def test_the_worst_answer(pool: ChildPool) -> None:
 )
 def test_v8s_memory_is_limited(pool: ChildPool, program: str) -> None:
     """Heap, strings and what lies beside the heap: the child ends or V8 throws, and the machine's memory stays. The next call
-    has all of its own: a child that V8 left with 24 MB had answered it with regex_timeout."""
+    has all of its own: a child that V8 left with 24 MB had answered it with regex_timeout. Without memory V8 hangs, too, once
+    in some hundred runs: then the deadline ends the child."""
     work = Work("javascript", "0x1", msgspec.json.encode({"message": program}))
     try:
-        answer = pool.call(work, limit_s=PATIENCE_S, wait_s=PATIENCE_S)
-    except Exhausted:
+        answer = pool.call(work, limit_s=PATIENCE_S, wait_s=10)
+    except (Exhausted, TimeoutError):
         pass
     else:
         assert not isinstance(outcome.decode(answer), Ok)
