@@ -62,6 +62,8 @@ def failure(
     elif 300 <= reply.status < 400:
         detail = f"the server answered {reply.status}, a redirect, and redirects are never followed"
         hint = "Use the server's own address (--url)."
+    elif reply.status in (400, 413, 415) and charged is False:
+        hint = "Correct the body: the server's /openapi.json has its fields."
     return kind(
         detail,
         hint=hint,

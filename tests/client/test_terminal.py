@@ -103,3 +103,5 @@ def test_a_call_on_a_terminal(
     assert "\\u001b]0;owned\\u0007 [bold]it failed[/bold]" in text
     assert "Nothing was spent." in text
     assert "Call again later" in text
+    shop.unpaid = [shop.problem(400)]
+    assert "Correct the body" in on_a_terminal(tmp_path, "call", "echo")
