@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,8 +13,7 @@ import httpx
 import pytest
 from lxml import html
 
-from tests.clients import environments
-from tests.clients.programs import shown
+from tests.clients import environments, programs
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the clients
 
@@ -32,17 +30,7 @@ def snippet(shop: Any, name: str, key: str) -> str:
 
 def run(command: list[str], folder: Path, program: str | None = None, **variables: str) -> str:
     """What it prints. Its environment is these variables and the way to our commands."""
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        command,
-        input=program,
-        cwd=folder,
-        env={"PATH": path, "HOME": str(folder), **variables},
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
+    done = programs.run(command, folder, program, **variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -94,7 +82,7 @@ def test_the_typescript_is_typed(shop: Any, tools: Path, tmp_path: Path) -> None
     names = ["echo", "json-repair", "chain/erc20-balance"]
     for number, name in enumerate(names):
         (tmp_path / f"call{number}.ts").write_text(snippet(shop, name, "typescript"))
-    (tmp_path / "frameworks.ts").write_text(shown("x402 for TypeScript"))
+    (tmp_path / "frameworks.ts").write_text(programs.shown("x402 for TypeScript"))
     options = {
         "strict": True,
         "noEmit": True,

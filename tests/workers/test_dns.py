@@ -230,14 +230,14 @@ def test_many_addresses(server: NameServer) -> None:
 
 
 def test_the_longest_answer_takes_a_moment(server: NameServer) -> None:
-    """Of names that are pointers to one another: bounded in work and in what is answered."""
+    """Of names that are pointers to one another: bounded in time and in what is answered."""
     name = ".".join(["a" * 63] * 3) + ".example.com"
     lines = [f"{name}. 60 IN MX {i} {i}.{name}." for i in range(1500)]
     [wire] = records(*lines)(dns.message.make_query(name, "MX"), "tcp")  # before: it takes longer than to read it
     server.script(name, "MX", truncated, lambda query, _: [query.id.to_bytes(2) + wire[2:]])
-    started = time.thread_time()
+    started = time.monotonic()
     got = call(server, domain=name, recordType="MX")
-    assert time.thread_time() - started < 5
+    assert time.monotonic() - started < 5
     assert got["truncated"] is True
     assert len(json.dumps(got)) < 4_000_000
 

@@ -140,6 +140,18 @@ def test_the_worst_answer(pool: ChildPool) -> None:
     assert_the_worst_answer(pool)
 
 
+def ends_by_itself(pool: ChildPool, work: Work) -> bool:
+    """Whether the child ended, or answered that it failed, before its deadline."""
+    try:
+        answer = pool.call(work, limit_s=PATIENCE_S, wait_s=PATIENCE_S / 3)
+    except Exhausted:
+        return True
+    except TimeoutError:
+        return False
+    assert not isinstance(outcome.decode(answer), Ok)
+    return True
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -150,13 +162,8 @@ def test_the_worst_answer(pool: ChildPool) -> None:
 )
 def test_v8s_memory_is_limited(pool: ChildPool, program: str) -> None:
     """Heap, strings and what lies beside the heap: the child ends or V8 throws, and the machine's memory stays. The next call
-    has all of its own: a child that V8 left with 24 MB had answered it with regex_timeout. Without memory V8 hangs, too, once
-    in some hundred runs: then the deadline ends the child."""
+    has all of its own: a child that V8 left with 24 MB had answered it with regex_timeout. Without memory V8 seldom hangs,
+    until the deadline ends the child: not three times in a row."""
     work = Work("javascript", "0x1", msgspec.json.encode({"message": program}))
-    try:
-        answer = pool.call(work, limit_s=PATIENCE_S, wait_s=10)
-    except (Exhausted, TimeoutError):
-        pass
-    else:
-        assert not isinstance(outcome.decode(answer), Ok)
+    assert any(ends_by_itself(pool, work) for _ in range(3))
     assert_the_worst_answer(pool)

@@ -418,8 +418,8 @@ TAMPERING = {
     "closes-itself": _script("close()", *EITHER),
     "shadow-roots": _script("let e = document.body; for (let i = 0; i < 1e4; i++) { const c = document.createElement('div');"
                             "(i ? e.shadowRoot : e).append(c); c.attachShadow({mode: 'open'}); e = c }", *EITHER),
-    "changes-while-it-is-read": replace(_script("new PerformanceObserver(() => 0); addEventListener('blur', () => document.body.remove());"
-                                        "setInterval(() => { document.body.innerHTML = '<p>text</p>' + Math.random() }, 0)"), says=""),
+    "changes-while-it-is-read": _script("new PerformanceObserver(() => 0); addEventListener('blur', () => document.body.remove());"
+                                        "setInterval(() => { document.body.innerHTML = '<p>text</p>' + Math.random() }, 0)"),
 }  # fmt: skip
 
 GROUPS: Mapping[str, Mapping[str, Hostile]] = {

@@ -34,8 +34,6 @@ WAIT_S = 20.0
 """From the call to the deadline. The product's own is 13 seconds (jobs/page/visit.py); a busy machine takes longer."""
 MOST_BYTES = 25_000_000
 """That come before the proxy's limit of 20 million, and what is on its way then."""
-END_S = 10.0
-"""Until the kernel has ended what the browser's end has killed."""
 GROWN_MB = 100
 """What the worker's memory may grow by."""
 NEVER_SAID = (
@@ -52,6 +50,7 @@ class Rendered:
 
     Attributes:
         end: READ, or the reason of the failure.
+        is_early: its time was up before it was at rest.
         is_again: it was rendered again, alone.
     """
 
@@ -60,6 +59,7 @@ class Rendered:
     end: str
     seconds: float
     violations: list[str] = field(default_factory=list)
+    is_early: bool = False
     is_again: bool = False
 
 
@@ -141,10 +141,8 @@ class Run:
         finally:
             self._browser.close()
         report.namespaces = len(self._namespaces)
-        gone_by = time.monotonic() + END_S
-        while (left := self._left()) and time.monotonic() < gone_by:
-            time.sleep(0.05)
-        report.violations += left
+        report.violations += [f"process {pid} is left: {command(pid)}" for pid in _children() - self._before]
+        report.violations += self._namespaces.left()
         self._namespaces.close()
         if report.grown_mb > GROWN_MB:
             report.violations.append(f"the worker's memory grew by {report.grown_mb:.0f} MB")
@@ -154,10 +152,6 @@ class Run:
         if asked:
             report.violations.append(f"{asked} were resolved")
         return report
-
-    def _left(self) -> list[str]:
-        children = [f"process {pid} is left: {command(pid)}" for pid in _children() - self._before]
-        return children + self._namespaces.left()
 
     def _render(self, group: str, name: str) -> Rendered:
         page = GROUPS[group][name]
@@ -175,6 +169,7 @@ class Run:
             result.end = f"{type(error).__name__}: {error}"
         else:
             result.end = READ
+            result.is_early = answer.timed_out
             result.violations += _wrong(answer, page, f"http://site.example.com:{self._site.port}{place}")
         result.seconds = time.monotonic() - began
         if result.end not in page.ends:
@@ -189,10 +184,15 @@ class Run:
         return result
 
     def _again_alone(self, result: Rendered) -> Rendered:
-        """What a busy machine ended early or late, or a neighbour has crashed, is rendered again without neighbours."""
-        if result.violations and all(text.startswith(("ended with", "took")) for text in result.violations):
-            return replace(self._render(result.group, result.name), is_again=True)
-        return result
+        """What the machine was too busy for, or a neighbour has crashed, is rendered again without neighbours."""
+        is_slow = result.end in ("page_crashed", "timeout") or result.is_early
+        if (
+            not is_slow
+            or any(not text.startswith(("ended with", "took")) for text in result.violations)
+            or not result.violations
+        ):
+            return result
+        return replace(self._render(result.group, result.name), is_again=True)
 
     def _ask(self, path: str, *, has_picture: bool = False) -> RenderedPage:
         url: PublicUrl = public_url(f"http://site.example.com:{self._site.port}{path}")
