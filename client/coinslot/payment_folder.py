@@ -20,6 +20,7 @@ from coinslot.errors import InvalidCall, PaymentInUse
 from coinslot.payment import SignedPayment
 from coinslot.spending import SpendingLog
 from coinslot.spending_journal import SpendingJournal
+from coinslot.state_folder import sync_folder
 from shared.money import Price
 
 _FILES = "payment-*.json"
@@ -115,7 +116,7 @@ class PaymentFolder:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _write(descriptor, content)
             os.rename(unfinished, path)
-            _sync_folder(self.path)
+            sync_folder(self.path)
         except BaseException:
             os.close(descriptor)
             unfinished.unlink(missing_ok=True)
@@ -192,11 +193,3 @@ def _write(descriptor: int, content: bytes) -> None:
         file.write(content)
         file.flush()
     os.fsync(descriptor)
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -37,6 +37,7 @@ import msgspec
 
 from coinslot.errors import CapReached, JournalUnusable
 from coinslot.spending_caps import Caps
+from coinslot.state_folder import sync_folder
 from shared.money import Price
 
 DAY_S = 86_400
@@ -175,7 +176,7 @@ class SpendingJournal:
         status = os.fstat(descriptor)
         if not self._inode:
             self._inode = status.st_ino
-            _sync_folder(self.path.parent)  # the name of a new file
+            sync_folder(self.path.parent)  # the name of a new file
         if status.st_ino != self._inode or status.st_size < self._offset:
             raise self._unusable("was replaced or became shorter")
         content = os.pread(descriptor, status.st_size - self._offset, self._offset)
@@ -224,11 +225,3 @@ class SpendingJournal:
             f"the journal {self.path} {why}, so nothing is paid",
             hint="Look at it, restore it or move it away, and start the server again.",
         )
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -16,3 +16,12 @@ def state_folder(env: Mapping[str, str]) -> Path:
     base = env.get("XDG_STATE_HOME", "").strip()
     # The specification says that a relative path is to be ignored.
     return (Path(base) if os.path.isabs(base) else Path("~/.local/state").expanduser()) / "coinslot"
+
+
+def sync_folder(path: Path) -> None:
+    """Return when the names of its files are on the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
