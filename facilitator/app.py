@@ -15,10 +15,11 @@ from typing import Any
 
 import msgspec
 from litestar import Litestar, Request, Response, get, post
-from litestar.exceptions import HTTPException, NotFoundException
+from litestar.exceptions import ClientException, HTTPException, NotFoundException
 
 from facilitator.configured import configured_rails
 from facilitator.facilitator import Facilitator
+from shared.json_depth import is_deeper
 from shared.logs import JobIds, call_ids
 from shared.settings import InvalidSetting, Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
@@ -26,7 +27,10 @@ from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, V
 log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 64 * 1024
+MAX_DEPTH = 100
+"""More than the API takes in a payment (api/payment/headers.py)."""
 RECURSION_LIMIT = 1_000
+_NOT_READ = "the body is nested too deeply, or is not UTF-8"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -62,11 +66,11 @@ def create_app(
 
     @post("/verify", status_code=200)
     async def verify(data: FacilitatorCall) -> Verification:
-        return await facilitator.verify(data)
+        return await facilitator.verify(_not_deep(data))
 
     @post("/settle", status_code=200)
     async def settle(data: FacilitatorCall) -> Settlement:
-        return await facilitator.settle(data)
+        return await facilitator.settle(_not_deep(data))
 
     @get("/supported", sync_to_thread=False)
     def supported() -> Supported:
@@ -113,8 +117,14 @@ def create_app(
     )
 
 
+def _not_deep(call: FacilitatorCall) -> FacilitatorCall:
+    if is_deeper(msgspec.to_builtins(call), MAX_DEPTH):
+        raise ClientException(_NOT_READ)
+    return call
+
+
 def _unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
-    return Response({"detail": "the body is nested too deeply, or is not UTF-8"}, status_code=400)
+    return Response({"detail": _NOT_READ}, status_code=400)
 
 
 def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:

@@ -11,6 +11,7 @@ import msgspec
 import pybase64
 
 from api.errors import Problem
+from shared.json_depth import is_deeper
 from shared.x402.networks import V1_NAMES
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FlatPayment, Payment
@@ -119,7 +120,7 @@ def _decode_json(value: bytes) -> dict[str, Any]:
         msgspec.json.encode(content)  # refuses lone surrogates, which could not be sent on to a facilitator
     except (ValueError, RecursionError):
         raise _undecodable("payment_not_json") from None
-    if _too_deep(content):
+    if is_deeper(content, MAX_DEPTH):
         raise _undecodable("payment_not_json")
     return content
 
@@ -133,20 +134,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
-
-
-def _too_deep(content: Any) -> bool:
-    level = [content]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _convert(content: dict[str, Any], kind: type[T]) -> T:

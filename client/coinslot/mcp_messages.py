@@ -12,6 +12,7 @@ from coinslot import documents, openapi_tools, page_delta
 from coinslot.answer import Answer
 from coinslot.errors import CoinslotError
 from coinslot.openapi_tools import Tool
+from shared.json_depth import is_deeper
 
 RECEIPT = "x402/payment-response"
 """Member of a result's `_meta` (x402 specification, transport MCP)."""
@@ -72,7 +73,7 @@ def result(content: dict[str, Any]) -> types.CallToolResult:
     """What a free tool says."""
     text = msgspec.json.format(msgspec.json.encode(content)).decode()
     return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=None if _is_deep(content) else content
+        content=[types.TextContent(text=text)], structured_content=None if is_deeper(content, MAX_DEPTH) else content
     )
 
 
@@ -84,7 +85,7 @@ def answer(answer: Answer, *, tool: Tool) -> types.CallToolResult:
     """
     receipt = None if answer.receipt is None else {RECEIPT: msgspec.to_builtins(answer.receipt)}
     text, schema = types.TextContent(text=answer.raw.decode()), tool.output_schema
-    fits = isinstance(answer.body, dict) and not _is_deep(answer.body)
+    fits = isinstance(answer.body, dict) and not is_deeper(answer.body, MAX_DEPTH)
     if schema is not None and not (fits and openapi_tools.refusal(schema, answer.body) == ""):
         return types.CallToolResult(content=[types.TextContent(text=_AS_TEXT), text], is_error=True, _meta=receipt)
     return types.CallToolResult(content=[text], structured_content=answer.body if fits else None, _meta=receipt)
@@ -103,15 +104,6 @@ def look(answer_: Answer, *, tool: Tool) -> types.CallToolResult:
     return told
 
 
-def _is_deep(value: Any) -> bool:
-    """Whether it has more than MAX_DEPTH levels."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        lists = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
-        level = [inner for one in lists for inner in one]
-    return bool(level)
-
-
 def failure(error: CoinslotError) -> types.CallToolResult:
     """What went wrong, whether it was charged, and what to do."""
     hint = error.hint or error.next_step
@@ -121,7 +113,7 @@ def failure(error: CoinslotError) -> types.CallToolResult:
     if error.charged != "unknown":
         charged = "It was charged." if error.charged else "Nothing was charged."
     said = documents.of_error(error, detail=error.detail, hint=hint, kept=error.saved)
-    if _is_deep(said):
+    if is_deeper(said, MAX_DEPTH):
         said["problem"] = None
     return types.CallToolResult(
         content=[types.TextContent(text=" ".join(part for part in (f"{error.detail}.", charged, hint) if part))],

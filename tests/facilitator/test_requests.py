@@ -110,7 +110,10 @@ NESTED = {
     "closed": b"[" * 30_000 + b"]" * 30_000,
     "objects": b'{"a":' * 12_000,
     **{
-        member: as_json(changed(CALL, member, "@")).replace(b'"@"', b'{"a":' * 9_000 + b"1" + b"}" * 9_000)
+        f"{member}, {levels}": as_json(changed(CALL, member, "@")).replace(
+            b'"@"', b'{"a":' * levels + b"1" + b"}" * levels
+        )
+        for levels in (200, 9_000)
         for member in (
             "paymentPayload.payload.authorization",
             "paymentPayload.resource",
@@ -123,7 +126,7 @@ NESTED = {
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", NESTED.values(), ids=NESTED)
 async def test_deep_nesting_is_400(facilitator: httpx.AsyncClient, path: str, body: bytes) -> None:
-    """Wherever it is, also where the specification allows any value."""
+    """Wherever it is, also where the specification allows any value, and whether this Python's decoder takes so many levels."""
     assert len(body) < 64 * 1024
     assert (await facilitator.post(path, content=body, headers=JSON)).status_code == 400
 
