@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -152,26 +152,40 @@ def read_settles(path: Path) -> list[SettleCall]:
     return [SettleCall(**{"ended": call["began"], **call}) for call in calls.values()]
 
 
-def read_history(folder: Path, ledger_url: str, **told: Any) -> History:
-    """All that a run left in its folder and in its ledger."""
-    # A sealed failure is binary.
-    with redis.Redis.from_url(ledger_url, decode_responses=True, encoding_errors="backslashreplace") as ledger:
-        names = list(ledger.scan_iter(in_every_bucket("payment:*"), 1000))
-        records = {key.partition(":payment:")[2]: ledger.hgetall(key) for key in names}
-        keeps_open = ledger.exists(*OPEN, *JOURNAL)
-        journal = sorted(chain.from_iterable(ledger.xrange(key) for key in JOURNAL), key=lambda entry: _at(entry[0]))
+def read_history(folder: Path, *ledger_urls: str, **told: Any) -> History:
+    """All that a run left in its folder and in its ledger, whose primaries these are."""
+    with ExitStack() as stack:
+        # A sealed failure is binary.
+        ledgers = [
+            stack.enter_context(redis.Redis.from_url(url, decode_responses=True, encoding_errors="backslashreplace"))
+            for url in ledger_urls
+        ]
+        journal = sorted(_of_all(ledgers, JOURNAL, redis.Redis.xrange), key=lambda entry: _at(entry[0]))
+        keeps_open = any(ledger.exists(*OPEN, *JOURNAL) for ledger in ledgers)
         return History(
             answers=read_lines(folder / "answers.jsonl", Answer),
             transfers=read_lines(folder / "transfers.jsonl", Transfer),
             settles=read_settles(folder / "settles.jsonl"),
             executions=read_lines(folder / "executions.jsonl", Execution),
-            records=records,
+            records={
+                key.partition(":payment:")[2]: ledger.hgetall(key)
+                for ledger in ledgers
+                for key in ledger.scan_iter(in_every_bucket("payment:*"), 1000)
+            },
             journal=[_event(*entry) for entry in journal],
-            refundable=frozenset(chain.from_iterable(ledger.zrange(key, 0, -1) for key in REFUNDABLE)),
-            open=frozenset(chain.from_iterable(ledger.zrange(key, 0, -1) for key in OPEN)) if keeps_open else None,
+            refundable=frozenset(_of_all(ledgers, REFUNDABLE, _members)),
+            open=frozenset(_of_all(ledgers, OPEN, _members)) if keeps_open else None,
             now=time.time(),
             **told,
         )
+
+
+def _of_all(ledgers: Sequence[redis.Redis], keys: Sequence[str], read: Callable[[redis.Redis, str], Any]) -> list[Any]:
+    return [each for ledger in ledgers for key in keys for each in read(ledger, key)]
+
+
+def _members(ledger: redis.Redis, key: str) -> Any:
+    return ledger.zrange(key, 0, -1)
 
 
 def _event(entry_id: str, fields: Mapping[str, str]) -> Event:

@@ -14,6 +14,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+from coincurve import PrivateKey
+
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import History, read_history
@@ -133,11 +135,12 @@ class Chaos:
         await asyncio.to_thread(self._stand.start, name)
 
     async def _buy(self, caller: Caller, page: str) -> None:
-        """One call after the other. Those that watch, watch a page of the buyer's own."""
+        """One call after the other, with a key of the buyer's own. Those that watch, watch a page of the buyer's own."""
+        key = PrivateKey()
         while time.monotonic() < self._until:
             endpoint = self._plan.choices(("echo", "slow", "watch"), (4, 3, 3))[0]
             valid_s = self._plan.randint(8, 20) if self._plan.random() < SHORT_LIVED else 300
-            bought = purchase(caller.key, valid_s=valid_s, endpoint=endpoint, subject=page)
+            bought = purchase(key, valid_s=valid_s, endpoint=endpoint, subject=page)
             self._figures.purchases.append(bought)
             copies = self._plan.randint(2, 4) if self._plan.random() < DUPLICATES else 1
             is_substituted, other = self._plan.random() < SUBSTITUTIONS, bought.substitute()

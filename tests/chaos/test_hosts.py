@@ -22,7 +22,7 @@ def answer(at: float, status: int, **more: Any) -> Answer:
 
 def found(history: History, digests: dict[str, tuple[str, str]] = EQUAL) -> list[str]:
     """Of the invariants that several hosts have more."""
-    texts = check_hosts(history, digests, settle_timeout_s=1.5)
+    texts = check_hosts(history, [digests], settle_timeout_s=1.5)
     return [text for text in texts if text.startswith(("(13)", "(14)", "(15)", "(1)"))]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import secrets
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,6 +15,7 @@ from urllib.parse import urlsplit
 
 Place = tuple[str, bytes]
 """Its name, and what lies there."""
+HEARD_WITHIN_S = 20.0
 
 
 def _base64(encode: Callable[[bytes], bytes], offset: int) -> Callable[[bytes], bytes]:
@@ -104,7 +107,7 @@ class Monitor:
 
     def wait(self) -> None:
         """Until it listens, for the first time or again."""
-        assert self._connected.wait(20)
+        assert self._connected.wait(HEARD_WITHIN_S)
 
     def stop(self) -> None:
         """Listen no more."""
@@ -112,7 +115,16 @@ class Monitor:
         self._thread.join(20)
 
     def heard(self) -> Place:
-        """Everything so far."""
+        """Everything that the server has been sent so far: it may have answered a command that is still on its way here."""
+        self.wait()
+        mark = secrets.token_hex(8).encode()
+        with socket.create_connection(self._address, timeout=HEARD_WITHIN_S) as connection:
+            connection.sendall(b"ECHO " + mark + b"\r\n")
+            connection.recv(64)
+        give_up_at = time.monotonic() + HEARD_WITHIN_S
+        while mark not in self._heard:
+            assert time.monotonic() < give_up_at, f"MONITOR of {self._name} says nothing"
+            time.sleep(0.005)
         return f"MONITOR of {self._name}", bytes(self._heard)
 
     def _listen(self) -> None:

@@ -33,7 +33,8 @@ ALL = tuple(Pool)
 
 # A child that also tells which modules it has, and what it has tried to open.
 TELLING = """
-import dataclasses, sys
+import dataclasses, os, sys
+sys.path.insert(0, os.getcwd())
 from jobs import catalogue, echo
 
 opened = []
@@ -59,8 +60,9 @@ fork_server.main()
 def pool() -> Iterator[ChildPool]:
     """One child."""
 
+    # Without -P Python 3.13 asks for the working folder where a module lacks an attribute. With -m, as the product starts, not.
     def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", TELLING], cwd=ROOT, **options)
+        return subprocess.Popen([sys.executable, "-P", "-c", TELLING], cwd=ROOT, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -11,11 +11,13 @@ from tests.chaos.checker import check
 from tests.chaos.history import Answer, History, by_payment
 
 
-def check_hosts(history: History, digests: Mapping[str, tuple[str, str]], *, settle_timeout_s: float) -> list[str]:
+def check_hosts(
+    history: History, ledgers: Sequence[Mapping[str, tuple[str, str]]], *, settle_timeout_s: float
+) -> list[str]:
     """All violations, with the number of their invariant.
 
     Args:
-        digests: of each ledger server at the end, its role and the digest of what it has.
+        ledgers: of each primary and its replicas at the end, the role of each server and the digest of what it has.
         settle_timeout_s: after which an API process waits no longer for a settle call. When its host was cut off, the
             facilitator does not learn of it: what it then does is nobody's call any more.
     """
@@ -26,7 +28,7 @@ def check_hosts(history: History, digests: Mapping[str, tuple[str, str]], *, set
     found = [*check(history)]
     found += [f"(13) {text}" for text in missing(history)]
     found += [f"(14) {text}" for text in undone(history)]
-    found += [f"(15) {text}" for text in unequal(digests)]
+    found += [f"(15) {text}" for digests in ledgers for text in unequal(digests)]
     return found
 
 
@@ -53,7 +55,7 @@ def undone(history: History) -> Iterator[str]:
 
 
 def unequal(digests: Mapping[str, tuple[str, str]]) -> Iterator[str]:
-    """15. At rest there is one primary, and its replicas are equal to it."""
+    """15. At rest there is one primary for each place in COINSLOT_LEDGER_URL, and its replicas are equal to it."""
     leads = [host for host, (role, _) in digests.items() if role == "master"]
     if len(leads) != 1:
         yield f"{len(leads)} servers are a primary: {', '.join(leads) or 'none'}"

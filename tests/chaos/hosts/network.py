@@ -13,7 +13,7 @@ from pathlib import Path
 
 NAMES = (
     *("proxy", "api-1", "api-2", "worker-1", "worker-2", "facilitator", "queue"),
-    *("ledger-1", "ledger-2", "ledger-3"),
+    *(f"ledger-{number}" for number in range(1, 7)),
 )
 _NET = "10.77.0."
 _FOLDER = Path("/run/netns")

@@ -12,13 +12,16 @@ import shutil
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from shared.ledger import bucket_of, server_of
 from tests.chaos.caller import Caller
 from tests.chaos.history import History, read_history
-from tests.chaos.hosts import ledgers, network
+from tests.chaos.hosts import network
 from tests.chaos.hosts.invariants import check_hosts
+from tests.chaos.hosts.ledgers import Ledger
 from tests.chaos.hosts.stand import ROUTED, HostStand, host_stand
 from tests.chaos.run import MOST_EXECUTIONS, Chaos, Figures
 from tests.chaos.stand import SETTLE_TIMEOUT_S
@@ -47,18 +50,18 @@ class HostChaos(Chaos):
         self._failovers = 0
 
     async def _kill(self) -> None:
-        await asyncio.gather(self._disturb_ledger(), self._disturb_others())
+        await asyncio.gather(self._disturb_others(), *(self._disturb(ledger) for ledger in self._hosts.ledgers))
 
-    async def _disturb_ledger(self) -> None:
+    async def _disturb(self, ledger: Ledger) -> None:
         """One fault of the primary after the other, each when the ledger is whole again: it is made to survive one."""
-        plan = random.Random(f"ledger {self._figures.seed}")
+        plan = random.Random(f"ledger {self._figures.seed}" + " and another" * ledger.number)
         for fault in ledger_faults(plan):
             await asyncio.sleep(plan.uniform(1.0, 2.0))
-            host = await asyncio.to_thread(ledgers.primary)
+            host = await asyncio.to_thread(ledger.primary)
             if time.monotonic() > self._until or host is None:
                 return
             self._note(f"ledger {fault}")
-            others = [other for other in ledgers.SERVERS if other != host]
+            others = [other for other in ledger.hosts if other != host]
             match fault:
                 case "split":
                     await asyncio.to_thread(network.split, host, others)
@@ -76,8 +79,8 @@ class HostChaos(Chaos):
                     self._hosts.signal(host, signal.SIGSTOP)
                     await asyncio.sleep(LEDGER_FAULT_S)
                     self._hosts.signal(host, signal.SIGCONT)
-            await asyncio.to_thread(self._hosts.wait_whole)
-            self._failovers += await asyncio.to_thread(ledgers.primary) != host
+            await asyncio.to_thread(self._hosts.wait_whole, ledger)
+            self._failovers += await asyncio.to_thread(ledger.primary) != host
 
     async def _disturb_others(self) -> None:
         plan = random.Random(f"others {self._figures.seed}")
@@ -98,7 +101,8 @@ class HostChaos(Chaos):
 
     async def _end(self, caller: Caller) -> None:
         # A job that failed four times, because its worker could not read the ledger, is run again ten minutes later.
-        await asyncio.to_thread(ledgers.let_jobs_run_again)
+        for ledger in self._hosts.ledgers:
+            await asyncio.to_thread(ledger.let_jobs_run_again)
         await super()._end(caller)
 
     def _note(self, fault: str) -> None:
@@ -107,22 +111,25 @@ class HostChaos(Chaos):
 
     def _read(self) -> History:
         self._figures.kills["failovers"] = self._failovers
-        return read_history(self._hosts.folder, ledgers.primary_url(), most_executions=MOST_EXECUTIONS)
+        urls = [ledger.primary_url() for ledger in self._hosts.ledgers]
+        return read_history(self._hosts.folder, *urls, most_executions=MOST_EXECUTIONS)
 
     def _judged(self, history: History) -> list[str]:
         self._hosts.wait_whole()
-        digests = ledgers.digests()
-        return check_hosts(history, digests, settle_timeout_s=SETTLE_TIMEOUT_S + MARGIN_S)
+        digests = [ledger.digests() for ledger in self._hosts.ledgers]
+        found = check_hosts(history, digests, settle_timeout_s=SETTLE_TIMEOUT_S + MARGIN_S)
+        paid = Counter(server_of(bucket_of(payment), len(digests)) for payment in history.records)
+        return found + [f"primary {place + 1} had no payment" for place in range(len(digests)) if not paid[place]]
 
 
-def run(seconds: float, seed: int, replicas: int, keep: Path | None = None) -> Figures:
+def run(seconds: float, seed: int, replicas: int, primaries: int, keep: Path | None = None) -> Figures:
     """One run, on hosts of its own.
 
     Args:
         keep: where its files and logs are copied to when something was wrong.
     """
     figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.1, 0.5))
-    with host_stand(seed=str(seed), faults=figures.faults, replicas=replicas) as made:
+    with host_stand(seed=str(seed), faults=figures.faults, replicas=replicas, primaries=primaries) as made:
         asyncio.run(HostChaos(made, figures).run())
         if figures.violations and keep is not None:
             shutil.copytree(made.folder, keep, dirs_exist_ok=True)
@@ -135,12 +142,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one")
     parser.add_argument("--replicas", type=int, default=1, help="COINSLOT_LEDGER_REPLICAS")
+    parser.add_argument("--primaries", type=int, choices=(1, 2), default=1, help="that COINSLOT_LEDGER_URL names")
     parser.add_argument("--keep", type=Path, help="folder for files and logs of a run with violations")
     options = parser.parse_args()
     # The first process of a namespace gets no signal that it has no handler for.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     seed = random.randrange(10**6) if options.seed is None else options.seed
-    figures = run(options.seconds, seed, options.replicas, options.keep)
+    figures = run(options.seconds, seed, options.replicas, options.primaries, options.keep)
     print(figures)
     sys.exit(1 if figures.violations else 0)
 

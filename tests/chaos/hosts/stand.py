@@ -1,5 +1,5 @@
 """The processes of a run, each on its host: a proxy, two API hosts and two of workers with a HAProxy each, a facilitator, the
-queue, and three hosts of the ledger with a Sentinel each. Each can be killed and started again."""
+queue, and for each primary of the ledger three hosts with a Sentinel each. Each can be killed and started again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 from compose.sandbox.child import ROOT, spawn
 from compose.sandbox.redis_server import find_redis
-from tests.chaos.hosts import ledgers, network
+from tests.chaos.hosts import network
+from tests.chaos.hosts.ledgers import PORT as LEDGER_PORT
+from tests.chaos.hosts.ledgers import Ledger
 from tests.chaos.hosts.network import address, inside
 from tests.chaos.probe import FOLDER
 from tests.chaos.stand import READY_WITHIN_S, Stand, answers
@@ -28,9 +30,11 @@ class HostStand(Stand):
     Args:
         faults: share of the facilitator's calls that fail.
         replicas: COINSLOT_LEDGER_REPLICAS.
+        primaries: how many COINSLOT_LEDGER_URL names: 1 or 2.
     """
 
-    def __init__(self, folder: Path, *, seed: str, faults: float, replicas: int) -> None:
+    def __init__(self, folder: Path, *, seed: str, faults: float, replicas: int, primaries: int) -> None:
+        self.ledgers = [Ledger(number) for number in range(primaries)]
         super().__init__(folder, seed=seed, faults=faults, names=SERVICES, settings={"LEDGER_REPLICAS": str(replicas)})
 
     @property
@@ -40,8 +44,8 @@ class HostStand(Stand):
 
     @property
     def ledger_url(self) -> str:
-        """What the API and the workers are told: the HAProxy of their own host."""
-        return "redis://127.0.0.1:4022/0"
+        """What the API and the workers are told: the HAProxy of their own host, which has a port for each primary."""
+        return ",".join(f"redis://{_routed(ledger)}/0" for ledger in self.ledgers)
 
     @property
     def queue_url(self) -> str:
@@ -54,16 +58,18 @@ class HostStand(Stand):
 
     def start_all(self) -> None:
         """Return when a paid call would be taken."""
-        for host in ledgers.SERVERS:
+        hosts = [host for ledger in self.ledgers for host in ledger.hosts]
+        for host in hosts:
             self.start(host)
         # A Sentinel asks a server for its replicas at once, and then after ten seconds.
-        self._wait(lambda: ledgers.followed() is not None, "no server leads")
-        for host in ledgers.SERVERS:
+        self._wait(lambda: all(ledger.followed() for ledger in self.ledgers), "no server leads")
+        for host in hosts:
             self.start(host.replace("ledger", "sentinel"))
         # Before the Sentinels know all replicas they replace nobody.
         self.wait_whole()
         for host in ROUTED:
-            self.start(f"route-{host}")
+            for ledger in self.ledgers:
+                self.start(f"route-{ledger.number}-{host}")
         for name in ("queue", "facilitator", *ROUTED, "proxy"):
             self.start(name)
         self.wait_ready()
@@ -74,9 +80,9 @@ class HostStand(Stand):
         host, command = self._command(name)
         self._children[name] = spawn(f"{self._starts:03}-{name}", inside(host, command), self.folder)
 
-    def wait_whole(self) -> None:
-        """Return when the ledger has one primary, two replicas and three Sentinels that agree."""
-        self._wait(ledgers.is_whole, "the ledger is not whole")
+    def wait_whole(self, *ledgers: Ledger) -> None:
+        """Return when each of these primaries, or of all, has two replicas and three Sentinels that agree."""
+        self._wait(lambda: all(ledger.is_whole() for ledger in ledgers or self.ledgers), "the ledger is not whole")
 
     def wait_ready(self) -> None:
         """Return when the ledger is whole, both API hosts are ready and every worker reads all its queues."""
@@ -101,12 +107,19 @@ class HostStand(Stand):
         kind, _, rest = name.partition("-")
         match kind:
             case "ledger":
-                return name, ledgers.server_command(name, self.folder / name)
+                return name, self._ledger_of(name).server_command(name, self.folder / name)
             case "sentinel":
-                return f"ledger-{rest}", ledgers.sentinel_command(self.folder / name)
+                host = f"ledger-{rest}"
+                return host, self._ledger_of(host).sentinel_command(self.folder / name)
             case "route":
-                servers = {f"LEDGER_{host[-1]}": f"{address(host)}:{ledgers.PORT}" for host in ledgers.SERVERS}
-                return rest, _haproxy(ROOT / "compose" / "haproxy" / "ledger.cfg", servers)
+                number, _, host = rest.partition("-")
+                ledger = self.ledgers[int(number)]
+                servers = {
+                    f"LEDGER_{place}": f"{address(server)}:{LEDGER_PORT}"
+                    for place, server in enumerate(ledger.hosts, 1)
+                }
+                listening = {"LEDGER_ADDRESS": _routed(ledger)} if ledger.number else {}
+                return host, _haproxy(ROOT / "compose" / "haproxy" / "ledger.cfg", {**servers, **listening})
             case "proxy":
                 apis = {"API_1": f"{address('api-1')}:{PORT}", "API_2": f"{address('api-2')}:{PORT}"}
                 return name, _haproxy(Path(__file__).with_name("proxy.cfg"), apis)
@@ -117,11 +130,19 @@ class HostStand(Stand):
         named = (f"{key}={value}" for key, value in {**environment, FOLDER: str(self.folder)}.items())
         return name, ["env", *named, *self._python(name)]
 
+    def _ledger_of(self, host: str) -> Ledger:
+        return next(ledger for ledger in self.ledgers if host in ledger.hosts)
+
     def _settings(self, name: str) -> Mapping[str, str]:
         return {**super()._settings(name), "HOST": "0.0.0.0", "PORT": str(PORT)}
 
     def _listening(self, name: str) -> tuple[str, int]:
         return "0.0.0.0", PORT
+
+
+def _routed(ledger: Ledger) -> str:
+    """Where the HAProxy of a host leads to a primary."""
+    return f"127.0.0.1:{4022 + 10 * ledger.number}"
 
 
 def _haproxy(configuration: Path, environment: Mapping[str, str]) -> list[str]:
@@ -136,11 +157,11 @@ def _haproxy(configuration: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def host_stand(*, seed: str, faults: float, replicas: int) -> Iterator[HostStand]:
+def host_stand(*, seed: str, faults: float, replicas: int, primaries: int) -> Iterator[HostStand]:
     """A running stand, of which nothing is left."""
     network.make_hosts()
     with tempfile.TemporaryDirectory(prefix="coinslot-hosts-") as folder:
-        made = HostStand(Path(folder), seed=seed, faults=faults, replicas=replicas)
+        made = HostStand(Path(folder), seed=seed, faults=faults, replicas=replicas, primaries=primaries)
         try:
             made.start_all()
             yield made
