@@ -44,6 +44,7 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "paid,challenge": paid.measure,
     "isolation": isolation.measure,
     "workers": growth.measure_workers,
+    "processes": growth.measure_paid,
     "callers": growth.measure_callers,
     "recovery": recovery.measure,
     "mirror": mirror.measure,
