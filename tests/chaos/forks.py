@@ -1,22 +1,89 @@
-"""The near end of tests/chaos/zygote.py, and the facilitator's control, for all slots."""
+"""The near end of tests/chaos/zygote.py: for a stand, and with the facilitator's control for all slots."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
+import select
+import subprocess
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING
 
 import aiohttp
 import msgspec
 
 from compose.sandbox.child import ROOT, tethered
-from tests.chaos.stand import Stand
 from tests.chaos.zygote import Birth
 
+if TYPE_CHECKING:
+    from tests.chaos.stand import Stand
+
 READY_WITHIN_S = 60.0
+
+
+class Forked:
+    """A process that a zygote has forked, with what a stand needs of Popen. Its status is not known: it is another's child."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        try:
+            self._descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:  # it has ended
+            self._descriptor = -1
+
+    def poll(self) -> int | None:
+        """None while it runs."""
+        return None if self._runs(0) else -1
+
+    def wait(self) -> None:
+        """Return when it has ended."""
+        self._runs(None)
+
+    def _runs(self, timeout: float | None) -> bool:
+        if self._descriptor >= 0 and select.select([self._descriptor], [], [], timeout)[0]:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        return self._descriptor >= 0
+
+
+class Forks:
+    """A zygote whose processes a stand starts, one at a time.
+
+    Args:
+        environment: of all its processes.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [*tethered(), sys.executable, "-m", "tests.chaos.zygote"],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._turn = threading.Lock()
+        assert self._read() == b"ready\n"
+
+    def fork(self, birth: Birth) -> int:
+        """Start a process; its pid."""
+        assert self._process.stdin is not None
+        with self._turn:
+            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
+            self._process.stdin.flush()
+            return int(self._read())
+
+    def close(self) -> None:
+        """End it, and with it all that it has forked."""
+        self._process.communicate()
+
+    def _read(self) -> bytes:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
 
 
 class Zygote:

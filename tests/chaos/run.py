@@ -119,7 +119,7 @@ class Chaos:
         restarts: set[asyncio.Task[None]] = set()
         names: list[str] = []
         while time.monotonic() < self._until:
-            await asyncio.sleep(self._plan.uniform(0.5, 1.8))
+            await asyncio.sleep(self._plan.uniform(0.25, 0.9))
             if not names:
                 names = self._plan.sample(NAMES, len(NAMES))
             name = names.pop()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
+import dramatiq.cli
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.server import Server
 
@@ -67,9 +68,13 @@ def serve() -> None:
 def work() -> None:
     """As the Procfile's workers, with all pools in one process."""
     options = ("--queues", *sorted({endpoint.pool for endpoint in CATALOGUE}), "--processes", "1", "--threads", "8")
-    command = [sys.executable, "-m", "dramatiq", f"{MODULE}:create_broker", *options]
-    os.execv(sys.executable, command)
+    sys.exit(dramatiq.cli.main(dramatiq.cli.make_argument_parser().parse_args([f"{MODULE}:create_broker", *options])))
+
+
+def main() -> None:
+    """Read the command line."""
+    {"api": serve, "worker": work}[sys.argv[1]]()
 
 
 if __name__ == "__main__":
-    {"api": serve, "worker": work}[sys.argv[1]]()
+    main()

@@ -28,7 +28,7 @@ from tests.chaos.forks import READY_WITHIN_S, Zygote, ended, zygote
 from tests.chaos.history import MONEY_STATES, Event, History, read_history
 from tests.chaos.probe import FOLDER
 from tests.chaos.stand import Stand, own_port
-from tests.chaos.zygote import Birth, Patch
+from tests.chaos.zygote import BASE_URL, Birth, Patch
 
 SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
@@ -209,7 +209,7 @@ class Slot:
     async def _start(self, role: str, case: Case, failpoint: str) -> None:
         environment = {
             "COINSLOT_PORT": str(self._port),
-            "COINSLOT_BASE_URL": "http://shop.test",
+            "COINSLOT_BASE_URL": BASE_URL,
             "COINSLOT_LEDGER_URL": self._ledger_url,
             "COINSLOT_QUEUE_URL": self._queue_url,
             "COINSLOT_KEY_FILE": str(self._folder / "key"),

@@ -8,6 +8,7 @@ import os
 import random
 import secrets
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,14 +20,16 @@ from typing import Any
 import msgspec
 import redis
 
-from compose.sandbox.child import Child, StartFailed, claim_port, spawn
+from compose.sandbox.child import StartFailed, claim_port, spawn
 from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.redis_server import RedisServer, Role, start_redis
 from shared.streams import GROUP, stream_key
 from tests.bench import proc
 from tests.chaos.caller import PAY_TO
+from tests.chaos.forks import Forked, Forks
 from tests.chaos.probe import FOLDER
 from tests.chaos.shop import CATALOGUES, SHOP
+from tests.chaos.zygote import Birth
 
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue", "mirror")
 KEPT: tuple[Role, ...] = ("ledger", "queue", "mirror")
@@ -38,6 +41,8 @@ _owned: set[int] = set()
 
 class Stand:
     """All processes of one run, each in a place of its own that its successors take.
+
+    Where there is an API, what is started in Python is forked by tests/chaos/zygote.py: executing it takes two CPU seconds.
 
     Args:
         faults: share of the facilitator's calls that fail.
@@ -63,14 +68,15 @@ class Stand:
         self._faults, self._seed = faults, seed
         self._shop, self._more = shop, settings or {}
         self._ports = {name: own_port() for name in NAMES}
-        self._children: dict[str, Child] = {}
+        self._processes: dict[str, subprocess.Popen[bytes] | Forked] = {}
+        self._forks: Forks | None = None
         self._kept: dict[str, KeptRedis] = {}
         self._killed: dict[str, RedisServer] = {}
         self._starts = 0
         self.observation_url = ""
         if is_observing_apart:
             own = start_redis("queue", folder / "observations")
-            self._children["observations"], self.observation_url = own.child, own.url
+            self._processes["observations"], self.observation_url = own.process, own.url
         (folder / "key").write_text(secrets.token_hex(32))
 
     @property
@@ -94,6 +100,8 @@ class Stand:
 
     def start_all(self) -> None:
         """Return when a paid call would be taken."""
+        if self.origins:  # loading what these processes need takes longer than executing the facilitator once
+            self._forks = Forks({SHOP: self._shop})
         for name in sorted(self.names, key=lambda name: name not in KEPT):
             self.start(name)
         self.wait_ready()
@@ -106,10 +114,17 @@ class Stand:
                 self._start_kept(role)
                 return
         environment = {f"COINSLOT_{key}": value for key, value in self._settings(name).items()}
-        environment |= {FOLDER: str(self.folder), SHOP: self._shop}
-        named = (f"{key}={value}" for key, value in environment.items())
-        command = ["env", *named, *self._python(name)]
-        self._children[name] = spawn(f"{self._starts:03}-{name}", command, self.folder)
+        environment |= {FOLDER: str(self.folder)}
+        module, *arguments = self._program(name)
+        called = f"{self._starts:03}-{name}"
+        if self._forks is None:
+            named = (f"{key}={value}" for key, value in environment.items())
+            command = ["env", *named, sys.executable, "-m", module, *arguments]
+            self._processes[name] = spawn(called, command, self.folder).process
+        else:
+            log = str(self.folder / "sandbox" / "log" / f"{called}.log")
+            birth = Birth(module, environment, log, arguments=tuple(arguments))
+            self._processes[name] = Forked(self._forks.fork(birth))
 
     def kill(self, name: str) -> None:
         """SIGKILL, for it and all that it has started."""
@@ -118,11 +133,11 @@ class Stand:
             server.process.kill()
             server.process.wait()
             return
-        child = self._children[name]
-        for pid in proc.family(child.process.pid):
+        process = self._processes[name]
+        for pid in proc.family(process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        child.process.wait()
+        process.wait()
 
     def _start_kept(self, role: Role) -> None:
         if role not in self._kept:
@@ -134,16 +149,16 @@ class Stand:
 
     def pid(self, name: str) -> int:
         """Of its first process."""
-        return self._children[name].process.pid
+        return self._processes[name].pid
 
     def wait_ended(self, name: str) -> None:
         """Return when its first process has ended."""
-        self._children[name].process.wait()
+        self._processes[name].wait()
 
     def is_alive(self, name: str) -> bool:
         """Whether its process runs."""
-        running = self._kept[name].server if name in self._kept else self._children[name]
-        return running.process.poll() is None
+        process = self._kept[name].server.process if name in self._kept else self._processes[name]
+        return process.poll() is None
 
     def wait_ready(self) -> None:
         """Return when the API answers, the facilitator answers and every worker reads all its queues."""
@@ -171,10 +186,12 @@ class Stand:
 
     def stop(self) -> None:
         """Nothing is worth an orderly end here."""
-        for name in self._children:
+        for name in self._processes:
             self.kill(name)
         for kept in self._kept.values():
             kept.stop()
+        if self._forks is not None:
+            self._forks.close()
 
     def _living_workers(self) -> int:
         with redis.Redis.from_url(self.queue_url) as queue:
@@ -187,12 +204,13 @@ class Stand:
                 return 0
         return min(sum(int(consumer["idle"] < 1_000) for consumer in those) for those in consumers)
 
-    def _python(self, name: str) -> list[str]:
+    def _program(self, name: str) -> list[str]:
+        """What `python -m` is to run: a module and its arguments."""
         if name != "facilitator":
-            return [sys.executable, "-m", "tests.chaos.shop", name.partition("-")[0]]
+            return ["tests.chaos.shop", name.partition("-")[0]]
         host, port = self._listening(name)
         options = ("--host", host, "--port", str(port), "--folder", str(self.folder), "--seed", self._seed)
-        return [sys.executable, "-m", "tests.chaos.facilitator", *options, "--faults", str(self._faults)]
+        return ["tests.chaos.facilitator", *options, "--faults", str(self._faults)]
 
     def _listening(self, name: str) -> tuple[str, int]:
         return "127.0.0.1", self._ports[name]

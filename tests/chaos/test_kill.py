@@ -26,14 +26,14 @@ VICTIMS = {"api": "api-1", "worker": "worker-1", "facilitator": "facilitator", "
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Stand]:
+def running() -> Iterator[Stand]:
     """One API process, one worker, a facilitator that takes its time and tells the truth."""
     with stand(names=("api-1", "worker-1", "facilitator", "ledger", "queue")) as running:
         running.control(delay_s=0.1)
         yield running
 
 
-async def kill_in_the_middle(service: Stand, victim: str) -> list[tuple[Purchase, float]]:
+async def kill_in_the_middle(running: Stand, victim: str) -> list[tuple[Purchase, float]]:
     """All calls, with the seconds from the kill until each had its 200."""
 
     async def call(caller: Caller, number: int) -> tuple[Purchase, float]:
@@ -42,15 +42,15 @@ async def kill_in_the_middle(service: Stand, victim: str) -> list[tuple[Purchase
         await caller.insist(bought, within_s=END_WITHIN_S, pause_s=0.1)
         return bought, time.monotonic()
 
-    async with calling(service.folder, service.origins) as caller:
+    async with calling(running.folder, running.origins) as caller:
         calls = [asyncio.create_task(call(caller, number)) for number in range(CALLS)]
         await asyncio.sleep(KILL_AFTER_S)
-        before = await asyncio.to_thread(recorded, service)
+        before = await asyncio.to_thread(recorded, running)
         assert not all(task.done() for task in calls)
         killed_at = time.monotonic()
-        service.kill(victim)
-        await asyncio.to_thread(service.start, victim)
-        after = await asyncio.to_thread(recorded, service)
+        running.kill(victim)
+        await asyncio.to_thread(running.start, victim)
+        after = await asyncio.to_thread(recorded, running)
         assert lost(before, after, forgets=victim == "facilitator") == []
         return [(bought, ended_at - killed_at) for bought, ended_at in await asyncio.gather(*calls)]
 
@@ -63,9 +63,9 @@ class Recorded:
     journal: list[str]
 
 
-def recorded(service: Stand) -> Recorded:
+def recorded(running: Stand) -> Recorded:
     """Ask it."""
-    with redis.Redis.from_url(service.ledger_url, decode_responses=True) as ledger:
+    with redis.Redis.from_url(running.ledger_url, decode_responses=True) as ledger:
         keys = list(ledger.scan_iter(in_every_bucket("payment:*"), 1000))
         pipeline = ledger.pipeline(transaction=False)
         for key in keys:
@@ -90,10 +90,10 @@ def lost(before: Recorded, after: Recorded, *, forgets: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_everybody_gets_what_was_paid_for(service: Stand, victim: str) -> None:
+def test_everybody_gets_what_was_paid_for(running: Stand, victim: str) -> None:
     """Given 200 calls of which some are being settled and some are running, when a process is killed and started again, then
     every identical request ends with 200, none is charged twice, and the ledger knows every payment that it knew."""
-    ended = asyncio.run(kill_in_the_middle(service, VICTIMS[victim]))
+    ended = asyncio.run(kill_in_the_middle(running, VICTIMS[victim]))
 
     statuses = Counter(bought.end for bought, _ in ended)
     at_once = sum(len(bought.answers) == 1 for bought, _ in ended)
@@ -102,8 +102,8 @@ def test_everybody_gets_what_was_paid_for(service: Stand, victim: str) -> None:
     print(
         f"{victim}: {at_once} at once, {CALLS - at_once} after repeating, the last after {last_s:.1f} s; {dict(tries)}"
     )
-    assert statuses == {200: CALLS}, f"{statuses}\n{service.logs()}"
-    history = read_history(service.folder, service.ledger_url)
+    assert statuses == {200: CALLS}, f"{statuses}\n{running.logs()}"
+    history = read_history(running.folder, running.ledger_url)
     assert check(history) == []
     mine = {bought.payment for bought, _ in ended}
     assert sum(transfer.payment in mine for transfer in history.transfers) == CALLS

@@ -1,4 +1,4 @@
-"""Forks API and worker processes in milliseconds, with a failpoint or with a piece of their source replaced.
+"""Forks the processes of tests/chaos in milliseconds, API and worker with a failpoint or a piece of their source replaced.
 
 `python -m tests.chaos.zygote` has loaded all that they need. What a failpoint decides at import is decided after the fork; a
 module with a replaced piece is imported again there, with all that may hold on to it. One line of JSON on stdin is one process,
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -32,6 +33,8 @@ from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 
 PATIENCE_S = 0.3
+BASE_URL = "http://shop.test"
+"""Of every application: their templates are compiled for it."""
 _OWN = ("api", "workers", "workers.queue.consumer", "workers.queue.broker", "tests.chaos.shop")
 _PR_SET_PDEATHSIG = 1
 
@@ -59,14 +62,16 @@ class Birth(msgspec.Struct, frozen=True):
     """A process to be.
 
     Args:
-        role: ``api`` or ``worker``.
+        role: ``api``, ``worker``, or a module of this folder whose `main` is run.
         log: where its output goes.
+        arguments: of the module's command line.
     """
 
     role: str
     environment: dict[str, str]
     log: str
     patches: tuple[Patch, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 class _Patched(importlib.machinery.SourceFileLoader):
@@ -107,16 +112,20 @@ def _reach(name: str) -> None:
 
 
 def preload() -> None:
-    """Import all, and build an application once, for what that leaves in caches."""
+    """Import all, and build an application once, for what that leaves in caches: compiled templates, half of a fork's work."""
     failpoints.reach = _reach  # before anybody imports it
+    import anyio._backends._asyncio  # noqa: F401 - which it would import in each fork
+
     import api.app
+    import tests.chaos.facilitator
     import tests.chaos.shop  # noqa: F401 - with everything below it
     from tests.chaos.probe import CATALOGUE
 
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("1" * 64)
         key.flush()
-        api.app.create_app(Settings(key_file=Path(key.name), evm=EvmRailSettings(pay_to="0x" + "11" * 20)), CATALOGUE)
+        evm = EvmRailSettings(pay_to="0x" + "11" * 20)
+        api.app.create_app(Settings(key_file=Path(key.name), base_url=BASE_URL, evm=evm), CATALOGUE)
     assert threading.active_count() == 1, "a thread would be missing after a fork"
     gc.collect()
     gc.freeze()  # no collector of a fork looks at what is shared, let alone copies it
@@ -126,14 +135,18 @@ def become(birth: Birth) -> None:
     """Be the process until it is killed."""
     global _armed
     os.environ.update(birth.environment)
-    if failpoint := birth.environment["COINSLOT_FAILPOINT"]:
+    if failpoint := birth.environment.get("COINSLOT_FAILPOINT"):
         _armed = failpoints.deadly(*failpoints.parse(failpoint))
     if birth.patches:
         sys.meta_path.insert(0, _Finder(birth.patches))
         for name in list(sys.modules):
             if any(name == own or name.startswith(own + ".") for own in _OWN):
                 del sys.modules[name]
-    {"api": be_api, "worker": be_worker}[birth.role]()
+    sys.argv = [birth.role, *birth.arguments]
+    if own := {"api": be_api, "worker": be_worker}.get(birth.role):
+        own()
+    else:
+        importlib.import_module(birth.role).main()
 
 
 def be_api() -> None:

@@ -4,6 +4,8 @@ queue, and for each primary of the ledger three hosts with a Sentinel each. Each
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -78,7 +80,7 @@ class HostStand(Stand):
         """Start one process on its host."""
         self._starts += 1
         host, command = self._command(name)
-        self._children[name] = spawn(f"{self._starts:03}-{name}", inside(host, command), self.folder)
+        self._processes[name] = spawn(f"{self._starts:03}-{name}", inside(host, command), self.folder).process
 
     def wait_whole(self, *ledgers: Ledger) -> None:
         """Return when each of these primaries, or of all, has two replicas and three Sentinels that agree."""
@@ -94,13 +96,13 @@ class HostStand(Stand):
     def _wait(self, condition: Callable[[], bool], lack: str) -> None:
         give_up_at = time.monotonic() + READY_WITHIN_S
         while not condition():
-            ended = [name for name, child in self._children.items() if child.process.poll() is not None]
+            ended = [name for name, process in self._processes.items() if process.poll() is not None]
             assert time.monotonic() < give_up_at, f"{lack}; ended: {ended}\n{self.logs()}"
             time.sleep(0.1)
 
     def signal(self, name: str, number: int) -> None:
         """Send a signal to a process."""
-        self._children[name].process.send_signal(number)
+        os.kill(self._processes[name].pid, number)
 
     def _command(self, name: str) -> tuple[str, list[str]]:
         """The host of a process, and its command line."""
@@ -128,7 +130,7 @@ class HostStand(Stand):
                 return name, [str(find_redis()), *options, "--dir", str(self.folder)]
         environment = {f"COINSLOT_{key}": value for key, value in self._settings(name).items()}
         named = (f"{key}={value}" for key, value in {**environment, FOLDER: str(self.folder)}.items())
-        return name, ["env", *named, *self._python(name)]
+        return name, ["env", *named, sys.executable, "-m", *self._program(name)]
 
     def _ledger_of(self, host: str) -> Ledger:
         return next(ledger for ledger in self.ledgers if host in ledger.hosts)
