@@ -79,8 +79,8 @@ USDC_CONTRACT = STELLAR_USDC["stellar:pubnet"].contract
 
 
 def of_stellar(service: Any, **settings: str) -> list[tuple[str, str]]:
-    """What it says of the rail, beside that the facilitator settles on it."""
-    _, findings = doctor(service, **settings)
+    """What it says of the rail, beside that the facilitator settles on it. The EVM rails are left out: they load web3."""
+    _, findings = doctor(service, COINSLOT_EVM_PAY_TO="", COINSLOT_ETHEREUM_PAY_TO="", **settings)
     return [
         finding
         for finding in findings["rail stellar"]
