@@ -9,7 +9,7 @@ import pytest_socket
 
 from tests.workers.browser import hostile_run
 
-SETTLE_S = 2.5
+SETTLE_S, BUSY_S = 2.5, 1.0
 
 
 @pytest.mark.timeout(400)  # it takes a fifth of that on two cores that are free
@@ -17,6 +17,6 @@ def test_hostile_pages(program: Path) -> None:
     """Given a browser that shows three pages at once, when each hostile page is rendered, then each ends in time as it may end,
     nobody inside was called, no refusal was sold, an ordinary page is rendered, and the browser leaves nothing behind."""
     pytest_socket.enable_socket()
-    report = hostile_run.run(1, settle_s=SETTLE_S)
+    report = hostile_run.run(1, settle_s=SETTLE_S, busy_s=BUSY_S)
     print(report)
     assert report.all_violations == []
