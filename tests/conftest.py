@@ -15,7 +15,7 @@ import redis
 
 from compose.sandbox.redis_server import start_redis
 from jobs.evm import chains
-from tests.scheduling import SharedServices, order
+from tests.scheduling import EndOfService, SharedServices, order
 from tests.whole_service import service
 
 __all__ = ["service"]
@@ -31,6 +31,11 @@ hypothesis.settings.register_profile("explore")
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 UNIT = ("shared", "jobs", "contract")
 """Folders whose tests are calculations: no socket at all."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A conftest's own hooks are not called for fixtures of the session."""
+    config.pluginmanager.register(EndOfService())
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import PurePosixPath
+from typing import Any
 
+import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 OWN_SERVICES = ("test_by_hand.py", "test_canary.py", "test_other_settings.py", "test_processes.py")
@@ -22,6 +25,29 @@ class SharedServices(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return scope(nodeid)
+
+
+class EndOfService:
+    """Ends the whole service with the last test that shares it: beside those that come then it would only take memory."""
+
+    def __init__(self) -> None:
+        self._ends: list[Callable[[], object]] = []
+
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+        """Remember how it is ended."""
+        if fixturedef.argname == "service":
+            self._ends.append(partial(fixturedef.finish, request))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Function | None) -> None:
+        """End it between two scopes, unless the next one shares it, too."""
+        if (
+            nextitem is not None
+            and scope(item.nodeid) != scope(nextitem.nodeid)
+            and "service" not in nextitem.fixturenames
+        ):
+            while self._ends:
+                self._ends.pop()()
 
 
 def scope(nodeid: str) -> str:

@@ -1,4 +1,7 @@
-"""A service whose processes are killed serves on, and one that is stopped answers what it has taken and leaves nothing."""
+"""A service whose processes are killed serves on, and one that is stopped answers what it has taken and leaves nothing.
+
+One whose runner is killed is in tests/pages/test_dashboard.py, whose service is not needed any more by then.
+"""
 
 from __future__ import annotations
 
@@ -187,13 +190,6 @@ def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
         caller.join(10)
     assert (len(answered_at), failures) == (8, [])
     assert running.processes() == []
-
-
-def test_nothing_outlives_a_runner_that_is_killed(running: Running) -> None:
-    """SIGKILL lets it stop nothing: the kernel tells those that it started."""
-    running.end(signal.SIGKILL)
-
-    _until(lambda: running.processes() == [])
 
 
 def test_ctrl_c_while_it_starts_leaves_nothing(start: Callable[..., Running]) -> None:
