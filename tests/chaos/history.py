@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -181,7 +182,14 @@ def read_history(folder: Path, *ledger_urls: str, **told: Any) -> History:
 
 
 def _of_all(ledgers: Sequence[redis.Redis], keys: Sequence[str], read: Callable[[redis.Redis, str], Any]) -> list[Any]:
-    return [each for ledger in ledgers for key in keys for each in read(ledger, key)]
+    """One request to each: there are dozens of keys."""
+    found: list[Any] = []
+    for ledger in ledgers:
+        pipeline = ledger.pipeline(transaction=False)
+        for key in keys:
+            read(pipeline, key)
+        found += chain.from_iterable(pipeline.execute())
+    return found
 
 
 def _members(ledger: redis.Redis, key: str) -> Any:
