@@ -93,9 +93,9 @@ class Running:
             found |= {one.pid: one for one in children}
         return list(found.values())
 
-    def kept(self) -> list[Process]:
-        """The processes of the Procfile."""
-        everything = self.processes()
+    def kept(self, everything: list[Process] | None = None) -> list[Process]:
+        """The processes of the Procfile, of all that `processes` gives or has given."""
+        everything = self.processes() if everything is None else everything
         keepers = {
             one.pid for one in everything if one.parent == self.process.pid and "compose.processes" in one.command
         }
@@ -107,13 +107,15 @@ class Running:
     def is_whole(self) -> bool:
         """Every line runs as often as it should, each with its worker, but the exporter, which has none; nothing is orphaned;
         calls are taken."""
-        everything, kept = self.processes(), self.kept()
+        if not self.is_ready():  # a look at all processes takes 50 times as long
+            return False
+        everything = self.processes()
+        kept = self.kept(everything)
         pids, parents = {one.pid for one in everything}, {one.parent for one in everything}
         return (
             len(kept) == len(read_procfile(SMALL)) + 1
             and all(one.pid in parents for one in kept if "ops.exporter" not in one.command)
             and all(one.parent in pids for one in everything if one.pid != self.process.pid)
-            and self.is_ready()
         )
 
     def refuses(self) -> bool:
