@@ -153,8 +153,14 @@ def test_the_catalogues_name_the_fee_payer_that_the_live_challenge_names(shop: S
 Testing = Callable[..., dict[str, dict[int, int]]]
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where hypothesis keeps what it has computed of Unicode, which takes seconds: once for all its runs here."""
+    return tmp_path_factory.mktemp("hypothesis")
+
+
 @pytest.fixture
-def schemathesis(tools: Tools, folder: Path, shop: Shop) -> Testing:
+def schemathesis(tools: Tools, folder: Path, shop: Shop, tables: Path) -> Testing:
     """Runs schemathesis, which must find nothing; how often each path gave each status."""
 
     def schemathesis(
@@ -172,6 +178,7 @@ def schemathesis(tools: Tools, folder: Path, shop: Shop) -> Testing:
             "--exclude-checks=unsupported_method",
             "--warnings=off",
             *arguments,
+            HYPOTHESIS_STORAGE_DIRECTORY=str(tables),
             PYTHONPATH=str(HERE),
             SCHEMATHESIS_HOOKS=str(HERE / "schemathesis_hooks.py"),
             SCHEMATHESIS_PAYMENTS=str(folder / "payments.json"),
