@@ -23,9 +23,9 @@ from shared.ledger import JOURNAL, record_key
 from shared.x402.networks import Rail
 from tests.ops.series import Sample, documented, documented_samples, samples, scrape
 
-CALLS = 200
+CALLS = 500
 AT_ONCE = 8
-SCANNED = 1_000
+SCANNED = 10_000
 EVENTS = {"SETTLED": "paid", "REJECTED": "refused", "FAILURE": "failed", "DONE": "answered"}
 """Of the journal. FAILURE: of a job, which may be run again."""
 
@@ -73,7 +73,7 @@ def money(service: Any) -> float:
 
 
 def test_the_sums_are_the_journals(service: Any) -> None:
-    """200 calls: answered ones, failed ones, and payments of a wallet without money. Paid, refused, failed and answered by
+    """500 calls: answered ones, failed ones, and payments of a wallet without money. Paid, refused, failed and answered by
     endpoint, and the money."""
     ledger_url = dict(line.split("=", 1) for line in service.environment)["COINSLOT_LEDGER_URL"]
     rich = Wallet((wallet_source.sandbox_signer(sandbox_file.read(service.var / "sandbox.json"), Rail.BASE),))
@@ -139,7 +139,7 @@ def test_what_is_true_now(service: Any) -> None:
 
 
 def test_scanned_paths_add_no_series(service: Any) -> None:
-    """A thousand paths, methods and queries of a caller's choice are in no label, and no metric is on the public port."""
+    """Ten thousand paths, methods and queries of a caller's choice are in no label, and no metric is on the public port."""
     before = {(name, *labels.items()) for name, labels, _ in told(service)}
     address = service.base_url.removeprefix("http://")
 
