@@ -54,7 +54,8 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
 def buyer(service: Any) -> Buyer:
     key = bytes.fromhex(service.sandbox["evm"]["payerKey"].removeprefix("0x"))
     # What was paid for is asked for until it is there: a slow machine takes a minute for the flood.
-    return Buyer(service.base_url, Wallet.evm(key), max_price=None, retry_policy=RetryPolicy(budget_s=200))
+    policy = RetryPolicy(budget_s=200)
+    return Buyer(service.base_url, Wallet.evm(key), max_price=None, retry_policy=policy, payments=None)
 
 
 def bought(service: Any, name: str, body: dict[str, Any]) -> Any:
@@ -78,7 +79,7 @@ def test_hostile_input_is_answered_while_echo_keeps_answering(service: Any, name
 
 @pytest.mark.timeout(300)
 def test_a_flood_of_catastrophic_patterns(service: Any) -> None:
-    """200 at once are all answered with regex_timeout, and none of 1,000 echoes beside them fails: five for each answer, so that
+    """200 at once are all answered with regex_timeout, and none of 1,000 echoes beside them fails: five for each answer, so
     they last as long as the flood."""
     pattern = {"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$", "input": "a" * 60}
     with ThreadPoolExecutor(200) as flood, ThreadPoolExecutor(8) as neighbours:
