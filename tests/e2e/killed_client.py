@@ -7,6 +7,7 @@ answered is what was printed: by a command before it was killed, or by `coinslot
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -16,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 KILLED_BY_ITSELF = -9
 AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
@@ -24,34 +25,53 @@ AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333
 BATCH = 10
 """Calls between two resumes: their payments are valid for a minute."""
 
-_COMMAND = """
-import os, signal, sys, types
+_COMMANDS = """
+import json, os, signal, sys, types
 import coinslot.call_command, coinslot.evm_signer, coinslot.main, coinslot.resume_command
 import httpcore._sync.connection_pool, httpcore._sync.http11
-last, mark = int(sys.argv.pop(1)), bytes.fromhex(sys.argv.pop(1))
-steps, run = 0, coinslot.main._command
+mark, run = bytes.fromhex(sys.argv[1]), coinslot.main._command
 coinslot.evm_signer.secrets = types.SimpleNamespace(token_bytes=lambda size: mark + os.urandom(size - len(mark)))
 
-def step(frame, event, argument):
-    global steps
-    name = frame.f_code.co_filename
-    if "/coinslot/" in name or "/httpcore/" in name:
-        steps += 1
-        if steps == last:
-            os.kill(os.getpid(), signal.SIGKILL)
+def become(last, arguments, files):
+    steps = 0
 
-def counted(options):
-    sys.setprofile(step)
-    try:
-        return run(options)
-    finally:
-        sys.setprofile(None)
-        if not last:
-            print(steps, file=sys.stderr)
+    def step(frame, event, argument):
+        nonlocal steps
+        name = frame.f_code.co_filename
+        if "/coinslot/" in name or "/httpcore/" in name:
+            steps += 1
+            if steps == last:
+                os.kill(os.getpid(), signal.SIGKILL)
 
-coinslot.main._command = counted
-sys.exit(coinslot.main.main())
+    def counted(options):
+        sys.setprofile(step)
+        try:
+            return run(options)
+        finally:
+            sys.setprofile(None)
+            if not last:
+                print(steps, file=sys.stderr)
+
+    for number, path in enumerate(files, 1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+    sys.argv, coinslot.main._command = ["coinslot", *arguments], counted
+    return coinslot.main.main()
+
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            code = become(**json.loads(line))
+        except SystemExit as ended:
+            code = ended.code
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
+"""Forks a process for each line: loading what the command needs takes ten times as long as the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,14 @@ class Outcome:
     left: int
 
 
+class _Ended(NamedTuple):
+    """One command, as subprocess.CompletedProcess has it."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 class KilledClient:
     """Calls `echo` of a sandbox with a wallet of its own folder.
 
@@ -89,9 +117,14 @@ class KilledClient:
         self._file = folder / "sandbox.json"
         self._file.write_bytes(sandbox.read_bytes())
         self._mark = secrets.token_hex(16)
+        self._commands: subprocess.Popen[str] | None = None
 
     def run(self, kills: int) -> Outcome:
         """Kill that many processes: one call each, at steps that are spread evenly, and some of the resumes."""
+        with self._loaded():
+            return self._run(kills)
+
+    def _run(self, kills: int) -> Outcome:
         whole = self._start(0, "call", "echo", '{"message": "whole"}', "--json")
         steps, answered, killed = int(whole.stderr.split()[-1]), {"whole"}, 0
         assert "whole" in _answers(whole.stdout)
@@ -116,18 +149,31 @@ class KilledClient:
             left=len(list(self._folder.glob("payment-*.json"))),
         )
 
-    def _start(self, last_step: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _start(self, last_step: int, *arguments: str) -> _Ended:
+        files = [str(self._folder / name) for name in ("stdout", "stderr")]
+        line = json.dumps({"last": last_step, "arguments": arguments, "files": files})
+        assert self._commands is not None
+        assert self._commands.stdin is not None
+        assert self._commands.stdout is not None
+        self._commands.stdin.write(line + "\n")
+        self._commands.stdin.flush()
+        return _Ended(int(self._commands.stdout.readline()), *(Path(file).read_text() for file in files))
+
+    @contextlib.contextmanager
+    def _loaded(self) -> Iterator[None]:
+        """With the process that forks the commands."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= {"COINSLOT_SANDBOX_FILE": str(self._file), "COINSLOT_STATE_DIR": str(self._folder / "own")}
-        return subprocess.run(
-            [sys.executable, "-c", _COMMAND, str(last_step), self._mark, *arguments],
+        with subprocess.Popen(
+            [sys.executable, "-c", _COMMANDS, self._mark],
             env=environment,
             cwd=self._folder,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
-            timeout=60,
-            check=False,
-        )
+        ) as self._commands:
+            yield
+            self._commands.communicate(timeout=60)
 
 
 def charged(evm: Any, mark: str) -> int:
