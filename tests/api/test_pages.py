@@ -38,6 +38,7 @@ from shared.pools import Pool
 from shared.rail_settings import EvmRailSettings, StellarRailSettings, XrplRailSettings
 from shared.settings import Settings
 from tests.contract.endpoints import ENDPOINTS
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -453,7 +454,7 @@ def test_every_reason_and_pool_has_words() -> None:
     assert set(LATENCY) == set(Pool)
 
 
-@pytest.mark.parametrize(
+@each(
     ("accept", "is_preferred"),
     [
         ("text/html", True),

@@ -9,17 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from shared import tracing
 from shared.logs import JobIds
 from shared.outcome import Failed
+from tests.each import each
 
 PAYER = "0x" + "a17e" * 10
 CLASSIC = "rMxCKbEDwqr76QuheSUMdEGf4B9xJ8m5De"
 
 
-@pytest.mark.parametrize(
+@each(
     ("payment_id", "shown"),
     [
         (f"eip155:8453:0xusdc:{PAYER}:0x5eed", "eip155:8453:0xusdc:0xa17e...a17e:0x5eed"),
