@@ -150,10 +150,21 @@ def source(stunts: None) -> Iterator[ForkServer]:
     source.close()
 
 
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[ForkServer]:
+    """A fork server for all pools of this module: a start takes longer than most of these tests. It runs on when a pool is
+    closed, and where a test ends it, the next call starts another one, as it should."""
+    lasting = ForkServer()
+    end, lasting.close = lasting.close, lambda: None  # type: ignore[method-assign]
+    yield lasting
+    end()
+
+
 @pytest.fixture
-def pool(stunts: None) -> Iterator[ChildPool]:
+def pool(stunts: None, lasting: ForkServer) -> Iterator[ChildPool]:
     """Not started; closed at the end."""
     pool = ChildPool()
+    pool._fork_server = lasting
     yield pool
     pool.close()
 
