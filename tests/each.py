@@ -18,7 +18,7 @@ def each(
 
     A test of its own for every row takes some 4 ms of CPU time more: each process collects it, and its reports are sent.
     All rows are run. The failure is the group of the failures of all rows, each with a note that says which row it is. The rows
-    share the test's fixtures: nothing that a fixture makes is made anew for a row.
+    share the test's fixtures: nothing is made anew for a row. Below hypothesis.given each example is tried with every row.
 
     Parameters:
         names: The parameters that a row fills; of one parameter its name alone.
@@ -32,29 +32,33 @@ def each(
     assert len(called) == len(table)
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(test)
+        others = [parameter for name, parameter in signature.parameters.items() if name not in parameters]
+        remaining = signature.replace(parameters=others)
+
         if inspect.iscoroutinefunction(test):
 
             @functools.wraps(test)
-            async def run(**fixtures: Any) -> None:
+            async def run(*arguments: Any, **named: Any) -> None:
+                given = remaining.bind(*arguments, **named).arguments
                 failures: list[BaseException] = []
                 for name, row in zip(called, table, strict=True):
                     with _kept(failures, name, row):
-                        await test(**fixtures, **row)
+                        await test(**given, **row)
                 _raise(failures, len(table))
 
         else:
 
             @functools.wraps(test)
-            def run(**fixtures: Any) -> None:
+            def run(*arguments: Any, **named: Any) -> None:
+                given = remaining.bind(*arguments, **named).arguments
                 failures: list[BaseException] = []
                 for name, row in zip(called, table, strict=True):
                     with _kept(failures, name, row):
-                        test(**fixtures, **row)
+                        test(**given, **row)
                 _raise(failures, len(table))
 
-        signature = inspect.signature(test)
-        fixtures = [parameter for name, parameter in signature.parameters.items() if name not in parameters]
-        run.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]  # what pytest fills
+        run.__signature__ = remaining  # type: ignore[attr-defined]  # pytest and hypothesis fill these parameters
         return run
 
     return decorate
