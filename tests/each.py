@@ -12,24 +12,31 @@ import pytest
 
 
 def each(
-    names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Iterable[str] = ()
+    names: str | tuple[str, ...], rows: Iterable[Any] | Callable[[], Iterable[Any]], *, ids: Iterable[str] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Run the decorated test with every row, as one test.
 
     A test of its own for every row takes some 4 ms of CPU time more: each process collects it, and its reports are sent.
-    All rows are run. The failure is the group of the failures of all rows, each with a note that says which row it is. The rows
+    All rows are run. The failure is the group of the failures of all rows, each with a note that says which row it is. Rows
     share the test's fixtures: nothing is made anew for a row. Below hypothesis.given each example is tried with every row.
 
     Parameters:
         names: The parameters that a row fills; of one parameter its name alone.
-        rows: Their values: of one parameter the value, of several a tuple.
+        rows: Their values: of one parameter the value, of several a tuple. A function that makes them is called
+            when the test runs.
         ids: What the rows are called, where their values do not say it.
     """
     parameters = (names,) if isinstance(names, str) else names
-    table = [dict(zip(parameters, (row,) if isinstance(names, str) else row, strict=True)) for row in rows]
-    called = list(ids) or [""] * len(table)
-    assert table, "a table without rows tests nothing"
-    assert len(called) == len(table)
+
+    @functools.cache
+    def table() -> list[tuple[str, dict[str, Any]]]:
+        values = list(rows() if callable(rows) else rows)
+        assert values, "a table without rows tests nothing"
+        filled = [dict(zip(parameters, (row,) if isinstance(names, str) else row, strict=True)) for row in values]
+        return list(zip(ids or [""] * len(values), filled, strict=True))
+
+    if not callable(rows):
+        table()
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(test)
@@ -42,10 +49,10 @@ def each(
             async def run(*arguments: Any, **named: Any) -> None:
                 given = remaining.bind(*arguments, **named).arguments
                 failures: list[BaseException] = []
-                for name, row in zip(called, table, strict=True):
+                for name, row in table():
                     with _kept(failures, name, row):
                         await test(**given, **row)
-                _raise(failures, len(table))
+                _raise(failures, len(table()))
 
         else:
 
@@ -53,10 +60,10 @@ def each(
             def run(*arguments: Any, **named: Any) -> None:
                 given = remaining.bind(*arguments, **named).arguments
                 failures: list[BaseException] = []
-                for name, row in zip(called, table, strict=True):
+                for name, row in table():
                     with _kept(failures, name, row):
                         test(**given, **row)
-                _raise(failures, len(table))
+                _raise(failures, len(table()))
 
         run.__signature__ = remaining  # type: ignore[attr-defined]  # pytest and hypothesis fill these parameters
         return run
