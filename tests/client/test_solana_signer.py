@@ -98,7 +98,7 @@ def test_the_payer_signs_nothing_but_the_payment(signer: SolanaSigner, offer: Of
     assert bytes(transaction.signatures[0]) == bytes(64)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "why"),
     [
         ({"network": DEVNET}, "the wallet pays on"),
@@ -124,7 +124,6 @@ def test_the_payer_signs_nothing_but_the_payment(signer: SolanaSigner, offer: Of
         ({"more": {"memo": "x" * 257}}, "memo"),
         ({"more": {"memo": "\ud800"}}, "memo"),
     ],
-    ids=str,
 )
 def test_what_could_do_more_than_pay_is_not_signed(offer: Offer, changes: dict[str, Any], why: str) -> None:
     """Each with a reason for a person."""

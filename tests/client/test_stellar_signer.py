@@ -129,7 +129,7 @@ UNPAYABLE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "why"), UNPAYABLE, ids=lambda each: str(each)[:40])
+@each(("changes", "why"), UNPAYABLE)
 def test_whatever_could_do_more_than_pay_the_price_is_refused(
     signer: StellarSigner, changes: dict[str, Any], why: str
 ) -> None:

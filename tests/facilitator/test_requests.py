@@ -61,7 +61,7 @@ async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str
     assert answer.status_code == 400
 
 
-@pytest.mark.parametrize(
+@each(
     ("member", "value"),
     [
         ("x402Version", [2]),
@@ -77,7 +77,6 @@ async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str
         ("paymentRequirements.extra", "x"),
         ("paymentRequirements.maxTimeoutSeconds", "soon"),
     ],
-    ids=repr,
 )
 async def test_a_wrong_type_is_400(facilitator: httpx.AsyncClient, member: str, value: Any) -> None:
     """A member of another type than the specification's is not guessed at."""
@@ -124,8 +123,8 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("body", NESTED.values(), ids=NESTED)
+@each("path", PATHS)
+@each("body", NESTED.values(), ids=NESTED)
 async def test_deep_nesting_is_400(facilitator: httpx.AsyncClient, path: str, body: bytes) -> None:
     """Wherever it is, also where the specification allows any value, and whether this Python's decoder takes so many levels."""
     assert len(body) < 64 * 1024

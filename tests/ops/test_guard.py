@@ -74,7 +74,7 @@ def test_without_a_password_there_is_no_guard(password: str, behind: Behind) -> 
         Guard(behind, password, lambda: True)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     "authorization",
     [
         *(None, "", "Basic", "Basic ", "Basic !", "Basic \xe9", "Bearer x", f"Bearer {basic()[6:]}"),

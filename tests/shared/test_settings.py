@@ -344,7 +344,7 @@ def test_a_key_file(tmp_path: Path, text: str) -> None:
     assert read_key(file) == bytes.fromhex(KEY)
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         b"",
@@ -361,7 +361,6 @@ def test_a_key_file(tmp_path: Path, text: str) -> None:
         "０".encode() * 64,
         b"hunter2",
     ],
-    ids=range(13),
 )
 def test_a_key_file_of_another_form_is_refused(tmp_path: Path, content: bytes) -> None:
     """By its name, and without a word of what is in it."""
@@ -433,7 +432,7 @@ def test_headers_are_read(tmp_path: Path) -> None:
     assert read_headers(str(file)) == read_headers("") == {}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "canary",

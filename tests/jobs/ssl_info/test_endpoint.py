@@ -231,7 +231,7 @@ def test_what_is_asked_of_the_world() -> None:
     assert ports.asked == [(HOST, 8443), (HOST, 443), ("xn--bcher-kva.example.com", 443)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "field", "code"),
     [
         ({}, "hostname", "invalid_body"),
@@ -264,7 +264,6 @@ def test_what_is_asked_of_the_world() -> None:
         ({"hostname": HOST, "port": 25}, "port", "blocked_address"),
         ({"hostname": HOST, "port": 6379}, "port", "blocked_address"),
     ],
-    ids=repr,
 )
 def test_refused_before_the_payment(local: None, body: Any, field: str, code: str) -> None:
     """Whatever can be told without asking anybody, with the field that it is about."""

@@ -191,7 +191,7 @@ def code(parse: Callable[[str], object], text: str) -> str:
     return NEVER
 
 
-@pytest.mark.parametrize("row", STATIC, ids=lambda row: f"{row.number}-{row.text[:30]!a}")
+@each("row", STATIC)
 def test_what_is_refused_for_what_it_is(row: Static, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the payment, in the API: without a question to anybody."""
     for name in ("socket", "getaddrinfo", "gethostbyname"):
