@@ -23,6 +23,7 @@ from jobs import echo
 from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Failed, Ok
+from shared.pools import Pool
 from workers import children, fork_server
 from workers.adapters.calculations import ChildCalculations
 from workers.child import Work
@@ -217,7 +218,7 @@ def ends(pid: int, within_s: float = 5) -> bool:
 def test_a_child_runs_what_is_sold(patient: None) -> None:
     """The answer of a real child is what the handler returns, for one endpoint after the other."""
     pool = ChildPool()
-    pool.start(1)
+    pool.start(1, (Pool.MICRO, Pool.FAST))
     try:
         echo, faker = b'{"message": "hi"}', b'{"template": {"n": "person.firstName"}, "seed": 7}'
         echoed = pool.call(Work("echo", "0x1", echo), limit_s=PATIENCE_S, wait_s=PATIENCE_S)
@@ -613,7 +614,7 @@ from workers.child import Work
 from workers.children import Child
 
 def popen(command, **options):
-    return subprocess.Popen([sys.executable, "-c", sys.argv[1]], **options)
+    return subprocess.Popen([sys.executable, "-c", sys.argv[1], "without-v8"], **options)
 
 fork_server.subprocess = SimpleNamespace(Popen=popen)
 source = fork_server.ForkServer()
