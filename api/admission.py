@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import NamedTuple, cast
 
 import msgspec
@@ -41,6 +42,22 @@ class Judgement(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
+class _Decoders(NamedTuple):
+    """What reads the bodies of one endpoint.
+
+    Attributes:
+        lax, strict: decode requests; the strict one refuses unknown fields.
+        limits: the most bytes of each field that declares MOST_BYTES, by the field's name on the wire.
+        undecoded: decodes these fields only, and leaves their values as they are.
+    """
+
+    lax: msgspec.json.Decoder[msgspec.Struct]
+    strict: msgspec.json.Decoder[msgspec.Struct]
+    unknown_fields: UnknownFields
+    limits: dict[str, int]
+    undecoded: msgspec.json.Decoder[msgspec.Struct]
+
+
 class Admission:
     """Decides for one endpoint whether a new payment may be taken.
 
@@ -52,15 +69,7 @@ class Admission:
         self._endpoint = endpoint
         self._disk = disk
         self._binder = binder
-        self._decoder = msgspec.json.Decoder(endpoint.request)
-        self._strict_decoder = msgspec.json.Decoder(
-            msgspec.defstruct(endpoint.request.__name__, (), bases=(endpoint.request,), forbid_unknown_fields=True)
-        )
-        self._unknown_fields = UnknownFields(endpoint.request)
-        self._limits = _limits(endpoint.request)
-        # Decodes these fields only, and leaves their values as they are.
-        fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._limits]
-        self._undecoded = msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields))
+        self._decoders = _decoders(endpoint.request)
 
     async def refusal(self, checked: Checked, slot: Slot, *, is_within: bool) -> PaymentRefused | Problem | None:
         """The first check that would refuse a new payment, or None.
@@ -108,20 +117,21 @@ class Admission:
 
     def judged(self, body: bytes) -> Judgement:
         """Whether the body is a valid request of this endpoint, and what of it is ignored."""
+        decoders = self._decoders
         unknown: tuple[str, ...] = ()
         content = body or (b"{}" if self._endpoint.body_optional else b"")
         try:
-            if self._limits and len(body) > LONG_BYTES:
+            if decoders.limits and len(body) > LONG_BYTES:
                 self._check_sizes(body)
             try:
-                self._strict_decoder.decode(content)
+                decoders.strict.decode(content)
             except msgspec.ValidationError as error:
-                unknown = self._unknown_fields.named(error, content)
+                unknown = decoders.unknown_fields.named(error, content)
                 if not unknown:
                     raise
-                if problem := self._unknown_fields.problem(unknown, content):
+                if problem := decoders.unknown_fields.problem(unknown, content):
                     return Judgement(problem)
-                self._decoder.decode(content)
+                decoders.lax.decode(content)
         except InvalidField as invalid:
             return Judgement(invalid_field(invalid), unknown)
         except msgspec.ValidationError as error:
@@ -134,8 +144,8 @@ class Admission:
         return Judgement(Problem(code="invalid_json", detail=_not_json(body)))
 
     def _check_sizes(self, body: bytes) -> None:
-        undecoded = self._undecoded.decode(body)
-        for name, most in self._limits.items():
+        undecoded = self._decoders.undecoded.decode(body)
+        for name, most in self._decoders.limits.items():
             value = getattr(undecoded, name)
             if value is not msgspec.UNSET and len(value := bytes(value)) > most and least_size(value) > most:
                 raise InvalidField(f"More than {most} bytes.", field=name)
@@ -146,6 +156,22 @@ def _not_json(body: bytes) -> str:
     if escape is None:
         return "The body must be one JSON object in UTF-8."
     return f"The body has {escape}, a lone surrogate: it is half of a character, and not valid in UTF-8."
+
+
+@cache
+def _decoders(request: type[msgspec.Struct]) -> _Decoders:
+    """Made once for each declaration, however often an API is built: it takes a millisecond."""
+    limits = _limits(request)
+    fields = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in limits]
+    return _Decoders(
+        lax=msgspec.json.Decoder(request),
+        strict=msgspec.json.Decoder(
+            msgspec.defstruct(request.__name__, (), bases=(request,), forbid_unknown_fields=True)
+        ),
+        unknown_fields=UnknownFields(request),
+        limits=limits,
+        undecoded=msgspec.json.Decoder(msgspec.defstruct("Undecoded", fields)),
+    )
 
 
 def _limits(request: type[msgspec.Struct]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -51,8 +52,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Libraries that tests import (web3) raise the recursion limit to where nested JSON overflows the C stack. Ours do not."""
+    """Libraries that tests import (web3) raise the recursion limit to where nested JSON overflows the C stack. Ours do not.
+    And the collector does not look at thousands of tests and modules again and again."""
     sys.setrecursionlimit(1_000)
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -45,6 +45,7 @@ def of(struct: type[msgspec.Struct], *, described: bool = True) -> Schema:
     return _inlined(root, components, (), described) | getattr(struct, EXTRA_JSON_SCHEMA, {})
 
 
+@functools.cache
 def brief(struct: type[msgspec.Struct]) -> Schema:
     """As `of`, without lists of more than MOST_WORDS words, which OpenAPI documents have. For places where each byte counts."""
     return _without_long_lists(of(struct))
@@ -58,6 +59,7 @@ def _without_long_lists(schema: Schema) -> Schema:
     }
 
 
+@functools.cache
 def outline(struct: type[msgspec.Struct]) -> Schema:
     """The members of a Struct's JSON form and their types, and nothing that is inside them.
 

@@ -20,11 +20,17 @@ _CONSTANTS = ("21474836", "858993459")
 """The first digits of 2^31 and 2^33, and of values near them. They look like numbers in Dallas and San Diego."""
 _LARGEST_STEP = 10
 _EXIT_CODES = ("00", "011")
+_PLAIN = frozenset((" ", "-"))
+"""Separators that fit any number. Most have no other."""
+_MARKS = frozenset("-()[]")
+"""Few numbers other than phones have them."""
 
 
 def fits(gaps: list[str]) -> bool:
     """Whether the separators are those of one number: at most one slash, after the area code with or without its trunk digits;
     full stops only without other separators, or after the slash."""
+    if _PLAIN.issuperset(gaps):
+        return True
     marks = [gap.strip(" ()[]") for gap in gaps]
     if any(len(mark) > 1 for mark in marks) or "  " in gaps[-1] or marks.count("/") > 1 or "/" in marks[2:]:
         return False
@@ -64,7 +70,7 @@ def is_grouped(digits: str, shape: str, gaps: list[str]) -> bool:
         return False  # two groups of five digits
     if set(shape) == {"2", "-"} and ((len(digits) == 8 and set(gaps) == {"-"}) or _is_counted(digits)):
         return False  # bytes, pages, sizes; a phone in fours has a hyphen only after the area code
-    is_marked = any(mark in gap for gap in gaps for mark in "-()[]")
+    is_marked = not _MARKS.isdisjoint("".join(gaps))
     if len(digits) < (_MIN_MARKED if is_marked and len(gaps) > 1 else _MIN_NATIONAL):
         return False
     if shape in _NANP_SHAPES and _is_nanp(digits, shape, is_marked=is_marked or "." in gaps):

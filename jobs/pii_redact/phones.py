@@ -28,6 +28,8 @@ _MOST_TOLD = 11
 """Digits of a local number, with its area code."""
 _DATE = compiled(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _BRACKETS = (("(", ")"), ("[", "]"))
+_ANY_BRACKET = frozenset("()[]")
+_OPENING = frozenset("([")
 
 _NOT_PHONES = frozenset((Label.NUMBER, Label.BARCODE, Label.VERSION))
 _ID_BEFORE = frozenset("#/_@-+*^")
@@ -229,6 +231,8 @@ class _Search:
 
     def _brackets_match(self, first: int, last: int) -> bool:
         inside = self._text[self._start(first, last) : self._run.groups[last].end]
+        if _ANY_BRACKET.isdisjoint(inside):
+            return True
         return all(inside.count(opening) == inside.count(closing) <= 1 for opening, closing in _BRACKETS)
 
     def _start(self, first: int, last: int) -> int:
@@ -236,6 +240,8 @@ class _Search:
         text, start = self._text, self._run.groups[first].start
         if self._begins_with_plus(first):
             start -= self._plus_length
+        if text[start - 1 : start] not in _OPENING:
+            return start
         inside = text[start : self._run.groups[last].end]
         for opening, closing in _BRACKETS:
             if text[start - 1 : start] == opening and inside.count(closing) > inside.count(opening):

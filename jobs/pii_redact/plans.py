@@ -7,7 +7,7 @@ listed here, because people group more freely than that library formats.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from jobs.pii_redact.linear import Pattern, PatternSet, compiled
@@ -145,12 +145,22 @@ def is_national(digits: str, shape: str, *, is_marked: bool) -> bool:
         shape: the lengths of the groups, joined by hyphens.
         is_marked: there are brackets or hyphens, which few numbers other than phones have.
     """
-    for plans in (PLANS, _HALF_PLANS) if is_marked else (PLANS,):
-        numbers, shapes = _sets(plans)
-        fitting = shapes.fullmatch(shape)
-        if fitting and fitting & numbers.fullmatch(digits):
+    for half in (False, True) if is_marked else (False,):
+        fitting = _of_shape(shape, half=half)
+        if fitting and fitting & _numbers(half=half).fullmatch(digits):
             return True
     return False
+
+
+@cache
+def _numbers(*, half: bool) -> PatternSet:
+    return _sets(_HALF_PLANS if half else PLANS)[0]
+
+
+@lru_cache(1024)
+def _of_shape(shape: str, *, half: bool) -> frozenset[int]:
+    """The places of the plans with such groups. There are few shapes, and many numbers."""
+    return _sets(_HALF_PLANS if half else PLANS)[1].fullmatch(shape)
 
 
 def is_switchboard(digits: str, shape: str) -> bool:

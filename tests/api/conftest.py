@@ -9,7 +9,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from litestar.routes import ASGIRoute
 from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
+from shared.endpoint import Endpoint
 from shared.money import Price
 from shared.pools import Pool
 from shared.rail_settings import EvmRailSettings
@@ -202,9 +203,15 @@ def settings(clean_redis: str, facilitator: FacilitatorDouble, tmp_path: Path) -
 
 
 @pytest.fixture
-def app(settings: Settings) -> Litestar:
+def catalogue() -> Sequence[Endpoint]:
+    """What is sold: everything. A module whose tests buy echo alone says so, and its APIs are built in a third of the time."""
+    return CATALOGUE
+
+
+@pytest.fixture
+def app(settings: Settings, catalogue: Sequence[Endpoint]) -> Litestar:
     """The whole API."""
-    return create_app(settings)
+    return create_app(settings, catalogue)
 
 
 @pytest.fixture

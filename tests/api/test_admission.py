@@ -11,6 +11,7 @@ from api.admission import Admission
 from jobs.catalogue import BY_NAME
 from jobs.json_schema.check import MAX_BYTES
 from jobs.webhook_sig_verify.endpoint import MAX_HEADER_TEXT
+from tests.each import each
 
 GOOD = {
     name: BY_NAME[name].example.request
@@ -40,7 +41,7 @@ def test_a_field_is_not_decoded_when_it_is_too_long(name: str, field: str, most:
         assert refused(name, {**GOOD[name], field: much}) == ("invalid_body", field, f"More than {most} bytes.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "body", "field"),
     [
         ("regex-test", {"pattern": "a"}, "input"),
@@ -68,8 +69,8 @@ def test_spaces_and_escapes_do_not_count() -> None:
     assert refused("json-repair", body) is None
 
 
-@pytest.mark.parametrize("name", GOOD)
-@pytest.mark.parametrize("padding", [0, 40_000])
+@each("name", GOOD)
+@each("padding", [0, 40_000])
 def test_long_bodies_are_judged_as_short_ones_are(name: str, padding: int) -> None:
     """Spaces make one long."""
     good = json.dumps(GOOD[name]).encode() + b" " * padding
@@ -81,8 +82,8 @@ def test_long_bodies_are_judged_as_short_ones_are(name: str, padding: int) -> No
     assert (refused(name, good + b"}") or ("",))[0] == "invalid_json"
 
 
-@pytest.mark.parametrize("padding", [0, 40_000])
-@pytest.mark.parametrize(
+@each("padding", [0, 40_000])
+@each(
     ("data", "code"),
     [
         (b'"\xff"', "invalid_json"),

@@ -13,6 +13,7 @@ from api.admission import Admission, Judgement
 from api.unknown_fields import header
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +29,7 @@ def like(name: str, **more: Any) -> dict[str, Any]:
     return {**BY_NAME[name].example.request, **more}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "body", "detail"),
     [
         ("echo", {"message": 5}, "Expected `string` or `null`, got `integer`."),
@@ -72,7 +73,7 @@ def test_a_list_names_the_words_that_it_may_have() -> None:
     assert "hunter2" not in str(problem.details)
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "says"),
     [
         ({"type": "strng"}, "At /type: this is not one of array, boolean, integer, null, number, object, string."),
@@ -91,7 +92,7 @@ def test_the_branch_that_was_meant_is_told(schema: Any, says: str) -> None:
     assert (problem.code, problem.detail[: len(says)]) == ("invalid_schema", says)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "body", "field", "nearest"),
     [
         ("echo", {"massage": "a"}, "massage", "message"),
@@ -114,7 +115,7 @@ def test_a_slip_is_refused_with_the_nearest_name(name: str, body: Any, field: st
     assert f"`{nearest}`" in problem.detail
 
 
-@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+@each("endpoint", CATALOGUE)
 def test_any_other_field_is_ignored(endpoint: Endpoint) -> None:
     """A newer client may send it. It is no excuse for a fault elsewhere, and a body of nothing else is refused."""
     good = endpoint.example.request

@@ -21,6 +21,7 @@ from shared.endpoint import Endpoint
 from shared.pools import Pool
 from shared.settings import Settings
 from shared.x402.networks import Rail
+from tests.each import each
 from tests.replayed import unmeasured
 
 AsHeader = Callable[[Any], str]
@@ -137,7 +138,7 @@ def paid(payer: Any, as_header: AsHeader, endpoint: Endpoint) -> dict[str, str]:
     return {"PAYMENT-SIGNATURE": as_header(payer.payment(price=str(endpoint.price.value)))}
 
 
-@pytest.mark.parametrize("endpoint", PAID_ON_BASE, ids=lambda endpoint: endpoint.name)
+@each("endpoint", PAID_ON_BASE)
 async def test_the_documented_example_is_what_a_paid_call_gives(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, endpoint: Endpoint
 ) -> None:
@@ -148,9 +149,7 @@ async def test_the_documented_example_is_what_a_paid_call_gives(
     assert unmeasured(answer.json()) == unmeasured(endpoint.example.response)
 
 
-@pytest.mark.parametrize(
-    ("name", "body", "code", "field"), REFUSED, ids=[f"{row[0]}-{row[3]}-{row[2]}" for row in REFUSED]
-)
+@each(("name", "body", "code", "field"), REFUSED, ids=[f"{row[0]}-{row[3]}-{row[2]}" for row in REFUSED])
 async def test_a_wrong_body_is_refused_before_it_is_charged(
     shop: httpx.AsyncClient,
     worker: dramatiq.Worker,

@@ -25,6 +25,8 @@ from api.payment.limits import Limit, Limits
 from api.pools import PoolRefusal, Pools
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
+from jobs.catalogue import BY_NAME
+from shared.endpoint import Endpoint
 from shared.outcome import Failed
 from shared.x402.refusal import PaymentRefused
 
@@ -37,6 +39,12 @@ LINE = re.compile(
 )
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy echo."""
+    return (BY_NAME["echo"],)
 
 
 @dataclass

@@ -12,6 +12,7 @@ import pytest
 
 from api.http import PIECE_BYTES, Answer, respond
 from compose.sandbox.child import claim_port
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +37,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "lengths"),
     [
         (b"", [0]),

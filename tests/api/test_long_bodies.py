@@ -9,6 +9,7 @@ import pytest
 from api import long_bodies
 from api.errors import Problem
 from api.long_bodies import HELD_BYTES, LONG_BYTES, OWNER_SHARE, ArrivingBody, LongBodies
+from tests.each import each
 
 SHARE = HELD_BYTES // OWNER_SHARE
 
@@ -58,7 +59,7 @@ def test_only_what_has_arrived_counts() -> None:
     assert not is_refused(bodies, SHARE - LONG_BYTES - 1, "another")
 
 
-@pytest.mark.parametrize(
+@each(
     ("clients", "is_shared"),
     [
         (("93.184.216.34", "93.184.216.34"), True),

@@ -26,6 +26,7 @@ from api.payment.reconcile import Reconciler
 from api.payment.reorgs import ReorgMonitor
 from api.pools import PoolRefusal
 from api.redis_client import Redis, RedisLost
+from jobs.catalogue import BY_NAME
 from jobs.ports import Context
 from ops import main as ops
 from ops.payments import attention
@@ -43,10 +44,16 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy echo."""
+    return (BY_NAME["echo"],)
+
+
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A shop with other settings."""
-    app = create_app(settings)
+    app = create_app(settings, (BY_NAME["echo"],))
     transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
     async with (
         app.lifespan(),

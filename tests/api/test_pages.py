@@ -38,6 +38,7 @@ from shared.pools import Pool
 from shared.rail_settings import EvmRailSettings, StellarRailSettings, XrplRailSettings
 from shared.settings import Settings
 from tests.contract.endpoints import ENDPOINTS
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -133,7 +134,7 @@ async def test_what_is_not_listed_is_nowhere(shop: httpx.AsyncClient, accept: st
         assert "erc1155-balance" not in page.text
 
 
-@pytest.mark.parametrize("declared", [one for one in CATALOGUE if one.listed], ids=lambda one: one.name)
+@each("declared", [one for one in CATALOGUE if one.listed])
 async def test_a_page_says_all_that_a_buyer_needs(shop: httpx.AsyncClient, declared: Endpoint) -> None:
     """Summary, price, every field of both schemas, both examples, every reason, and the live offers."""
     page = await shop.get(f"/bazaar/{declared.name}")
@@ -171,7 +172,7 @@ async def test_an_offer_is_shown_in_whole_units(shop: httpx.AsyncClient) -> None
     ]
 
 
-@pytest.mark.parametrize("declared", [one for one in CATALOGUE if one.listed], ids=lambda one: one.name)
+@each("declared", [one for one in CATALOGUE if one.listed])
 async def test_snippets_send_the_example(shop: httpx.AsyncClient, declared: Endpoint) -> None:
     """Each names this installation's address, and its body is exactly the documented one."""
     tree = shown(await shop.get(f"/bazaar/{declared.name}"))
@@ -453,7 +454,7 @@ def test_every_reason_and_pool_has_words() -> None:
     assert set(LATENCY) == set(Pool)
 
 
-@pytest.mark.parametrize(
+@each(
     ("accept", "is_preferred"),
     [
         ("text/html", True),
@@ -481,7 +482,7 @@ def test_every_error_code_is_explained() -> None:
     assert set(EXPLANATIONS) == set(ERROR_KINDS)
 
 
-@pytest.mark.parametrize("code", ERROR_KINDS)
+@each("code", ERROR_KINDS)
 async def test_the_type_of_a_problem_explains_it(shop: httpx.AsyncClient, code: str) -> None:
     """As a page, as Markdown and as JSON, at the address that the problem names."""
     address = json.loads(Problem(code=code, detail="-").body(instance="/", request_id="1", base_url="http://shop.test"))

@@ -18,10 +18,12 @@ import redis
 from api.body import READ_TIMEOUT_S
 from api.pools import FRESH_S, ROOM
 from api.redis_client import RedisLost
-from shared.endpoint import Pool
+from jobs.catalogue import BY_NAME
+from shared.endpoint import Endpoint, Pool
 from shared.ledger import in_every_bucket
 from shared.outcome import Failed, Ok
 from shared.streams import GROUP, closed_key, stream_key, unavailable_key
+from tests.each import each
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
@@ -29,11 +31,17 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy echo."""
+    return (BY_NAME["echo"],)
+
+
 def decoded(value: str) -> Any:
     return json.loads(base64.b64decode(value))
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"{", b"\xff", b'{"message": 5}', b"x" * 3_000_000], ids=len)
+@each("body", [b"", b"{}", b"{", b"\xff", b'{"message": 5}', b"x" * 3_000_000])
 async def test_unpaid_is_402_whatever_the_body(shop: httpx.AsyncClient, clean_redis: str, body: bytes) -> None:
     """The challenge in body and header, equal, not cached, and nothing written."""
     answer = await shop.post(PATH, content=body)
@@ -55,7 +63,7 @@ async def test_unpaid_is_402_whatever_the_body(shop: httpx.AsyncClient, clean_re
     assert redis.Redis.from_url(clean_redis).keys(in_every_bucket("payment:*")) == []
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@each("method", ["GET", "HEAD"])
 async def test_get_and_head_show_the_price(shop: httpx.AsyncClient, method: str) -> None:
     """Scanners probe with what they like; HEAD has no body."""
     answer = await shop.request(method, PATH)
@@ -64,7 +72,7 @@ async def test_get_and_head_show_the_price(shop: httpx.AsyncClient, method: str)
     assert bool(answer.content) is (method == "GET")
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+@each("method", ["PUT", "DELETE", "PATCH"])
 async def test_other_methods_are_405(shop: httpx.AsyncClient, method: str) -> None:
     """With Allow, as a problem document."""
     answer = await shop.request(method, PATH)
@@ -128,7 +136,7 @@ WRONG: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "change"), WRONG, ids=range(len(WRONG)))
+@each(("reason", "change"), WRONG)
 async def test_every_wrong_property_is_refused_with_a_fresh_challenge(
     shop: httpx.AsyncClient,
     payer: Any,
@@ -146,7 +154,7 @@ async def test_every_wrong_property_is_refused_with_a_fresh_challenge(
     assert facilitator.settles == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "reason"),
     [
         ({"validBefore": "1000"}, "invalid_exact_evm_payload_authorization_valid_before"),
@@ -171,7 +179,7 @@ async def test_a_well_signed_wrong_payment_is_refused(
     assert (answer.status_code, answer.json()["error"], facilitator.settles) == (402, reason, [])
 
 
-@pytest.mark.parametrize("value", ["", "x", "e30=", "bnVsbA==", "A" * 20_000, "=" * 8])
+@each("value", ["", "x", "e30=", "bnVsbA==", "A" * 20_000, "=" * 8])
 async def test_a_garbage_header_is_400_with_a_reason(shop: httpx.AsyncClient, value: str) -> None:
     """Never 5xx and never served. It says where the price is told."""
     answer = await shop.post(PATH, headers={"PAYMENT-SIGNATURE": value})
@@ -199,7 +207,7 @@ async def test_the_window_is_judged_before_the_body(
         assert (answer.status_code, answer.json()["error"]) == (402, reason)
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "status"),
     [
         ("http://shop.test" + PATH, 200),
@@ -230,7 +238,7 @@ async def test_two_payments_are_ambiguous(shop: httpx.AsyncClient, payer: Any, a
     assert (answer.status_code, answer.json()["error"]) == (402, "ambiguous_payment")
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "content_type", "status", "code"),
     [
         (b"{", "application/json", 400, "invalid_json"),
@@ -243,7 +251,6 @@ async def test_two_payments_are_ambiguous(shop: httpx.AsyncClient, payer: Any, a
         (b"message=hi", "application/x-www-form-urlencoded", 415, "unsupported_media_type"),
         (b" " * 100_000, "application/json", 413, "too_large"),
     ],
-    ids=range(9),
 )
 async def test_an_invalid_body_is_refused_and_not_charged(
     shop: httpx.AsyncClient,
@@ -495,7 +502,7 @@ async def test_request_ids_are_kept_or_made(shop: httpx.AsyncClient) -> None:
         assert (await shop.post(PATH, headers={"X-Request-Id": bad})).headers["x-request-id"] != bad
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT"])
+@each("method", ["GET", "HEAD", "POST", "PUT"])
 async def test_a_browser_and_an_agent_get_the_same_answer(shop: httpx.AsyncClient, method: str) -> None:
     """The headers for browsers are always there, whether the request has an Origin or not."""
     same = {"X-Request-Id": "same"}
@@ -525,7 +532,7 @@ async def test_browsers_may_read_the_payment_headers(shop: httpx.AsyncClient) ->
         assert name in exposed
 
 
-@pytest.mark.parametrize("path", ["/v1/cdp/nothing", "/V1/CDP/ECHO", "/v1/cdp/%65cho2", "/nothing"])
+@each("path", ["/v1/cdp/nothing", "/V1/CDP/ECHO", "/v1/cdp/%65cho2", "/nothing"])
 async def test_unknown_paths_are_404_problems(
     shop: httpx.AsyncClient, payer: Any, facilitator: Any, as_header: AsHeader, path: str
 ) -> None:
@@ -731,9 +738,7 @@ async def test_a_failure_that_is_not_known_here_is_still_truthful(
     assert decoded(answer.headers["payment-response"])["success"] is True
 
 
-@pytest.mark.parametrize(
-    "path", ["/healthz", "/openapi.json", "/bazaar.json", "/discovery/resources", "/.well-known/x402"]
-)
+@each("path", ["/healthz", "/openapi.json", "/bazaar.json", "/discovery/resources", "/.well-known/x402"])
 async def test_free_paths_answer_head_and_say_what_is_allowed(shop: httpx.AsyncClient, path: str) -> None:
     """Monitors probe with HEAD; a wrong method is 405 with Allow, as a problem document."""
     head = await shop.head(path)

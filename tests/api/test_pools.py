@@ -15,6 +15,7 @@ from jobs.echo import ENDPOINT
 from shared.pool_states import PoolState
 from shared.pools import Pool
 from shared.streams import GROUP, stream_key, unavailable_key
+from tests.each import each
 
 IDLE = PoolState(depth=0, running=0, waited_ms=0, workers=2, available=2, closed_ms=0, reason="")
 
@@ -27,7 +28,7 @@ def refusal(state: PoolState | None, *, age_s: float = 0.0, taken: int = 0) -> P
     return pools.refusal(ENDPOINT, taken)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "expected"),
     [
         ({}, None),
@@ -38,7 +39,6 @@ def refusal(state: PoolState | None, *, age_s: float = 0.0, taken: int = 0) -> P
         ({"waited_ms": 24_999}, Cause.POOL_SLOW),
         ({"available": 1, "reason": "no_browser"}, None),
     ],
-    ids=repr,
 )
 def test_each_cause_is_told(changes: dict[str, int], expected: Cause | None) -> None:
     """A worker that cannot work makes no room, and does not close a pool in which another can."""

@@ -16,6 +16,7 @@ from api.app import create_app
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.rail_settings import XrplRailSettings
 from shared.settings import Settings
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +40,7 @@ def _is_paid(route: Any) -> bool:
     return isinstance(route, ASGIRoute)
 
 
-@pytest.mark.parametrize("name", [endpoint.name for endpoint in CATALOGUE if READERS.intersection(endpoint.reads)])
+@each("name", [endpoint.name for endpoint in CATALOGUE if READERS.intersection(endpoint.reads)])
 async def test_a_chain_without_a_node_is_refused_before_it_is_charged(
     shop: httpx.AsyncClient, worker: dramatiq.Worker, payer: Any, as_header: AsHeader, facilitator: Any, name: str
 ) -> None:

@@ -16,6 +16,7 @@ from shared.confinement_notes import note
 from shared.pool_states import PoolState
 from shared.pools import Pool
 from shared.queue_clock import QueueClock
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +55,7 @@ class Rail:
         return self._is_ready
 
 
-@pytest.mark.parametrize(
+@each(
     ("micro", "render", "is_ready", "notices"),
     [
         ("", "", True, 0),

@@ -13,6 +13,7 @@ from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
 from api.http import Answer, respond
 from api.rsgi import WHOLE_BYTES, Rsgi
+from tests.each import each
 
 
 async def nothing(scope: Any, receive: Any, send: Any) -> None:
@@ -87,7 +88,7 @@ class Protocol:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
+@each(
     ("body", "patience", "lengths"),
     [
         (b"", 9, [0]),

@@ -14,8 +14,10 @@ import pytest
 import redis
 
 from api.payment import identifier
+from jobs.catalogue import BY_NAME
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from shared.answers import SECRET_ANSWER_TTL_S
+from shared.endpoint import Endpoint
 from shared.ledger import in_every_bucket
 from shared.money import Price
 from shared.x402 import evm
@@ -27,6 +29,12 @@ BODIES: dict[str, Any] = {ECHO: {"message": "hello"}, JWT: JWT_VERIFY.example.re
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy a call whose answer is secret, and one whose answer is not."""
+    return (BY_NAME["echo"], JWT_VERIFY)
 
 
 @pytest.fixture

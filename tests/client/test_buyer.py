@@ -17,6 +17,7 @@ from coinslot.errors import (
 )
 from coinslot.payment import MAX_HEADER_CHARS
 from coinslot.wallet import Wallet
+from tests.each import each
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Shop
@@ -123,7 +124,7 @@ def test_a_name_that_cannot_be_is_refused_here(shop: Shop, buyer: Buyer, name: s
     assert shop.seen == []
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "",

@@ -9,9 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from coinslot import errors
+from tests.each import each
 
 if TYPE_CHECKING:
     from tests.client.conftest import Command, Shop
@@ -49,7 +48,7 @@ def test_version(command: Command) -> None:
     assert re.fullmatch(r"coinslot \S.*\n", run.out)
 
 
-@pytest.mark.parametrize("module", ["httpx", "coincurve", "msgspec", "Crypto", "ssl"])
+@each("module", ["httpx", "coincurve", "msgspec", "Crypto", "ssl"])
 def test_help_loads_nothing_heavy(module: str) -> None:
     """Help comes at once: no HTTP client, no signing library, no codec is imported for it."""
     program = (

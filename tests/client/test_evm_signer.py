@@ -14,6 +14,7 @@ from coinslot.evm_signer import EvmSigner
 from shared.money import Price
 from shared.x402.evm import check, offers
 from shared.x402.networks import EVM_USDC
+from tests.each import each
 
 PAY_TO = "0x00000000000000000000000000000000DeaDBeef"
 _TYPES = {
@@ -86,7 +87,7 @@ def test_our_own_verifier_accepts_many_signatures(key: bytes) -> None:
     assert {payload["signature"][-2:] for payload in payloads} == {"1b", "1c"}
 
 
-@pytest.mark.parametrize("key", [bytes(32), b"\xff" * 32, b"", bytes(33), b"short"])
+@each("key", [bytes(32), b"\xff" * 32, b"", bytes(33), b"short"])
 def test_a_number_that_is_no_key_is_refused(key: bytes) -> None:
     """Zero, beyond the curve's order, or of another length."""
     with pytest.raises(WalletUnusable):

@@ -23,6 +23,7 @@ from shared.money import Price
 from shared.x402 import solana
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer
+from tests.each import each
 
 KEY = Keypair.from_seed(bytes(range(32)))
 NOW = int(time.time())
@@ -97,7 +98,7 @@ def test_the_payer_signs_nothing_but_the_payment(signer: SolanaSigner, offer: Of
     assert bytes(transaction.signatures[0]) == bytes(64)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "why"),
     [
         ({"network": DEVNET}, "the wallet pays on"),
@@ -123,7 +124,6 @@ def test_the_payer_signs_nothing_but_the_payment(signer: SolanaSigner, offer: Of
         ({"more": {"memo": "x" * 257}}, "memo"),
         ({"more": {"memo": "\ud800"}}, "memo"),
     ],
-    ids=str,
 )
 def test_what_could_do_more_than_pay_is_not_signed(offer: Offer, changes: dict[str, Any], why: str) -> None:
     """Each with a reason for a person."""
@@ -134,7 +134,7 @@ def test_what_could_do_more_than_pay_is_not_signed(offer: Offer, changes: dict[s
         signer.quote(offer)
 
 
-@pytest.mark.parametrize(
+@each(
     "secret",
     [str(KEY), json.dumps(list(bytes(KEY))), KEY.secret().hex(), KEY.secret().hex().upper(), f" {KEY}\n"],
     ids=["base58", "solana-keygen", "hex", "HEX", "spaces"],
@@ -146,7 +146,7 @@ def test_a_secret_has_three_forms(secret: str) -> None:
     assert repr(signer) == f"SolanaSigner({KEY.pubkey()} on {NETWORK})"
 
 
-@pytest.mark.parametrize(
+@each(
     "secret",
     [
         "",
@@ -164,7 +164,6 @@ def test_a_secret_has_three_forms(secret: str) -> None:
         KEY.secret().hex()[:-1],
         "0x" + KEY.secret().hex(),
     ],
-    ids=lambda secret: secret[:12],
 )
 def test_anything_else_is_no_secret(secret: str) -> None:
     """And it is not repeated in the error."""

@@ -21,6 +21,7 @@ from shared.money import Price
 from shared.x402 import stellar
 from shared.x402.networks import Rail
 from tests import stellar_signing as signing
+from tests.each import each
 
 # The same in every process of a run: tests are named after them.
 KEY, SHOP = (Keypair.from_raw_ed25519_seed(bytes([number] * 32)) for number in (1, 2))
@@ -128,7 +129,7 @@ UNPAYABLE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "why"), UNPAYABLE, ids=lambda each: str(each)[:40])
+@each(("changes", "why"), UNPAYABLE)
 def test_whatever_could_do_more_than_pay_the_price_is_refused(
     signer: StellarSigner, changes: dict[str, Any], why: str
 ) -> None:
@@ -191,7 +192,7 @@ def test_a_node_that_does_not_answer() -> None:
         sign(signer)
 
 
-@pytest.mark.parametrize("secret", ["", "S", KEY.public_key, KEY.secret[:-1] + "1", "0x" + "11" * 32, "11" * 32])
+@each("secret", ["", "S", KEY.public_key, KEY.secret[:-1] + "1", "0x" + "11" * 32, "11" * 32])
 def test_what_is_no_secret_key_is_refused(secret: str) -> None:
     """With a word about its form, and none of it."""
     with pytest.raises(WalletUnusable) as refused:

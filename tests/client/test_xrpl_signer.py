@@ -21,6 +21,7 @@ from shared.money import Price
 from shared.x402 import xrpl
 from shared.x402.networks import Rail
 from tests import xrpl_signing as signing
+from tests.each import each
 from tests.xrpl_signing import INVOICE, RLUSD, USDC
 
 # The same in every process of a run: tests are named after them.
@@ -47,8 +48,8 @@ def signer(node: XrplServer, payer: Wallet = PAYER, rail: Rail = Rail.XRPL_RLUSD
     return XrplSigner(str(payer.seed), **{"network": "xrpl:0", "rpc_url": node.url, "rail": rail, **changes})
 
 
-@pytest.mark.parametrize("payer", [PAYER, OLDER], ids=["sEd", "s"])
-@pytest.mark.parametrize(("rail", "token"), [(Rail.XRPL_RLUSD, RLUSD), (Rail.XRPL_USDC, USDC)])
+@each("payer", [PAYER, OLDER], ids=["sEd", "s"])
+@each(("rail", "token"), [(Rail.XRPL_RLUSD, RLUSD), (Rail.XRPL_USDC, USDC)])
 def test_what_it_signs_is_paid(node: XrplServer, payer: Wallet, rail: Rail, token: Any) -> None:
     """Our verifier passes it, the ledger takes it, and exactly the price arrives."""
     buyer, offer = signer(node, payer, rail), signing.offer(PAY_TO, token=token, price="0.0123")
@@ -94,7 +95,7 @@ def test_without_an_invoice_none_is_signed(node: XrplServer) -> None:
     assert "InvoiceID" not in decode(payload["signedTxBlob"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "why"),
     [
         ({"network": "xrpl:1"}, "pays on xrpl:0"),
@@ -126,7 +127,7 @@ def test_it_pays_nothing_that_could_do_more(node: XrplServer, changes: dict[str,
         signer(node).quote(msgspec.structs.replace(OFFER, **changes))
 
 
-@pytest.mark.parametrize(
+@each(
     ("secret", "network", "rail"),
     [
         ("", "xrpl:0", Rail.XRPL_USDC),

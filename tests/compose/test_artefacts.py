@@ -12,6 +12,7 @@ import pytest
 from compose.sandbox.artefact import CONTRACTS, ContractName, load
 from compose.sandbox.child import ROOT
 from compose.sandbox.compile import SETTINGS, compile_contracts, source_sha256
+from tests.each import each
 
 NAMES = get_args(ContractName)
 
@@ -22,7 +23,7 @@ def test_every_source_has_its_artefact() -> None:
     assert sorted(path.stem for path in CONTRACTS.glob("[A-Z]*.json")) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_artefact_was_made_from_the_source(name: ContractName) -> None:
     """A change of a source without `python -m compose.sandbox.compile` shows here, without a compiler."""
     artefact = load(name)

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from redis.exceptions import ConnectionError as NoConnection
@@ -18,6 +17,7 @@ from compose.procfile import read_procfile
 from compose.sandbox.child import ROOT
 from shared.pools import Pool
 from shared.setting_names import unknown
+from tests.each import each
 
 SCHEMAS = Path(__file__).with_name("schemas")
 COMPOSE = ROOT / "compose" / "compose.yaml"
@@ -93,7 +93,7 @@ class Queue:
         return [{"name": name.encode(), "idle": idle} for name, idle in self.idle.items()]
 
 
-@pytest.mark.parametrize(
+@each(
     ("idle", "reason"),
     [
         (None, ""),

@@ -21,6 +21,7 @@ from compose.sandbox.node_server import JsonRpcServer
 from shared.json_rpc import Call, JsonRpc, RpcError
 from shared.node_connections import NodeFailed
 from shared.xrpl_rpc import XrplError, XrplRpc
+from tests.each import each
 
 SECRET = "hunter2"
 Answer = Callable[[bytes], bytes]
@@ -191,7 +192,7 @@ def test_what_is_sent() -> None:
     assert (sent["jsonrpc"], sent["method"], sent["params"]) == ("2.0", "eth_call", [{"to": "0x"}, "latest"])
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         lambda request: good(request)[:-1] + b"!",
@@ -231,7 +232,7 @@ def test_an_answer_of_just_the_limit_is_read() -> None:
             assert rpc("eth_chainId") == "0x1"
 
 
-@pytest.mark.parametrize("status", [201, 204, 301, 307, 401, 403, 429, 500, 503])
+@each("status", [201, 204, 301, 307, 401, 403, 429, 500, 503])
 def test_another_status_than_200_is_a_failure(status: int) -> None:
     """It is told by number; no redirect is followed, and no text of the node is repeated."""
     elsewhere = f"Location: http://127.0.0.1:9/{SECRET}"
@@ -241,7 +242,7 @@ def test_another_status_than_200_is_a_failure(status: int) -> None:
     assert (failed.reason, failed.status) == ("status", status)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "said"),
     [
         (lambda _: b"", "cut off"),

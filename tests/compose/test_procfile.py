@@ -9,6 +9,7 @@ import pytest
 from compose.processes import STAGES
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
 from shared.pools import POOLS, Pool, PoolPolicy
+from tests.each import each
 
 SMALL = PROCFILE.with_name("Procfile.small")
 API, FACILITATOR = Line("api", ("true",), {}), Line("facilitator", ("true",), {})
@@ -66,7 +67,7 @@ def test_a_scale_says_how_often() -> None:
     assert scaled([API, FACILITATOR], {"facilitator": 0}) == [API]
 
 
-@pytest.mark.parametrize("text", ["api", "api=", "api=-1", "api=two", "api=1.5", "=1", ",", "api=1,,b=1", "api=1000"])
+@each("text", ["api", "api=", "api=-1", "api=two", "api=1.5", "=1", ",", "api=1,,b=1", "api=1000"])
 def test_a_scale_that_is_none_is_refused(text: str) -> None:
     """Before anything is started."""
     with pytest.raises(InvalidProcfile, match="write NAME=N"):

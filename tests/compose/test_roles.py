@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from compose.sandbox.child import ROOT
+from tests.each import each
 
 _PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==(\S+)", re.MULTILINE)
 
@@ -120,7 +121,7 @@ def test_a_role_needs_nothing_but_its_own_lock(role: str) -> None:
     assert run.returncode == 0, run.stderr[-2000:]
 
 
-@pytest.mark.parametrize("role", FOREIGN)
+@each("role", FOREIGN)
 def test_a_role_has_nothing_that_is_heavy_and_anothers(role: str) -> None:
     """Whoever can settle has no reader of hostile pages, and the API has no chain's library."""
     assert not FOREIGN[role] & pins(ROOT / "locks" / f"{role}.lock").keys()

@@ -27,6 +27,7 @@ from shared.json_rpc import JsonRpc
 from shared.money import Price
 from shared.x402 import solana
 from shared.x402.wire import Offer
+from tests.each import each
 from tests.solana_signing import Draft, ata, memo, sign
 
 MINT = Pubkey.from_string(USDC.mint)
@@ -332,7 +333,7 @@ BAD: list[tuple[str, list[Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "params", "code"), BAD)
+@each(("method", "params", "code"), BAD)
 def test_bad_parameters_have_their_code(desk: Desk, method: str, params: list[Any], code: int) -> None:
     """A clear error, and nothing else happens."""
     with pytest.raises(RpcError) as refused:

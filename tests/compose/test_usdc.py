@@ -6,9 +6,10 @@ import secrets
 import time
 from typing import Any
 
-import pytest
 from eth_abi import decode
 from eth_account import Account
+
+from tests.each import each
 
 DOMAIN_SEPARATOR = "02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f"
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -47,7 +48,7 @@ def test_metadata_is_that_of_usdc(desk: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_a_signed_authorization_settles(desk: Any, form: str) -> None:
     """Given a payer's EIP-712 signature, when anybody sends it in either form, then the money moves and the nonce is used."""
     authorization = desk.authorization(value=1234)
@@ -80,7 +81,7 @@ def test_a_settlement_leaves_its_two_logs(desk: Any) -> None:
     assert [used, transfer] == [{k: v for k, v in log.items() if k in used} for log in receipt["logs"]]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_a_replay_is_refused(desk: Any, form: str) -> None:
     """One authorization pays once, in whichever form it comes back."""
     authorization = desk.authorization()
@@ -89,7 +90,7 @@ def test_a_replay_is_refused(desk: Any, form: str) -> None:
     assert desk.refusal(desk.payment(form, authorization)) == "FiatTokenV2: authorization is used or canceled"
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_another_signer_is_refused(desk: Any, form: str) -> None:
     """A signature by a key that is not the payer's does not move the payer's money."""
     authorization = desk.authorization()
@@ -103,7 +104,7 @@ def test_another_signer_is_refused(desk: Any, form: str) -> None:
     assert desk.refusal(data, "eth_estimateGas") == "FiatTokenV2: invalid signature"
 
 
-@pytest.mark.parametrize(
+@each(
     "altered",
     [
         {"to": "0x" + "11" * 20},
@@ -112,7 +113,6 @@ def test_another_signer_is_refused(desk: Any, form: str) -> None:
         {"validBefore": 2**255},
         {"nonce": b"\1" * 32},
     ],
-    ids=lambda altered: next(iter(altered)),
 )
 def test_an_altered_field_is_refused(desk: Any, altered: dict[str, Any]) -> None:
     """What was signed is what is paid: no field can be changed by who sends it."""
@@ -150,8 +150,8 @@ def test_an_idle_chain_keeps_the_time(desk: Any) -> None:
     assert desk.refusal(desk.payment("bytes", stale)) == "FiatTokenV2: authorization is expired"
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
+@each("form", FORMS)
+@each(
     ("mend", "reason"),
     [
         (lambda v, r, s: (55 - v, r, N - s), "ECRecover: invalid signature 's' value"),

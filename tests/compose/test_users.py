@@ -14,6 +14,7 @@ from compose import users
 from compose.users import Account, Accounts, accounts, share_files
 from shared.process_user import refuse_root
 from shared.settings import InvalidSetting, Settings
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -49,7 +50,7 @@ def test_the_facilitators_user_is_the_services_unless_named() -> None:
     assert found.service is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("settings", "said"),
     [
         (Settings(user="no-such-user"), "no user 'no-such-user'"),

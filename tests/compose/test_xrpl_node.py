@@ -41,6 +41,7 @@ from compose.sandbox.xrpl_state import (
     REQUIRE_DESTINATION_TAG,
 )
 from tests import xrpl_signing as signing
+from tests.each import each
 from tests.xrpl_signing import RLUSD, USDC, Json, amount
 
 # The same in every process of a run: tests are named after them.
@@ -315,7 +316,7 @@ def test_what_a_server_says_of_itself(served: tuple[JsonRpcClient, XrplServer]) 
     server.is_held = False
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "parameters", "error"),
     [
         ("nothing", {}, "unknownCmd"),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from api.causes import Cause
 from api.discovery.table import markdown
 from api.errors import ERROR_KINDS
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Pool
 from shared.settings import Settings
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +55,7 @@ def test_no_unknown_setting_is_documented() -> None:
             assert name in known or name in sources, f"{document.name} names {name}"
 
 
-@pytest.mark.parametrize("document", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+@each("document", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
 def test_links_between_documents_lead_somewhere(document: str) -> None:
     """Every relative link names a file that is there."""
     folder = (ROOT / document).parent

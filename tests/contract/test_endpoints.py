@@ -15,6 +15,7 @@ from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.wire import Offer
 from tests.contract.endpoints import ENDPOINTS, SPECIFIED, Row
+from tests.each import each
 
 BASE_URL = "https://coinslot.example"
 PAY_TO = "0x" + "11" * 20
@@ -70,7 +71,7 @@ def test_what_is_specified_is_what_is_sold() -> None:
     assert sorted(endpoint.name for endpoint in CATALOGUE) == sorted(row.name for row in ENDPOINTS)
 
 
-@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+@each("endpoint", CATALOGUE)
 def test_every_declaration_equals_its_row(endpoint: Endpoint) -> None:
     """Path, price, category, pool, flavour, rails and listing of each endpoint are the table's."""
     row = ROWS[endpoint.name]
@@ -83,7 +84,7 @@ def test_every_declaration_equals_its_row(endpoint: Endpoint) -> None:
     assert endpoint.listed is row.listed
 
 
-@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+@each("endpoint", CATALOGUE)
 def test_every_usdc_amount_is_the_literal_one(endpoint: Endpoint) -> None:
     """The atomic amount that a caller is asked to sign is the digits written in the table."""
     row = ROWS[endpoint.name]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from api.discovery.documents import documents
 from api.discovery.listing import Listing
 from jobs.catalogue import CATALOGUE
@@ -12,13 +10,14 @@ from jobs.x402_discover.reading import read
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
 from tests.contract.endpoints import ENDPOINTS
+from tests.each import each
 
 BASE_URL = "https://coinslot.example"
 ROWS = {row.name: row for row in ENDPOINTS}
 SOLD = [endpoint for endpoint in CATALOGUE if ROWS[endpoint.name].listed and Rail.BASE in endpoint.rails]
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/bazaar.json", "/.well-known/x402", "/.well-known/x402.json"])
+@each("path", ["/openapi.json", "/bazaar.json", "/.well-known/x402", "/.well-known/x402.json"])
 def test_every_listed_call_is_found_at_its_price(path: str) -> None:
     """URL, price, offer and, where the document says it, the method."""
     usdc = EVM_USDC["eip155:8453"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 from jsonschema import Draft202012Validator
 
 from api.discovery import schemas
 from jobs.catalogue import BY_NAME
 from shared.endpoint import EXTRA_JSON_SCHEMA
+from tests.each import each
 
 WALLET = "0x" + "1a" * 20
 HOOK = {"payload": "{}", "signature": "x", "secret": "s"}
@@ -70,7 +70,7 @@ def test_every_rule_is_tested() -> None:
     assert {name for name, one in BY_NAME.items() if hasattr(one.request, EXTRA_JSON_SCHEMA)} == set(RULES)
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_schema_and_request_agree(name: str) -> None:
     """On what is enough and on what is missing or too much."""
     schema = schemas.of(BY_NAME[name].request)

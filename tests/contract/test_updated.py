@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-import pytest
 
 from api.discovery import schemas
 from jobs.catalogue import CATALOGUE, DIGEST, UPDATED
 from shared.endpoint import Category, Endpoint, Example, Flavour
 from shared.money import Price
 from shared.x402.networks import Rail
+from tests.each import each
 
 
 class Other(msgspec.Struct):
@@ -64,7 +64,7 @@ def test_updated_is_a_day_in_utc() -> None:
     assert f"{updated:%Y-%m-%dT00:00:00Z}" == UPDATED
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"name": "other"},
@@ -79,7 +79,6 @@ def test_updated_is_a_day_in_utc() -> None:
         {"body_optional": False},
         {"listed": False},
     ],
-    ids=lambda change: next(iter(change)),
 )
 def test_every_change_that_discovery_shows_changes_the_digest(change: dict[str, Any]) -> None:
     """Each of them is visible to an indexer."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
 from facilitator.rails.evm.evidence import proves_payment, transfers_in
 from shared.x402.evm import EvmAuthorization
+from tests.each import each
 from tests.facilitator.bench import TOKEN
 
 PAYER, PAY_TO, OTHER = "0x" + "aa" * 20, "0x" + "bB" * 20, "0x" + "cc" * 20
@@ -54,7 +53,7 @@ PROOFS = {
 }
 
 
-@pytest.mark.parametrize("logs", PROOFS.values(), ids=PROOFS)
+@each("logs", PROOFS.values(), ids=PROOFS)
 def test_the_next_log_proves_the_payment(logs: list[Any]) -> None:
     """Wherever the two stand in the block, and whatever else the transaction did."""
     assert proves_payment(transfers_in(logs, TOKEN.address), OURS)
@@ -80,7 +79,7 @@ NO_PROOFS = {
 }
 
 
-@pytest.mark.parametrize("logs", NO_PROOFS.values(), ids=NO_PROOFS)
+@each("logs", NO_PROOFS.values(), ids=NO_PROOFS)
 def test_anything_else_does_not(logs: list[Any]) -> None:
     """A transfer that belongs to something else is not this payment's."""
     assert not proves_payment(transfers_in(logs, TOKEN.address), OURS)

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.each import each
 from tests.facilitator.bench import ABSENT, TOKEN, Bench, Payer, changed
 
 pytestmark = pytest.mark.anyio
@@ -156,7 +157,7 @@ async def refusals(facilitator: httpx.AsyncClient, call: Any) -> tuple[str, str]
     return verified.json()["invalidReason"], settled.json()["errorReason"]
 
 
-@pytest.mark.parametrize(("made", "reason"), REFUSED.values(), ids=REFUSED)
+@each(("made", "reason"), REFUSED.values(), ids=REFUSED)
 async def test_a_wrong_payment_is_refused(
     facilitator: httpx.AsyncClient,
     bench: Bench,

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.each import each
 from tests.facilitator.bench import ABSENT, TOKEN, Bench, Payer, as_json, changed, payment_id
 
 pytestmark = pytest.mark.anyio
@@ -30,8 +31,8 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
+@each("path", PATHS)
+@each("body", MALFORMED.values(), ids=MALFORMED)
 async def test_a_malformed_body_is_400(facilitator: httpx.AsyncClient, path: str, body: bytes) -> None:
     """Whatever is wrong with the bytes."""
     assert (await facilitator.post(path, content=body, headers=JSON)).status_code == 400
@@ -51,8 +52,8 @@ REQUIRED = [
 ]
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("member", REQUIRED)
+@each("path", PATHS)
+@each("member", REQUIRED)
 async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str, member: str) -> None:
     """Every member that the specification requires, taken out alone; only the outer version has a default."""
     answer = await facilitator.post(path, json=changed(CALL, member, ABSENT))
@@ -60,7 +61,7 @@ async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str
     assert answer.status_code == 400
 
 
-@pytest.mark.parametrize(
+@each(
     ("member", "value"),
     [
         ("x402Version", [2]),
@@ -76,7 +77,6 @@ async def test_a_missing_member_is_400(facilitator: httpx.AsyncClient, path: str
         ("paymentRequirements.extra", "x"),
         ("paymentRequirements.maxTimeoutSeconds", "soon"),
     ],
-    ids=repr,
 )
 async def test_a_wrong_type_is_400(facilitator: httpx.AsyncClient, member: str, value: Any) -> None:
     """A member of another type than the specification's is not guessed at."""
@@ -123,8 +123,8 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("body", NESTED.values(), ids=NESTED)
+@each("path", PATHS)
+@each("body", NESTED.values(), ids=NESTED)
 async def test_deep_nesting_is_400(facilitator: httpx.AsyncClient, path: str, body: bytes) -> None:
     """Wherever it is, also where the specification allows any value, and whether this Python's decoder takes so many levels."""
     assert len(body) < 64 * 1024
@@ -153,7 +153,7 @@ async def test_other_methods_are_refused(facilitator: httpx.AsyncClient) -> None
 GOOD = payment_id(CALL)
 
 
-@pytest.mark.parametrize(
+@each(
     "named",
     [
         "x",
@@ -171,7 +171,6 @@ GOOD = payment_id(CALL)
         "%00",
         "a" * 5_000,
     ],
-    ids=range(14),
 )
 async def test_a_malformed_payment_id_is_404(facilitator: httpx.AsyncClient, named: str) -> None:
     """Another form, network, token or rail is nobody's payment; the chain is not asked."""

@@ -17,6 +17,7 @@ from shared.settings import InvalidSetting
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.wire import Evidence, Settlement, SupportedKind, Verification
 from tests import stellar_signing as signing
+from tests.each import each
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.stellar_bench import LEDGER_S, StellarBench, changed
 
@@ -561,10 +562,9 @@ async def test_a_node_of_another_network_is_refused(bench: StellarBench) -> None
     await rail.stop()
 
 
-@pytest.mark.parametrize(
+@each(
     "secret",
     ["", "SA", "0x" + "11" * 32, Keypair.random().public_key, Keypair.random().secret[:-1] + "a"],
-    ids=range(5),
 )
 def test_a_key_of_another_form_is_refused(secret: str) -> None:
     """And not shown."""

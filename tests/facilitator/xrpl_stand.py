@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -65,23 +67,30 @@ class FaultyServer(XrplServer):
         return msgspec.json.encode({"result": edit(msgspec.json.decode(answer)["result"])})
 
 
+@functools.cache
+def wallet(number: int) -> Wallet:
+    """The same one for every ledger: xrpl-py takes 20 ms to derive its keys."""
+    return Wallet.from_entropy(f"{number + 1:032x}")
+
+
 class Stand:
     """One ledger with its node, a recipient, and as many payers as it takes."""
 
     def __init__(self) -> None:
         self.ledger = Ledger()
         self.server = FaultyServer(self.ledger)
-        self.pay_to = Wallet.create().address
-        provision(self.ledger, payer=Wallet.create().address, pay_to=self.pay_to)
+        self._wallets = map(wallet, itertools.count())
+        self.pay_to = next(self._wallets).address
+        provision(self.ledger, payer=next(self._wallets).address, pay_to=self.pay_to)
 
     def payer(self, balance: str = "10", *, drops: int = PAYER_FUNDS) -> Wallet:
         """A fresh account with so much of each token."""
-        wallet = Wallet.create()
+        payer = next(self._wallets)
         with self.server.lock:
-            self.ledger.fund(wallet.address, drops)
+            self.ledger.fund(payer.address, drops)
             for token in (RLUSD, USDC):
-                self.ledger.trust(wallet.address, token.issuer, token.currency, balance, LIMIT)
-        return wallet
+                self.ledger.trust(payer.address, token.issuer, token.currency, balance, LIMIT)
+        return payer
 
     def fields(self, payer: Wallet, offer: Offer, **changes: Any) -> Json:
         """A payment with the account's next sequence, and as long a life as it may have."""

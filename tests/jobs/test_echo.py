@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jobs.echo import ENDPOINT
 from jobs.ports import Context
 from shared.outcome import Ok
+from tests.each import each
 from workers.execute import execute
 
 
@@ -32,7 +33,7 @@ def test_any_text_comes_back_as_it_was(text: str) -> None:
     assert said(json.dumps({"message": text}, ensure_ascii=False).encode()) == text
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b'{"message": null}', b'{"other": 1}'])
+@each("body", [b"", b"{}", b'{"message": null}', b'{"other": 1}'])
 def test_no_message_is_null(body: bytes) -> None:
     """An absent body, an absent message and null are the same; other fields are ignored."""
     assert said(body) is None
@@ -49,7 +50,7 @@ def test_five_hundred_code_points_are_allowed(text: str) -> None:
     assert said(json.dumps({"message": text}).encode()) == text
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         json.dumps({"message": "x" * 501}).encode(),
@@ -61,7 +62,6 @@ def test_five_hundred_code_points_are_allowed(text: str) -> None:
         b'"text"',
         b"null",
     ],
-    ids=range(8),
 )
 def test_anything_else_is_refused_before_payment(body: bytes) -> None:
     """By the request's declaration, which the API decodes before it settles."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from jobs import hosts
 from jobs.hosts import MAX_URL, Local, NotPublic, PublicUrl, configure, domain_name, public_host, public_url
+from tests.each import each
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def host_refusal(text: str) -> str:
     return refused.value.code
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "host"),
     [
         ("example.com", "example.com"),
@@ -103,7 +104,7 @@ def test_ordinary_names_go_through(text: str, host: str) -> None:
     assert public_url(f"https://{text}/") == PublicUrl("https", host, 443, "/")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "canonical"),
     [
         ("http://example.com", "http://example.com/"),
@@ -140,7 +141,7 @@ def test_ordinary_urls_go_through(text: str, canonical: str) -> None:
     assert public_url(canonical) == public_url(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "canonical"),
     [
         ("next", "https://example.com/a/next"),
@@ -173,7 +174,7 @@ def test_what_is_relative_is_read_as_what_it_leads_to(location: str, canonical: 
         assert str(public_url(location, base=base)) == canonical
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "code"),
     [
         ("", "invalid_domain"),
@@ -236,7 +237,7 @@ def test_what_is_no_public_host_is_refused(text: str, code: str) -> None:
     assert host_refusal(text) == code
 
 
-@pytest.mark.parametrize(
+@each(
     "text", ["127.0.0.1", "1.2.3.4.", "0x7f.1", "127.1", "[::1]", "::1", "fe80::1%eth0", "localhost", "x.local", "a b"]
 )
 def test_a_name_to_ask_for_is_refused_with_one_code(text: str) -> None:
@@ -246,7 +247,7 @@ def test_a_name_to_ask_for_is_refused_with_one_code(text: str) -> None:
     assert refused.value.code == "invalid_domain"
 
 
-@pytest.mark.parametrize("text", ["com", "*.example.com", "1.0.0.127.in-addr.arpa", "arpa", "xn--p1ai"])
+@each("text", ["com", "*.example.com", "1.0.0.127.in-addr.arpa", "arpa", "xn--p1ai"])
 def test_names_that_only_the_dns_knows_may_be_asked_for(text: str) -> None:
     """A host could not be called so."""
     assert domain_name(text) == text
@@ -254,9 +255,7 @@ def test_names_that_only_the_dns_knows_may_be_asked_for(text: str) -> None:
         public_host(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "example.com", "/path", "//example.com", "http:/example.com", "http:///example.com"]
-)
+@each("text", ["", "example.com", "/path", "//example.com", "http:/example.com", "http:///example.com"])
 def test_a_url_begins_with_its_scheme_and_host(text: str) -> None:
     """Without a base there is nothing to be relative to."""
     assert refusal(text) == "invalid_url"

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from compose.sandbox.child import ROOT
+from tests.each import each
 from tests.ops.series import documented, documented_samples
 
 FOLDER = ROOT / "compose" / "grafana"
@@ -56,7 +57,7 @@ def test_the_table_in_the_docs_has_every_series() -> None:
     assert counted | told == set(documented())
 
 
-@pytest.mark.parametrize(("where", "expression"), list(expressions()))
+@each(("where", "expression"), list(expressions()))
 def test_an_expression_names_what_there_is(where: str, expression: str) -> None:
     """Every series, and every label in braces and in `by`."""
     known = documented_samples()

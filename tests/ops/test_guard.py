@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ops.guard import Guard
+from tests.each import each
 
 PASSWORD = "correct horse battery"
 PAGE = b"""<html><head></head><script type="text/javascript">1</script></html>"""
@@ -73,7 +74,7 @@ def test_without_a_password_there_is_no_guard(password: str, behind: Behind) -> 
         Guard(behind, password, lambda: True)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     "authorization",
     [
         *(None, "", "Basic", "Basic ", "Basic !", "Basic \xe9", "Bearer x", f"Bearer {basic()[6:]}"),
@@ -121,8 +122,8 @@ def test_nothing_else_is_let_through(guard: Guard, behind: Behind, method: str) 
     assert behind.seen == []
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize(
+@each("method", ["GET", "HEAD"])
+@each(
     "path",
     [
         *("/requeue/micro", "//requeue/micro", "/./requeue/micro", "/requeue", "/0/../requeue/micro"),

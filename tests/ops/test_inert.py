@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops.inert import MOST_CHARS, MOST_ID_CHARS, inert, inert_id
+from tests.each import each
 
 
 @given(st.text())
@@ -19,7 +19,7 @@ def test_nothing_that_means_something_is_left(text: str) -> None:
     assert inert_id(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["chain/erc20-balance", "eip155:8453:0x8335…2913:0xab", "6f1c.a_b-c", "2026-11-22T14:05:01.1+00:00", "code=a, b"],
 )

@@ -7,10 +7,9 @@ from collections import Counter
 from statistics import mean
 from typing import NamedTuple
 
-import pytest
-
 from jobs.page.read_page import read
 from jobs.page.reading import Asked, Reading
+from tests.each import each
 from tests.quality.layouts import LAYOUTS, Layout
 
 LEAST_MEAN = 0.97
@@ -45,7 +44,7 @@ def score(layout: Layout) -> Score:
     return Score(common / max(1, found.total()), common / wanted.total())
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+@each("layout", LAYOUTS)
 def test_each_layout_gives_its_article(layout: Layout) -> None:
     """Nearly all of it, and little else."""
     assert score(layout).f1 >= LEAST_EACH

@@ -18,6 +18,7 @@ from shared.answers import AnswerSealer, is_secret_of, ttl_s
 from shared.endpoint import Endpoint
 from shared.outcome import Failed, Ok
 from shared.sealing import Sealer, Unsealable
+from tests.each import each
 
 MASTER = bytes(range(32))
 SEALER = AnswerSealer(MASTER)
@@ -67,7 +68,7 @@ def test_our_key_alone_does_not_open_a_secret_answer() -> None:
             Sealer(MASTER, purpose).open(sealed, f"{PAYMENT}|jwt-verify".encode())
 
 
-@pytest.mark.parametrize("plain", [b"", b"\xc1", msgspec.msgpack.encode(["ok"]), msgspec.msgpack.encode({"a": 1})])
+@each("plain", [b"", b"\xc1", msgspec.msgpack.encode(["ok"]), msgspec.msgpack.encode({"a": 1})])
 def test_what_is_no_outcome_does_not_open(plain: bytes) -> None:
     """Rightly sealed by another version."""
     with pytest.raises(Unsealable, match="damaged answer"):

@@ -13,6 +13,7 @@ import pytest
 from shared.cdp_key import CdpKey, read_cdp_key
 from shared.settings import InvalidSetting
 from tests.cdp import ED25519_ID, ES256_ID, FILES, PEM, Gateway
+from tests.each import each
 
 URL = "https://api.cdp.coinbase.com/platform/v2/x402/settle"
 CALL = "POST api.cdp.coinbase.com/platform/v2/x402/settle"
@@ -99,7 +100,7 @@ WRONG: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("content", WRONG, ids=range(len(WRONG)))
+@each("content", WRONG)
 def test_a_file_of_another_form_is_refused_and_not_shown(content: Any, tmp_path: Path) -> None:
     """With its path, and without the content."""
     with pytest.raises(InvalidSetting, match=r"CDP key file .*/cdp\.json") as refused:

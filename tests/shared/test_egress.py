@@ -11,6 +11,7 @@ import pytest
 
 from shared.egress import egress
 from shared.settings import InvalidSetting, Settings
+from tests.each import each
 
 
 def test_without_settings_only_the_rules_apply() -> None:
@@ -52,7 +53,7 @@ def test_every_setting_is_read_into_what_it_means(tmp_path: Path) -> None:
     assert read.now == datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("dns_server", "127.0.0.1"),
@@ -88,7 +89,7 @@ def test_a_wrong_form_is_named(name: str, value: str) -> None:
         egress(dataclasses.replace(Settings(), **{name: value}))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("hosts", "a.example.com=127.0.0.1"),

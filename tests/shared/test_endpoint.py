@@ -11,13 +11,14 @@ from jobs.echo import ENDPOINT
 from shared.endpoint import Endpoint, Example
 from shared.pools import POOLS
 from shared.x402.networks import Rail
+from tests.each import each
 
 
 def redeclared(**changes: Any) -> Endpoint:
     return dataclasses.replace(ENDPOINT, **changes)
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"name": "Echo"},
@@ -34,7 +35,6 @@ def redeclared(**changes: Any) -> Endpoint:
         {"example": Example(request={"message": 5}, response=ENDPOINT.example.response)},
         {"example": Example(request={}, response={"ok": True})},
     ],
-    ids=repr,
 )
 def test_a_wrong_declaration_is_refused(changes: dict[str, Any]) -> None:
     """Names, limits, rails, reasons and examples are checked at once."""

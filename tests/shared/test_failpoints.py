@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from shared.failpoints import API, NAMES, OBSERVED, WORKER, parse
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -30,7 +31,7 @@ def run(failpoint: str) -> tuple[int, int]:
     return ended.returncode, ended.stdout.count("alive")
 
 
-@pytest.mark.parametrize(
+@each(
     ("failpoint", "end"),
     [
         ("", (0, 3)),
@@ -45,7 +46,7 @@ def test_the_process_ends_at_the_named_visit(failpoint: str, end: tuple[int, int
     assert run(failpoint) == end
 
 
-@pytest.mark.parametrize("text", ["", "nowhere", "settled@", "settled@0", "settled@x", "settled@10000", " settled"])
+@each("text", ["", "nowhere", "settled@", "settled@0", "settled@x", "settled@10000", " settled"])
 def test_an_unknown_place_is_refused(text: str) -> None:
     """With what there is to choose from."""
     with pytest.raises(ValueError, match=r"answer-stored, .*with @N"):

@@ -10,6 +10,7 @@ import pytest
 from shared.json_rpc import JsonRpc, RpcError, result_of, results_of
 from shared.node_connections import NodeFailed, place_of
 from shared.xrpl_rpc import XrplError, XrplRpc
+from tests.each import each
 
 SECRET = "hunter2"
 
@@ -18,7 +19,7 @@ def reply(number: Any, **content: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, **content}).encode()
 
 
-@pytest.mark.parametrize("value", [None, False, 0, "0x", [], {}, {"a": [1.5, None]}])
+@each("value", [None, False, 0, "0x", [], {}, {"a": [1.5, None]}])
 def test_a_result_is_what_the_node_says(value: Any) -> None:
     """Null too: it is how nodes say that there is no such transaction."""
     assert result_of(reply(7, result=value), 7) == value
@@ -61,7 +62,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("content", BAD.values(), ids=BAD)
+@each("content", BAD.values(), ids=BAD)
 def test_what_is_no_answer_to_the_call_is_refused(content: bytes) -> None:
     """Without a word of it."""
     with pytest.raises(ValueError, match=r"^(not JSON-RPC|a reply .*)$") as caught:
@@ -115,14 +116,14 @@ BAD_BATCHES = {
 }
 
 
-@pytest.mark.parametrize("content", BAD_BATCHES.values(), ids=BAD_BATCHES)
+@each("content", BAD_BATCHES.values(), ids=BAD_BATCHES)
 def test_a_batch_needs_exactly_one_reply_to_each_call(content: bytes) -> None:
     """Whatever is missing or too much could belong to any of the calls."""
     with pytest.raises(ValueError, match=r"^(not |a reply|one reply)"):
         results_of(content, [1, 2, 3])
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "place"),
     [
         ("http://node.test", "http://node.test:80"),
@@ -141,7 +142,7 @@ def test_of_a_url_only_the_place_is_shown(url: str, place: str) -> None:
     assert SECRET not in f"{failed}{failed!r}"
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "",

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from shared.log_redaction import places, redacted_record
+from tests.each import each
 
 CANARY = "canary-7f30b1d2"
 ROOT = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ def as_a_type() -> None:
     msgspec.json.decode(b'"%b"' % CANARY.encode(), type=int)
 
 
-@pytest.mark.parametrize("fail", [as_key, as_json, as_instance, as_a_cause, as_a_context, as_utf8, as_a_type])
+@each("fail", [as_key, as_json, as_instance, as_a_cause, as_a_context, as_utf8, as_a_type])
 def test_an_exception_is_its_type_and_its_places(fail: Any) -> None:
     """For our loggers and for others, with every cause."""
     with pytest.raises(Exception) as caught:  # noqa: PT011

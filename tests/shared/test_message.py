@@ -17,6 +17,7 @@ from jobs.echo import ENDPOINT
 from shared.message import Arguments, new_job, open_arguments
 from shared.sealing import Sealer, Unsealable
 from shared.settled_payment import SettledPayment
+from tests.each import each
 
 SEALER = Sealer(bytes(range(32)))
 CANARY = "canary-41d7-canary"
@@ -89,7 +90,7 @@ def test_every_job_has_an_id_of_its_own() -> None:
     assert len({message.kwargs["sealed"] for message in messages}) == 100
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"sealer": Sealer(bytes(32))},

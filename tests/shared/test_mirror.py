@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from shared.mirror import Report, Run, decode_report, encode_report, shortened, shortened_payment
+from tests.each import each
 
 PAYER = "0x30565aaca49b61a2f4a50e99c5e5b42b4f90da2f"
 ASSET = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
@@ -18,7 +19,7 @@ def test_a_payer_is_shortened_once() -> None:
     assert shortened("") == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("payment_id", "expected"),
     [
         (f"eip155:8453:{ASSET}:{PAYER}:0x{'ab' * 32}", f"eip155:8453:0x8335…2913:0x3056…da2f:0x{'ab' * 32}"),

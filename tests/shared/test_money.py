@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.money import ExcessPrecision, Price
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "decimals", "atomic"),
     [
         ("0.001", 6, 1000),
@@ -33,9 +34,7 @@ def test_excess_precision_is_an_error() -> None:
         Price.of("0.0000001").atomic(6)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "0", "-1", "+1", "1e3", " 1", "1 ", "01", "1_000", ".5", "5.", "NaN", "Infinity", "１"]
-)
+@each("text", ["", "0", "-1", "+1", "1e3", " 1", "1 ", "01", "1_000", ".5", "5.", "NaN", "Infinity", "１"])
 def test_anything_but_a_plain_positive_decimal_is_refused(text: str) -> None:
     """Signs, exponents, spaces, separators, other digits, zero and non-numbers are not prices."""
     with pytest.raises(ValueError, match=r"decimal|positive"):

@@ -18,6 +18,7 @@ from shared.outcome import (
     encode,
     failed,
 )
+from tests.each import each
 
 TEXT = st.text(max_size=100)
 OUTCOMES = st.builds(Ok, st.binary(max_size=1_000)) | st.builds(
@@ -45,7 +46,7 @@ def test_optional_fields_may_be_missing() -> None:
     assert decode(msgspec.msgpack.encode(["failed", "a", "b"])) == Failed("a", "b", None, False)
 
 
-@pytest.mark.parametrize(
+@each(
     "raw",
     [
         b"",
@@ -55,7 +56,6 @@ def test_optional_fields_may_be_missing() -> None:
         msgspec.msgpack.encode(["ok"]),
         encode(Ok(b"{}"))[:-1],
     ],
-    ids=range(6),
 )
 def test_what_is_not_an_outcome_is_refused(raw: bytes) -> None:
     """Never guessed at: an answer that cannot be read is no answer."""
@@ -63,7 +63,7 @@ def test_what_is_not_an_outcome_is_refused(raw: bytes) -> None:
         decode(raw)
 
 
-@pytest.mark.parametrize(
+@each(
     ("failure", "code", "retryable"),
     [
         (JobFailure("x"), "internal_error", False),
@@ -73,7 +73,6 @@ def test_what_is_not_an_outcome_is_refused(raw: bytes) -> None:
         (UpstreamFailed("x", is_final=True).passing(), "upstream_failed", True),
         (DeadlineExceeded("x"), "deadline_exceeded", True),
     ],
-    ids=lambda value: type(value).__name__,
 )
 def test_a_failures_outcome(failure: JobFailure, code: str, retryable: bool) -> None:
     """Its class says the code, and whether the same payment may run the job again."""

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.sealing import Sealer, Unsealable, derive
+from tests.each import each
 
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
 SEALER = Sealer(KEY)
@@ -25,7 +26,7 @@ def test_another_key_does_not_open() -> None:
         Sealer(OTHER_KEY).open(SEALER.seal(PLAIN, BOUND), BOUND)
 
 
-@pytest.mark.parametrize("bound_to", [b"", b"job|faker", b"other|echo", BOUND + b"\0", BOUND[:-1]])
+@each("bound_to", [b"", b"job|faker", b"other|echo", BOUND + b"\0", BOUND[:-1]])
 def test_another_binding_does_not_open(bound_to: bytes) -> None:
     """What was sealed for one job is not another job's."""
     with pytest.raises(Unsealable):

@@ -10,6 +10,7 @@ import pytest
 
 from shared.secret_files import read_headers, read_key
 from shared.settings import PREFIX, InvalidSetting, Settings
+from tests.each import each
 
 ADDRESS = "0x" + "1a" * 20
 KEY = "0f" * 32
@@ -133,7 +134,7 @@ def test_every_setting_is_tested() -> None:
     assert {PREFIX + name.upper() for name in READ} == set(Settings().variables())
 
 
-@pytest.mark.parametrize(("name", "text", "value"), [(name, *row) for name, row in READ.items()], ids=list(READ))
+@each(("name", "text", "value"), [(name, *row) for name, row in READ.items()], ids=list(READ))
 def test_a_setting_is_read(name: str, text: str, value: Any) -> None:
     """From its own variable, into its own type; space around it does not count."""
     for written in (text, f" {text}\n"):
@@ -265,14 +266,14 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
+@each(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
 def test_a_wrong_form_is_refused_by_name(name: str, text: str) -> None:
     """The error names the variable, so that whoever set it finds it."""
     with pytest.raises(InvalidSetting, match=rf"^{PREFIX}{name.upper()} must be "):
         read(**{name: text})
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["base_url", "evm_facilitator_url", "ledger_url", "queue_url", "evm_pay_to", "rpc_base_urls", "xrpl_read_urls"],
 )
@@ -310,7 +311,7 @@ def test_settings_do_not_change() -> None:
         Settings().port = 1  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", [name for name in READ if name.endswith(("_url", "_urls")) and name != "base_url"])
+@each("name", [name for name in READ if name.endswith(("_url", "_urls")) and name != "base_url"])
 def test_addresses_are_not_shown(name: str) -> None:
     """repr() leaves out every URL: Redis passwords and the keys of RPC providers are part of them."""
     schemes = dict.fromkeys(("ledger_url", "queue_url", "observation_url", "dashboard_redis_url"), "redis")
@@ -343,7 +344,7 @@ def test_a_key_file(tmp_path: Path, text: str) -> None:
     assert read_key(file) == bytes.fromhex(KEY)
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         b"",
@@ -360,7 +361,6 @@ def test_a_key_file(tmp_path: Path, text: str) -> None:
         "０".encode() * 64,
         b"hunter2",
     ],
-    ids=range(13),
 )
 def test_a_key_file_of_another_form_is_refused(tmp_path: Path, content: bytes) -> None:
     """By its name, and without a word of what is in it."""
@@ -384,7 +384,7 @@ def test_a_key_file_that_is_not_there(tmp_path: Path) -> None:
         read_key(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("base_url", "https://user:hunter2@host.test"),
@@ -432,7 +432,7 @@ def test_headers_are_read(tmp_path: Path) -> None:
     assert read_headers(str(file)) == read_headers("") == {}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "canary",

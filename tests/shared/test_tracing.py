@@ -9,17 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from shared import tracing
 from shared.logs import JobIds
 from shared.outcome import Failed
+from tests.each import each
 
 PAYER = "0x" + "a17e" * 10
 CLASSIC = "rMxCKbEDwqr76QuheSUMdEGf4B9xJ8m5De"
 
 
-@pytest.mark.parametrize(
+@each(
     ("payment_id", "shown"),
     [
         (f"eip155:8453:0xusdc:{PAYER}:0x5eed", "eip155:8453:0xusdc:0xa17e...a17e:0x5eed"),
@@ -53,9 +52,8 @@ def test_without_the_switch_nothing_of_opentelemetry_is_imported() -> None:
     """The API loads none of it. In other processes redis-py loads what it finds installed: they keep it from the SDK."""
     assert fresh(f"import json, sys, api.app, api.__main__; print({LOADED})") == []
 
-    for process in ("workers.main", "ops.exporter", "ops.dashboard", "compose.serve"):
-        of_redis = fresh(f"import json, sys, {process}; print({LOADED})")
-        assert not any(name.startswith(("opentelemetry.sdk", "opentelemetry.exporter")) for name in of_redis), process
+    of_redis = fresh(f"import json, sys, workers.main, ops.exporter, ops.dashboard, compose.serve; print({LOADED})")
+    assert not any(name.startswith(("opentelemetry.sdk", "opentelemetry.exporter")) for name in of_redis)
 
 
 def test_without_the_packages_the_processes_can_be_loaded() -> None:

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.undecoded import levels, may_overflow
+from tests.each import each
 
 TEXTS = st.text(st.sampled_from('[]{}"\\,:a\né'), max_size=6)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -54,8 +54,8 @@ def test_what_is_open_before_an_error_counts(value: Any, cut: int, rest: bytes) 
         assert levels(begun + rest) >= deepest
 
 
-@pytest.mark.parametrize("opening", ["[", '{"[":', '{"\\"":[', '[1,"]",'])
-@pytest.mark.parametrize("many", [1, 7, 8, 9, 1000])
+@each("opening", ["[", '{"[":', '{"\\"":[', '[1,"]",'])
+@each("many", [1, 7, 8, 9, 1000])
 def test_deep(opening: str, many: int) -> None:
     """Deeper than a parser could go."""
     closing = opening.replace('"]"', "")
@@ -64,8 +64,8 @@ def test_deep(opening: str, many: int) -> None:
     assert levels(text.encode()) == many * len(closing)
 
 
-@pytest.mark.parametrize("wide", [1, 5, 1000])
-@pytest.mark.parametrize("many", [30, 31, 32, 33, 127])
+@each("wide", [1, 5, 1000])
+@each("many", [30, 31, 32, 33, 127])
 def test_wide_and_deep(wide: int, many: int) -> None:
     """Counted run by run where the runs are long, and otherwise bracket by bracket."""
     branch = b"[" * many + b"]" * many
@@ -73,13 +73,13 @@ def test_wide_and_deep(wide: int, many: int) -> None:
     assert levels(b"[" + b",".join([branch] * wide + [b"{}"] * (wide * many)) + b"]") == many + 1
 
 
-@pytest.mark.parametrize("text", [b"", b"0", b'"', b'"[', b"]", b'\\"[]"', b"\xff"])
+@each("text", [b"", b"0", b'"', b'"[', b"]", b'\\"[]"', b"\xff"])
 def test_no_json(text: bytes) -> None:
     """Some number, and no error."""
     assert levels(text) >= 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "may"),
     [
         (b"1e308", True),

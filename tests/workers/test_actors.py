@@ -473,7 +473,7 @@ def test_whatever_is_raised_there_is_a_reply(
 def test_hostile_work_in_a_real_child(client: redis.Redis, services: WorkerServices, payment: str) -> None:
     """The child finds the endpoint by its name and answers as a thread would."""
     endpoint, _, _ = isolated(services, b"")
-    services.children.start(1)
+    services.children.start(1, (endpoint.pool,))
     try:
         run(endpoint, services, payment, left_s=80)
     finally:

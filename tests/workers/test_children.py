@@ -23,6 +23,7 @@ from jobs import echo
 from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Failed, Ok
+from shared.pools import Pool
 from workers import children, fork_server
 from workers.adapters.calculations import ChildCalculations
 from workers.child import Work
@@ -150,10 +151,21 @@ def source(stunts: None) -> Iterator[ForkServer]:
     source.close()
 
 
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[ForkServer]:
+    """A fork server for all pools of this module: a start takes longer than most of these tests. It runs on when a pool is
+    closed, and where a test ends it, the next call starts another one, as it should."""
+    lasting = ForkServer()
+    end, lasting.close = lasting.close, lambda: None  # type: ignore[method-assign]
+    yield lasting
+    end()
+
+
 @pytest.fixture
-def pool(stunts: None) -> Iterator[ChildPool]:
+def pool(stunts: None, lasting: ForkServer) -> Iterator[ChildPool]:
     """Not started; closed at the end."""
     pool = ChildPool()
+    pool._fork_server = lasting
     yield pool
     pool.close()
 
@@ -206,7 +218,7 @@ def ends(pid: int, within_s: float = 5) -> bool:
 def test_a_child_runs_what_is_sold(patient: None) -> None:
     """The answer of a real child is what the handler returns, for one endpoint after the other."""
     pool = ChildPool()
-    pool.start(1)
+    pool.start(1, (Pool.MICRO, Pool.FAST))
     try:
         echo, faker = b'{"message": "hi"}', b'{"template": {"n": "person.firstName"}, "seed": 7}'
         echoed = pool.call(Work("echo", "0x1", echo), limit_s=PATIENCE_S, wait_s=PATIENCE_S)
@@ -602,7 +614,7 @@ from workers.child import Work
 from workers.children import Child
 
 def popen(command, **options):
-    return subprocess.Popen([sys.executable, "-c", sys.argv[1]], **options)
+    return subprocess.Popen([sys.executable, "-c", sys.argv[1], "without-v8"], **options)
 
 fork_server.subprocess = SimpleNamespace(Popen=popen)
 source = fork_server.ForkServer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
+from tests.each import each
 
 URL = "('http://127.0.0.1:9',)"
 PROGRAM = """
@@ -19,7 +19,7 @@ print([name in sys.modules for name in ("jobs.tx_explain.answer", "workers.adapt
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("pool", "base", "xrpl", "loaded"),
     [
         ("CHAIN", URL, URL, [True, True, True]),

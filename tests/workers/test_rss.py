@@ -19,6 +19,7 @@ from jobs.rss import endpoint as rss
 from shared.outcome import Failed, Ok, Outcome
 from shared.pools import Pool
 from shared.settings import Settings
+from tests.each import each
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from tests.workers.memory import growth_below
 from tests.workers.warm_pool import warm_pool
@@ -110,7 +111,7 @@ def test_a_feed_over_tls_that_has_moved(ports: WorkerPorts, authority: Authority
 PASSING = (response(b""), response(FEED, "Content-Encoding: br"), b"SSH-2.0-x\r\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "expected"),
     [
         (response(b"gone", status="410 Gone"), "http_status"),

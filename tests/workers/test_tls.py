@@ -17,6 +17,7 @@ from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
 from jobs.ports import Handshake
 from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.settings import Settings
+from tests.each import each
 from tests.jobs import certificates as made
 from tests.slack import SLACK_S
 from tests.workers import tls_servers as servers
@@ -55,7 +56,7 @@ def failed(ports: WorkerPorts, behaviour: Behaviour, *, limit_s: float = 5.0) ->
     return caught.value
 
 
-@pytest.mark.parametrize(("version", "name"), VERSIONS.items(), ids=VERSIONS.values())
+@each(("version", "name"), VERSIONS.items(), ids=VERSIONS.values())
 def test_every_version_that_a_server_may_speak(ports: WorkerPorts, version: ssl.TLSVersion, name: str) -> None:
     """TLS 1.0 and newer."""
     with server(servers.shows(IDENTITY, version)) as port:
@@ -73,7 +74,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("kind", KEYS)
+@each("kind", KEYS)
 def test_every_kind_of_key(ports: WorkerPorts, kind: str) -> None:
     """Weak ones too."""
     identity = self_signed(HOST, key=KEYS[kind])
@@ -215,7 +216,7 @@ ENDLESS: dict[str, Behaviour] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_servers_that_do_not_shake_hands(ports: WorkerPorts, name: str) -> None:
     """502, with what OpenSSL says of it, and at once."""
     begin = time.monotonic()
@@ -230,7 +231,7 @@ def test_what_an_alert_says_is_told(ports: WorkerPorts) -> None:
     assert "handshake failure" in failed(ports, WRONG["handshake_failure"]).detail
 
 
-@pytest.mark.parametrize("name", ENDLESS)
+@each("name", ENDLESS)
 def test_servers_that_never_end(ports: WorkerPorts, name: str) -> None:
     """No more than the limit is read of them."""
     begin = time.monotonic()
@@ -282,7 +283,7 @@ def _waits(*first: bytes, hello: bool = True) -> Behaviour:
     return behaviour
 
 
-@pytest.mark.parametrize(
+@each(
     "behaviour",
     [
         _waits(hello=False),

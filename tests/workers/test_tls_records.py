@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.each import each
 from tests.workers.tls_servers import record
 from workers.adapters.tls_records import ServerFlight, ciphers
 
@@ -30,7 +30,7 @@ def test_pieces_do_not_matter(first: int, second: int) -> None:
     assert found.cipher() == 0xC02F
 
 
-@pytest.mark.parametrize("end", range(len(FLIGHT)))
+@each("end", range(len(FLIGHT)))
 def test_what_has_not_come_yet(end: int) -> None:
     """Nothing is told before its end, and never something else."""
     found = flight(FLIGHT[:end])

@@ -12,6 +12,7 @@ from jobs.llm_tool_validate.endpoint import ENDPOINT, exhausted
 from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
+from tests.each import each
 from tests.workers.warm_pool import warm_pool
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
@@ -74,7 +75,7 @@ def tree(levels: int) -> Any:
     return {"kind": "abcde"[levels % 5], "left": tree(levels - 1), "right": tree(levels - 1)}
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "data", "coercions"),
     [
         (

@@ -21,6 +21,7 @@ from jobs.rss.shape import Fetched
 from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
+from tests.each import each
 from workers import fork_server
 from workers.child import Work
 from workers.children import ChildPool, cpu_time_s
@@ -159,7 +160,7 @@ def without_times(answer: Ok) -> Any:
     return {**content, "elapsedMs": 0} if isinstance(content, dict) else content
 
 
-@pytest.mark.parametrize("work", WORKS, ids=[f"{number}-{work.name}" for number, work in enumerate(WORKS)])
+@each("work", WORKS, ids=[f"{number}-{work.name}" for number, work in enumerate(WORKS)])
 def test_a_confined_child_answers_as_an_open_process(pool: ChildPool, work: Work) -> None:
     """Byte by byte."""
     here = (

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jobs.xrpl_wallet_watch.ledger import Amount
 from shared.x402.networks import XRPL_RLUSD
 from shared.x402.xrpl_keys import address
+from tests.each import each
 from workers.adapters import xrpl_entries
 from workers.adapters.xrpl_changes import balance_changes
 from workers.adapters.xrpl_entries import READ_ERRORS, contiguous_from, trust_line, xrp_to_drops
@@ -127,7 +128,7 @@ def test_a_partial_payment_is_what_arrived() -> None:
         assert (found.is_partial, found.xrp, found.rlusd) == (True, 0, Decimal("0.01"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "meta", "delivered", "is_partial"),
     [
         (
@@ -151,7 +152,7 @@ def test_what_arrived(fields: Json, meta: Json, delivered: Amount | None, is_par
     assert (found.delivered, found.is_partial) == (delivered, is_partial)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "fields", "nodes", "xrp", "held"),
     [
         ("TicketCreate", {"TicketCount": 2}, [FEE], "-0.000012", "0"),
@@ -220,7 +221,7 @@ def test_a_trust_line_names_its_peer() -> None:
 GOOD = entry("Payment", [FEE], Amount="5", Destination=FRIEND)
 
 
-@pytest.mark.parametrize(
+@each(
     "damage",
     [
         {"validated": False},
@@ -285,7 +286,7 @@ def test_metadata_is_anything(meta: Any) -> None:
         balance_changes(meta, WALLET, RLUSD)
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "last", "first"),
     [
         ("5-10", 10, 5),
@@ -305,13 +306,13 @@ def test_ledgers_without_a_gap(written: object, last: int, first: int | None) ->
     assert contiguous_from(written, last) == first
 
 
-@pytest.mark.parametrize(("written", "drops"), [(1, 10**6), (0.2, 200_000), (1e-05, 10), ("0.2", 200_000), (0, 0)])
+@each(("written", "drops"), [(1, 10**6), (0.2, 200_000), (1e-05, 10), ("0.2", 200_000), (0, 0)])
 def test_reserves_are_drops(written: object, drops: int) -> None:
     """However a server writes the number."""
     assert xrp_to_drops(written) == drops
 
 
-@pytest.mark.parametrize("written", [None, True, -1, 1e-07, 1e99, float("nan"), "x", [1]])
+@each("written", [None, True, -1, 1e-07, 1e99, float("nan"), "x", [1]])
 def test_what_is_no_reserve(written: object) -> None:
     """Not a number of drops."""
     with pytest.raises(READ_ERRORS):

@@ -16,18 +16,28 @@ from coincurve import PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.catalogue import BY_NAME
+from shared.endpoint import Endpoint
 from shared.money import Price
 from shared.settings import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from tests import signing
+from tests.each import each
 
 PATH = "/v1/cdp/echo"
 PAY_TO = "0x1111111111111111111111111111111111111111"
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy echo."""
+    return (BY_NAME["echo"],)
+
 
 AMOUNTS: list[Any] = [
     *("999", "1001", "0", "1", "-1000", "+1000", " 1000", "1000 ", "\t1000", "1000\n", "01000", "001000", "1_000"),
@@ -176,7 +186,7 @@ def raised(payment: Any) -> Any:
     return payment
 
 
-@pytest.mark.parametrize("mismatch", MISMATCHES)
+@each("mismatch", MISMATCHES)
 async def test_p08_what_was_signed_is_what_was_offered(
     shop: httpx.AsyncClient, payer: Any, exchanges: Any, ledger: Any, as_header: AsHeader, mismatch: str
 ) -> None:

@@ -15,12 +15,19 @@ import httpx
 import pytest
 
 from api.pools import ROOM
-from shared.endpoint import Pool
+from jobs.catalogue import BY_NAME
+from shared.endpoint import Endpoint, Pool
 
 PATH, FAKER = "/v1/cdp/echo", "/v1/cdp/faker"
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy calls of two pools."""
+    return (BY_NAME["echo"], BY_NAME["faker"])
 
 
 def forged(payment: Any, number: int) -> Any:

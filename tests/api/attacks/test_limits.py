@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME
+from shared.endpoint import Endpoint
 from shared.ledger import PREFIXES, bucket_of_payer
 from shared.money import Price
 from shared.settings import Settings
@@ -24,6 +25,12 @@ PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy echo."""
+    return (BY_NAME["echo"],)
 
 
 async def test_p16_somebody_elses_broadcast_is_found_out_in_the_background(

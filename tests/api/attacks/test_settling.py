@@ -28,6 +28,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from api.payment.transitions import RECORD_TTL_S
+from jobs.catalogue import BY_NAME
+from shared.endpoint import Endpoint
 from shared.settings import Settings
 from shared.x402.evm import LATEST_EXPIRY_S
 
@@ -35,6 +37,13 @@ PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def catalogue() -> tuple[Endpoint, ...]:
+    """These tests buy echo."""
+    return (BY_NAME["echo"],)
+
 
 BEFORE = "invalid_exact_evm_payload_authorization_valid_before"
 AFTER = "invalid_exact_evm_payload_authorization_valid_after"

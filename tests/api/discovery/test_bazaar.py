@@ -29,17 +29,17 @@ from api.discovery.routes import RESOURCES
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.wire import Challenge
+from tests.api.discovery.conftest import make_endpoint
+from tests.each import each
 
 LAST_UPDATED = 1_763_600_000
 
 
-@pytest.fixture(params=["made-up", *(endpoint.name for endpoint in CATALOGUE if endpoint.listed)])
-def endpoint(request: pytest.FixtureRequest, endpoint_of: Callable[..., Endpoint]) -> Endpoint:
-    """The made-up endpoint, then each that is sold publicly."""
-    known = {sold.name: sold for sold in CATALOGUE}
-    return known.get(request.param) or endpoint_of(request.param)
+ENDPOINTS = [make_endpoint(), *(endpoint for endpoint in CATALOGUE if endpoint.listed)]
+"""The made-up endpoint, then each that is sold publicly."""
 
 
+@each("endpoint", ENDPOINTS)
 def test_info_validates_against_its_own_schema(endpoint: Endpoint) -> None:
     """A facilitator rejects an extension whose info is not an instance of its schema (draft 2020-12)."""
     extension = bazaar.extension(endpoint)
@@ -47,6 +47,7 @@ def test_info_validates_against_its_own_schema(endpoint: Endpoint) -> None:
     Draft202012Validator(extension["schema"]).validate(extension["info"])
 
 
+@each("endpoint", ENDPOINTS)
 def test_the_schema_can_refuse(endpoint: Endpoint) -> None:
     """The schema is not empty words: another method, body type or key, or no body, is refused."""
     extension = bazaar.extension(endpoint)
@@ -60,6 +61,7 @@ def test_the_schema_can_refuse(endpoint: Endpoint) -> None:
     assert not validator.is_valid(info)
 
 
+@each("endpoint", ENDPOINTS)
 def test_the_sdk_accepts_the_extension(endpoint: Endpoint) -> None:
     """The official facilitator code finds the extension valid, by protocol and by schema, and reads the example back."""
     extension = json.loads(msgspec.json.encode(bazaar.extension(endpoint)))
@@ -72,6 +74,7 @@ def test_the_sdk_accepts_the_extension(endpoint: Endpoint) -> None:
     assert found.info.output.example == endpoint.example.response
 
 
+@each("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("detail", [bazaar.Detail.OUTLINE, bazaar.Detail.NOTHING])
 def test_an_extension_that_says_less_of_the_answer_is_valid_as_well(endpoint: Endpoint, detail: bazaar.Detail) -> None:
     """What a long challenge carries. The call itself is described as in a short one."""
@@ -84,6 +87,7 @@ def test_an_extension_that_says_less_of_the_answer_is_valid_as_well(endpoint: En
     assert extension["schema"]["properties"]["input"] == whole["properties"]["input"]
 
 
+@each("endpoint", ENDPOINTS)
 def test_a_facilitator_indexes_a_paid_call(endpoint: Endpoint, listing_of: Callable[[Endpoint], Listing]) -> None:
     """From a payment that echoes our challenge, the official facilitator code catalogues the call as we describe it."""
     listing = listing_of(endpoint)

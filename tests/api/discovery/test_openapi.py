@@ -19,6 +19,7 @@ from api.errors import ERROR_KINDS, Problem
 from shared.endpoint import Endpoint
 from shared.x402.wire import Challenge, Settlement
 from shared.x402.wire import Resource as WireResource
+from tests.each import each
 
 
 @pytest.fixture(scope="module")
@@ -214,8 +215,8 @@ def test_our_receipt_is_an_instance_of_its_schema(document: dict[str, Any]) -> N
     _validator(document, "components", "schemas", "SettlementResponse").validate(receipt)
 
 
-@pytest.mark.parametrize("charged", [True, False, "unknown"])
-@pytest.mark.parametrize("code", ERROR_KINDS)
+@each("charged", [True, False, "unknown"])
+@each("code", ERROR_KINDS)
 def test_every_problem_is_an_instance_of_its_schema(document: dict[str, Any], code: str, charged: bool | str) -> None:
     """Every failure that the API can write validates against the shared schema and, where documented, its response."""
     kind = ERROR_KINDS[code]

@@ -14,6 +14,8 @@ from jsonschema import Draft202012Validator
 from api.discovery import schemas
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
+from tests.api.discovery.conftest import make_endpoint
+from tests.each import each
 
 
 class Tree(msgspec.Struct):
@@ -53,13 +55,11 @@ def _keys(node: Any) -> Iterator[str]:
             yield from _keys(value)
 
 
-@pytest.fixture(params=["made-up", *(endpoint.name for endpoint in CATALOGUE)])
-def endpoint(request: pytest.FixtureRequest, endpoint_of: Callable[..., Endpoint]) -> Endpoint:
-    """The made-up endpoint, then each that is sold."""
-    known = {sold.name: sold for sold in CATALOGUE}
-    return known.get(request.param) or endpoint_of(request.param)
+ENDPOINTS = [make_endpoint(), *CATALOGUE]
+"""The made-up endpoint, then each that is sold."""
 
 
+@each("endpoint", ENDPOINTS)
 def test_schemas_are_valid_and_stand_alone(endpoint: Endpoint) -> None:
     """A schema is valid draft 2020-12 and refers to nothing, so it can be cut out of any document."""
     for struct in _structs(endpoint):
@@ -68,12 +68,14 @@ def test_schemas_are_valid_and_stand_alone(endpoint: Endpoint) -> None:
         assert not {"$ref", "$defs", "discriminator"} & set(_keys(schema))
 
 
+@each("endpoint", ENDPOINTS)
 def test_examples_validate(endpoint: Endpoint) -> None:
     """The declared example is an instance of both schemas, by a validator that is not msgspec."""
     Draft202012Validator(schemas.of(endpoint.request)).validate(endpoint.example.request)
     Draft202012Validator(schemas.of(endpoint.response)).validate(endpoint.example.response)
 
 
+@each("endpoint", ENDPOINTS)
 def test_descriptions_use_the_names_of_the_wire(endpoint: Endpoint) -> None:
     """A Struct's docstring, which callers read, does not quote a field by its Python name."""
     for struct in _structs(endpoint):
@@ -137,6 +139,7 @@ def test_an_outline_has_names_and_types_only(endpoint_of: Callable[..., Endpoint
     }
 
 
+@each("endpoint", ENDPOINTS)
 def test_an_outline_holds_for_the_example(endpoint: Endpoint) -> None:
     """What the whole schema allows, the outline allows too."""
     for struct, example in zip(_structs(endpoint), (endpoint.example.request, endpoint.example.response), strict=True):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.payment.binding import LIFE_S, TOKEN_CHARS, Binder
+from tests.each import each
 
 MASTER = bytes(range(32))
 BINDER = Binder(MASTER)
@@ -24,7 +25,7 @@ def test_a_token_is_good_for_its_request() -> None:
     assert not BINDER.binds(token, "echo", BODY, NOW + LIFE_S + 3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("endpoint", "body"),
     [("echo", BODY + b" "), ("echo", b""), ("faker", BODY), ("ech", b"o" + BODY)],
     ids=["another body", "no body", "another endpoint", "its name cut elsewhere"],
@@ -63,9 +64,7 @@ def test_a_changed_token_is_none(at: int, by: str) -> None:
     assert BINDER.binds(changed, "echo", BODY, NOW) is (changed == token)
 
 
-@pytest.mark.parametrize(
-    "write", [str.upper, lambda t: t + "=", lambda t: t + "\n", lambda t: f" {t}", lambda t: t[:-4]]
-)
+@each("write", [str.upper, lambda t: t + "=", lambda t: t + "\n", lambda t: f" {t}", lambda t: t[:-4]])
 def test_a_token_has_one_form(write: object) -> None:
     """The ledger knows it by its text."""
     assert callable(write)

@@ -17,6 +17,7 @@ from api.payment.circuit import Circuit
 from api.payment.facilitator import Declined, Facilitator, Failing, NoEvidence, NotSent, Undecided, Unsettled
 from compose.sandbox.upstreams.authority import self_signed
 from shared.x402.wire import Evidence, Offer, Payment, Settlement, SupportedKind
+from tests.each import each
 
 pytestmark = pytest.mark.anyio
 
@@ -73,8 +74,8 @@ async def test_on_solana_either_account_is_called_the_payer(
                 await facilitator.settle(payment, solana, payer="Payer")
 
 
-@pytest.mark.parametrize("status", [200, 400, 402, 404, 422])
-@pytest.mark.parametrize(
+@each("status", [200, 400, 402, 404, 422])
+@each(
     ("said", "reason"),
     [
         (NO, "insufficient_funds"),
@@ -86,7 +87,6 @@ async def test_on_solana_either_account_is_called_the_payer(
         ({**NO, "errorReason": "transaction_simulation_failed"}, None),
         ({**NO, "errorReason": "invalid_exact_stellar_payload_unexpected_pending_signatures"}, None),
     ],
-    ids=range(5),
 )
 async def test_a_refusal_is_one_on_every_status(
     stranger: Any, started: Any, offer: Offer, payment: Payment, status: int, said: dict[str, Any], reason: str | None
@@ -129,7 +129,7 @@ OPEN = [
 ]
 
 
-@pytest.mark.parametrize(("status", "said"), OPEN, ids=range(len(OPEN)))
+@each(("status", "said"), OPEN)
 async def test_what_is_not_decided_stays_so(
     stranger: Any, started: Any, offer: Offer, payment: Payment, status: int, said: Any
 ) -> None:
@@ -177,7 +177,7 @@ SENSELESS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "said"), SENSELESS, ids=range(len(SENSELESS)))
+@each(("status", "said"), SENSELESS)
 async def test_what_makes_no_sense_is_undecided_and_a_failure_of_the_facilitator(
     stranger: Any, started: Any, offer: Offer, payment: Payment, status: int, said: Any
 ) -> None:

@@ -34,6 +34,7 @@ from shared.x402.exact import SCHEME
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import X402_VERSION, FlatPayment, Offer, Payment, SupportedKind
+from tests.each import each
 
 BASE, OTHER = "eip155:8453", "eip155:84532"
 FEE_PAYER = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu"
@@ -221,7 +222,7 @@ def test_a_flat_payment_cannot_bring_a_token(rails: Any, bound: ConfiguredRail) 
     assert gate.match(msgspec.structs.replace(flat, network=BASE)).rail is rails[0]
 
 
-@pytest.mark.parametrize("endpoint", CATALOGUE, ids=lambda endpoint: endpoint.name)
+@each("endpoint", CATALOGUE)
 @pytest.mark.anyio
 async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> None:
     """All its headers together have 8 KB, at a long address. What is left out for it is in the catalogue."""

@@ -14,6 +14,7 @@ from api.errors import Problem
 from api.payment.headers import MAX_HEADER_BYTES, decode_payment, find_payment
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import FlatPayment, Payment
+from tests.each import each
 
 ACCEPTED = {
     "scheme": "exact",
@@ -57,13 +58,13 @@ def test_unknown_fields_are_ignored_and_echoes_kept() -> None:
     assert (payment.resource, payment.extensions) == ({"url": "u"}, {"bazaar": {}})
 
 
-@pytest.mark.parametrize("version", [1, 3, 99, "2", 2.0, True, None, [2], -2])
+@each("version", [1, 3, 99, "2", 2.0, True, None, [2], -2])
 def test_v2_takes_version_2_only(version: Any) -> None:
     """The number 2: not its text, not 2.0, not another version."""
     assert reason(encoded({**V2, "x402Version": version})) == "invalid_x402_version"
 
 
-@pytest.mark.parametrize("version", [0, 3, 99, "1", 1.0, True, None])
+@each("version", [0, 3, 99, "1", 1.0, True, None])
 def test_flat_takes_versions_1_and_2_only(version: Any) -> None:
     """As the v1 clients in use send it."""
     assert reason(encoded({**FLAT, "x402Version": version})) == "invalid_x402_version"
@@ -122,7 +123,7 @@ UNDECODABLE: dict[str, list[bytes]] = {
 }
 
 
-@pytest.mark.parametrize("why", UNDECODABLE)
+@each("why", UNDECODABLE)
 def test_what_cannot_be_decoded_is_refused_with_a_reason(why: str) -> None:
     """A reason of its own for each way. Never another exception, never accepted."""
     assert {reason(value) for value in UNDECODABLE[why]} == {why}
@@ -152,7 +153,7 @@ def test_any_field_may_hold_anything(key: str, value: Any) -> None:
         assert reason(value) in ("invalid_x402_version", "payment_shape", "payment_not_json")
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "found"),
     [
         ([], None),

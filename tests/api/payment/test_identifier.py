@@ -10,6 +10,7 @@ import pytest
 from api.payment import identifier
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer, Payment
+from tests.each import each
 
 OFFER = Offer(scheme="exact", network="eip155:8453", amount="1", asset="0x", pay_to="0x", max_timeout_seconds=60)
 
@@ -30,7 +31,7 @@ def test_a_name() -> None:
         jsonschema.validate(echoed(name)[identifier.KEY]["info"], identifier.EXTENSION["schema"])
 
 
-@pytest.mark.parametrize(
+@each(
     "extensions", [None, {}, {"bazaar": {}}, {identifier.KEY: identifier.EXTENSION}, {identifier.KEY: []}, echoed(None)]
 )
 def test_no_name(extensions: Any) -> None:
@@ -38,9 +39,7 @@ def test_no_name(extensions: Any) -> None:
     assert named(extensions) == ""
 
 
-@pytest.mark.parametrize(
-    "value", ["a" * 15, "a" * 129, "a" * 15 + " ", "a" * 16 + "\n", "ä" * 16, 7, ["a" * 16], {}, True]
-)
+@each("value", ["a" * 15, "a" * 129, "a" * 15 + " ", "a" * 16 + "\n", "ä" * 16, 7, ["a" * 16], {}, True])
 def test_a_wrong_name_is_refused(value: Any) -> None:
     """Before anything is charged: it would not protect whoever relies on it."""
     with pytest.raises(PaymentRefused) as caught:

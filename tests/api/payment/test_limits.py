@@ -7,6 +7,7 @@ import pytest
 from api.payment.limits import DEFAULTS, IN_FLIGHT, NO_LIMIT, Limit, Limits, Quota
 from shared.endpoint import Pool
 from shared.settings import InvalidSetting
+from tests.each import each
 
 
 def test_every_pool_has_a_rate() -> None:
@@ -28,9 +29,7 @@ def test_rates_are_changed_by_pool() -> None:
     assert {Limits("off").of(pool) for pool in Pool} == {NO_LIMIT}
 
 
-@pytest.mark.parametrize(
-    "text", ["fast", "fast=10", "fast=0/1", "fast=1/0", "slow=1/1", "fast=-1/1", "fast=1e3/1", "OFF"]
-)
+@each("text", ["fast", "fast=10", "fast=0/1", "fast=1/0", "slow=1/1", "fast=-1/1", "fast=1e3/1", "OFF"])
 def test_a_wrong_rate_is_told(text: str) -> None:
     """With what it should look like."""
     with pytest.raises(InvalidSetting, match="COINSLOT_RATE_LIMITS"):

@@ -22,6 +22,7 @@ from shared.rail_settings import (
 from shared.settings import Settings
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer, Payment, Settlement
+from tests.each import each
 
 SETTINGS = Settings(
     evm=EvmRailSettings(pay_to="0x" + "11" * 20),
@@ -38,8 +39,8 @@ def test_every_rail_is_tried() -> None:
     assert [rail.rail for rail in RAILS] == list(Rail)
 
 
-@pytest.mark.parametrize("rail", RAILS, ids=[rail.rail.value for rail in RAILS])
-@pytest.mark.parametrize("price", ["0.001", "0.08", "12"])
+@each("rail", RAILS, ids=[rail.rail.value for rail in RAILS])
+@each("price", ["0.001", "0.08", "12"])
 def test_an_offer_is_worth_its_price_on_every_rail(rail: ConfiguredRail, price: str) -> None:
     """Amounts have 6 or 7 decimals, or a point."""
     assert [rail.tokens(offer) for offer in rail.offers(Price.of(price))] == [float(price)]

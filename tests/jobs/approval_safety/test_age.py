@@ -11,6 +11,7 @@ import pytest
 from jobs.approval_safety.age import CLOSE_S, MAX_PROBES, WINDOW_S, Bracket, week_ago
 from jobs.evm.chains import MAX_READS, BlockTime, Chain
 from jobs.evm.reader import Reader
+from tests.each import each
 from tests.jobs.evm.fake_chains import NOW, FakeChains, context
 
 DAY_S = 86_400
@@ -68,7 +69,7 @@ def found(chain: Chain, runs: Runs) -> tuple[Bracket, list[int]]:
     return bracket, [len(calls) for _, calls, _ in chains.reads if any(isinstance(call, BlockTime) for call in calls)]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("layout", LAYOUTS)
 def test_it_is_found_whatever_the_rhythm(layout: str) -> None:
     """A block that is older by an hour at most, or the one just before the moment."""
     bracket, probes = found(*LAYOUTS[layout])

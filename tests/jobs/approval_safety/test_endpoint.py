@@ -21,6 +21,7 @@ from jobs.evm.selectors import (
     IMPLEMENTATION_SLOT,
     SUPPORTS_INTERFACE,
 )
+from tests.each import each
 from tests.jobs.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, context, word
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
@@ -69,9 +70,7 @@ def test_an_old_contract_and_a_small_amount() -> None:
     assert answer["dataVersion"] == "-".join(versions)
 
 
-@pytest.mark.parametrize(
-    "amount", ["unlimited", "UNLIMITED", str(2**256 - 1), hex(2**255), str(2**160 - 1), str(10**16 + 1)]
-)
+@each("amount", ["unlimited", "UNLIMITED", str(2**256 - 1), hex(2**255), str(2**160 - 1), str(10**16 + 1)])
 def test_amounts_without_limit(amount: str) -> None:
     """In all their forms; more than the supply, too."""
     answer = judged(world(), amount=amount)
@@ -97,9 +96,7 @@ def test_a_delegated_account_is_still_one() -> None:
     assert "unverifiable" not in codes(answer)
 
 
-@pytest.mark.parametrize(
-    ("created", "is_fresh"), [(HEAD - WEEK + 2_000, True), (HEAD - 10, True), (HEAD - WEEK - 10, False), (0, False)]
-)
+@each(("created", "is_fresh"), [(HEAD - WEEK + 2_000, True), (HEAD - 10, True), (HEAD - WEEK - 10, False), (0, False)])
 def test_fresh_is_younger_than_seven_days(created: int, is_fresh: bool) -> None:
     """By the code at the block of then."""
     chains = world()
@@ -186,7 +183,7 @@ def test_proxies_in_a_circle_come_to_an_end() -> None:
     assert judged(chains)["spender"]["implementation"] == "0x" + "8" * 40
 
 
-@pytest.mark.parametrize(
+@each(
     ("symbol", "name", "likeness", "level"),
     [
         ("USDC", "USD Coin", "name_and_symbol", "high"),
@@ -317,7 +314,7 @@ def test_a_token_without_code_is_refused(code: bytes) -> None:
         judged(chains)
 
 
-@pytest.mark.parametrize("amount", ["-1", "all", "", "1.5", str(2**256)])
+@each("amount", ["-1", "all", "", "1.5", str(2**256)])
 def test_other_amounts_are_refused(amount: str) -> None:
     """Before the payment."""
     with pytest.raises(msgspec.ValidationError):
@@ -336,7 +333,7 @@ def test_the_past_is_found_with_four_probes(irregular: dict[int, int]) -> None:
     assert len(probes) <= MAX_PROBES
 
 
-@pytest.mark.parametrize("head", [3, 10, 60, 200])
+@each("head", [3, 10, 60, 200])
 def test_a_few_blocks_with_long_steps_between_them(head: int) -> None:
     """As a sandbox has them: thirty days in some blocks. What is old is never called fresh, nor the other way round."""
     for created in range(head + 1):

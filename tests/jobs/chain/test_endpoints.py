@@ -23,6 +23,7 @@ from jobs.evm.selectors import (
 )
 from shared.endpoint import Endpoint, InvalidField, Pool
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.jobs.evm.fake_chains import HEAD, NOW, FakeChains, context, text, word
 
 TOKEN = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
@@ -60,7 +61,7 @@ def chains() -> FakeChains:
     return found
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: each.name)
+@each("endpoint", ENDPOINTS)
 def test_declarations(endpoint: Endpoint) -> None:
     """All on the chain pool; one is not listed."""
     assert endpoint.pool is Pool.CHAIN
@@ -132,7 +133,7 @@ def test_a_balance_that_reverts_is_an_answer(chains: FakeChains) -> None:
     assert answer["balanceFormatted"] is None
 
 
-@pytest.mark.parametrize("name", ["erc20-balance", "allowance", "nft-owner", "erc1155-balance", "call"])
+@each("name", ["erc20-balance", "allowance", "nft-owner", "erc1155-balance", "call"])
 def test_no_contract_is_said(name: str) -> None:
     """An empty answer is no zero."""
     with pytest.raises(NotAContract) as refused:
@@ -269,7 +270,7 @@ def test_slots_are_named(chains: FakeChains) -> None:
     assert (empty["value"], empty["asAddress"], empty["warnings"]) == ("0x" + "0" * 64, None, ["no_code"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "body", "field", "code"),
     [
         ("erc20-balance", {"token": "0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913"}, "token", "invalid_address"),
@@ -295,7 +296,7 @@ def test_what_can_be_known_before_is_refused_before(name: str, body: dict[str, A
     assert not chains.reads
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@each("name", BY_NAME)
 def test_other_chains_are_refused(name: str) -> None:
     """Two are read."""
     with pytest.raises(msgspec.ValidationError):

@@ -18,6 +18,7 @@ from jobs.dns.records import answer
 from jobs.ports import Context, DnsRecord, DnsResponse
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
+from tests.each import each
 
 _NAMES = [
     *("ok", "domain", "recordType", "status", "exists", "answers", "truncated"),
@@ -120,7 +121,7 @@ def test_the_example_is_what_such_records_give() -> None:
     assert got | {"elapsedMs": 0} == ENDPOINT.example.response | {"elapsedMs": 0}
 
 
-@pytest.mark.parametrize(
+@each(
     ("rcode", "records", "status", "exists"),
     [
         ("NOERROR", (record("192.0.2.1"),), "NOERROR", True),
@@ -149,7 +150,7 @@ def test_a_failure_is_none_of_them(reason: str) -> None:
     assert ENDPOINT.failures == ("timeout", "servfail")
 
 
-@pytest.mark.parametrize("name", RECORD_TYPES)
+@each("name", RECORD_TYPES)
 def test_the_nine_types(name: str) -> None:
     """In upper and lower case; A when none is named."""
     for spelling in (name, name.lower(), name.title()):
@@ -160,14 +161,14 @@ def test_the_nine_types(name: str) -> None:
     assert ask({"domain": "example.com"}, said())[1].asked == [("example.com", "A")]
 
 
-@pytest.mark.parametrize("record_type", ["", "PTR", "ANY", "AXFR", "A ", "TYPE1", "1", "ſoa", "a\n", "A,AAAA", "*"])
+@each("record_type", ["", "PTR", "ANY", "AXFR", "A ", "TYPE1", "1", "ſoa", "a\n", "A,AAAA", "*"])
 def test_other_types_are_refused(record_type: str) -> None:
     """Before they are charged."""
     refused = refusal({"domain": "example.com", "recordType": record_type})
     assert (refused.code, refused.field) == ("invalid_body", "recordType")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name"),
     [
         ("example.com", "example.com"),
@@ -198,7 +199,7 @@ def test_names_that_may_be_asked_for(text: str, name: str) -> None:
     assert (got["domain"], names.asked) == (name, [(name, "A")])
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("", ".", "..", "example.com..", ".example.com", "a..example.com", "*", "*.*", "a*.example.com", "**.com"),
@@ -262,7 +263,7 @@ def test_what_is_no_name_is_refused(text: str) -> None:
     assert (refused.code, refused.field) == ("invalid_domain", "domain")
 
 
-@pytest.mark.parametrize("name", RECORD_TYPES)
+@each("name", RECORD_TYPES)
 def test_top_level_domains(name: str) -> None:
     """They have name servers. Addresses they have none, but a host of the server's own network may be called so."""
     if name in ("A", "AAAA"):
@@ -359,7 +360,7 @@ def test_who_may_issue_certificates() -> None:
     assert answers("CAA", record(0, b"issue", b"\xff"))[0]["value"] == r"\255"
 
 
-@pytest.mark.parametrize(
+@each(
     ("strings", "texts", "encoding"),
     [
         ([b"v=spf1 -all"], ["v=spf1 -all"], "utf-8"),

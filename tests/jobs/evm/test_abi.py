@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.evm import abi
+from tests.each import each
 
 ELEMENTARY = [
     "uint256",
@@ -116,9 +117,7 @@ def test_names_of_arguments_are_kept() -> None:
     assert types.parts[0].parts[0].names == ("target", "callData")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "(", "(uint7)", "(uint264)", "(bytes33)", "(what)", "uint256", "(uint256", "(int0)"]
-)
+@each("text", ["", "(", "(uint7)", "(uint264)", "(bytes33)", "(what)", "uint256", "(uint256", "(int0)"])
 def test_other_types_are_refused(text: str) -> None:
     """What Solidity does not have."""
     with pytest.raises(ValueError, match=r"."):

@@ -13,6 +13,7 @@ from jobs.evm.reverts import PANICS, explain
 from jobs.evm.selectors import IMPLEMENTATION_SLOT, TRANSFER_TOPIC, selector
 from jobs.evm.unlimited import unlimited_form
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.jobs.evm.fake_chains import text, word
 
 ERROR = selector("Error(string)")
@@ -24,7 +25,7 @@ def test_a_text_is_shown_without_what_hides_in_it() -> None:
     assert (found.kind, found.reason) == ("error", "no money")
 
 
-@pytest.mark.parametrize(("number", "meaning"), PANICS.items())
+@each(("number", "meaning"), PANICS.items())
 def test_panics_have_meanings(number: int, meaning: str) -> None:
     """As Solidity documents them."""
     found = explain(Reverted(selector("Panic(uint256)") + word(number)))
@@ -43,7 +44,7 @@ def test_custom_errors_are_decoded_by_the_table() -> None:
     assert [(each.name, each.value) for each in found.args][1:] == [("balance", "1"), ("needed", "2")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("reverted", "kind", "reason"),
     [
         (Reverted(b""), "empty", None),
@@ -69,7 +70,7 @@ def test_any_return_data_is_explained(data: bytes) -> None:
         explain(Reverted(head + data))
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "symbol"),
     [
         (text("USDC"), "USDC"),
@@ -92,7 +93,7 @@ def test_symbols_in_every_form(answer: object, symbol: str | None) -> None:
     assert tokens.token_of("0x", word(6), answer).symbol == symbol
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "decimals"),
     [
         (word(6), 6),
@@ -140,7 +141,7 @@ def test_known_constants() -> None:
     assert signatures.function(bytes.fromhex("a9059cbb")).text == "transfer(address,uint256)"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
+@each(
     ("amount", "supply", "form"),
     [
         (2**256 - 1, None, "max_uint256"),
@@ -158,9 +159,7 @@ def test_forms_without_limit(amount: int, supply: int | None, form: str | None) 
     assert unlimited_form(amount, supply) == form
 
 
-@pytest.mark.parametrize(
-    "node", [None, [], "0x", {}, {"hash": "0x1"}, {"hash": "0x" + "1" * 64, "from": 5, "value": "0x0", "gas": "0x0"}]
-)
+@each("node", [None, [], "0x", {}, {"hash": "0x1"}, {"hash": "0x" + "1" * 64, "from": 5, "value": "0x0", "gas": "0x0"}])
 def test_what_is_no_transaction_is_the_nodes_fault(node: object) -> None:
     """A 502, and no crash."""
     for read in (transactions.transaction, transactions.receipt):

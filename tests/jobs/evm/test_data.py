@@ -15,6 +15,7 @@ from jobs.evm import data_file, known_addresses, known_tokens, signatures
 from jobs.evm.abi import parse_arguments
 from jobs.evm.lookalikes import readings, skeleton
 from shared.x402.evm import keccak256
+from tests.each import each
 
 TABLE = Path(addresses.__file__).parent / "malicious_addresses.csv"
 
@@ -66,15 +67,13 @@ def test_canonical_tokens_of_both_chains() -> None:
         assert known_tokens.known_tokens(chain)[wrapped].symbol == "WETH"
 
 
-@pytest.mark.parametrize(
-    "written", ["USDC", "usdc", "USDС", "ＵＳＤＣ", "US\u200bDC", "U5DC", "$USDC", "U$DC", "ÚSDC", "UЅDC", "USDC."]
-)
+@each("written", ["USDC", "usdc", "USDС", "ＵＳＤＣ", "US\u200bDC", "U5DC", "$USDC", "U$DC", "ÚSDC", "UЅDC", "USDC."])
 def test_what_looks_like_usdc_reads_as_it(written: str) -> None:
     """Other scripts, digits, invisible and full-width characters."""
     assert skeleton("USDC") in readings(written)
 
 
-@pytest.mark.parametrize("written", ["USDC.e", "USDbC", "USDT", "axlUSDC", "USD", "CUSD", ""])
+@each("written", ["USDC.e", "USDbC", "USDT", "axlUSDC", "USD", "CUSD", ""])
 def test_what_says_that_it_is_another_is_another(written: str) -> None:
     """Bridged forms among them."""
     assert skeleton("USDC") not in readings(written)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from jobs.evm import address, quantity, text
 from shared.endpoint import InvalidField
+from tests.each import each
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 
@@ -19,7 +20,7 @@ def test_checksums_are_those_of_eip_55(raw: bytes) -> None:
     assert address.checksummed("0x" + raw.hex()) == to_checksum_address(raw)
 
 
-@pytest.mark.parametrize("written", [USDC, USDC.lower(), "0x" + USDC[2:].upper(), "0X" + USDC[2:].upper()])
+@each("written", [USDC, USDC.lower(), "0x" + USDC[2:].upper(), "0X" + USDC[2:].upper()])
 def test_any_case_is_accepted(written: str) -> None:
     """Lower, upper, and the right checksum."""
     assert address.parse(written, field="token") == USDC.lower()
@@ -35,9 +36,7 @@ def test_a_wrong_checksum_is_refused_with_the_right_one() -> None:
     assert USDC in refused.value.detail
 
 
-@pytest.mark.parametrize(
-    "written", ["", "0x", USDC[2:], USDC + "0", USDC[:-1], "vitalik.eth", "0x" + "g" * 40, " " + USDC]
-)
+@each("written", ["", "0x", USDC[2:], USDC + "0", USDC[:-1], "vitalik.eth", "0x" + "g" * 40, " " + USDC])
 def test_what_is_no_address_is_refused(written: str) -> None:
     """Names, and other lengths."""
     with pytest.raises(InvalidField) as refused:
@@ -52,14 +51,14 @@ def test_numbers_are_read_in_decimal_and_hex(number: int) -> None:
     assert quantity.parse_uint256(hex(number), field="n") == number
 
 
-@pytest.mark.parametrize("written", ["", "-1", "1.5", "0x", "1e18", str(2**256), "0x1" + "0" * 64, "١", "1_000", " 1"])
+@each("written", ["", "-1", "1.5", "0x", "1e18", str(2**256), "0x1" + "0" * 64, "١", "1_000", " 1"])
 def test_other_numbers_are_refused(written: str) -> None:
     """Too large, negative, broken, of other scripts."""
     with pytest.raises(InvalidField):
         quantity.parse_uint256(written, field="n")
 
 
-@pytest.mark.parametrize("written", ["", "0x0", "abcd", "0xzz", "0x" + "00" * (128 * 1024 + 1)])
+@each("written", ["", "0x0", "abcd", "0xzz", "0x" + "00" * (128 * 1024 + 1)])
 def test_other_data_is_refused(written: str) -> None:
     """Odd, without a prefix, not hex, or too long."""
     with pytest.raises(InvalidField):
@@ -76,7 +75,7 @@ def test_formatted_amounts_are_exact(amount: int, decimals: int) -> None:
     assert whole == "0" or not whole.startswith("0")
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "shown"),
     [
         ("USDC", "USDC"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jobs.faker import bban, checks
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("iban", "places"),
     [
         ("BE68539007547034", (10, 11)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jobs.faker import checks
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("digits", "digit"),
     [("7992739871", "3"), ("49015420323751", "8"), ("411111111111111", "1"), ("37828224631000", "5")],
 )
@@ -16,9 +17,7 @@ def test_luhn(digits: str, digit: str) -> None:
     assert checks.luhn(digits) == digit
 
 
-@pytest.mark.parametrize(
-    ("digits", "digit"), [("978030640615", "7"), ("978316148410", "0"), ("03600029145", "2"), ("01234567890", "5")]
-)
+@each(("digits", "digit"), [("978030640615", "7"), ("978316148410", "0"), ("03600029145", "2"), ("01234567890", "5")])
 def test_gtin(digits: str, digit: str) -> None:
     """The GS1 digit of ISBN-13 and UPC-A examples."""
     assert checks.gtin(digits) == digit

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.faker.allowlist import METHODS
 from jobs.faker.closest import closest
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "meant"),
     [
         ("person.firstname", "person.firstName"),
@@ -51,20 +50,20 @@ def test_siblings_when_nothing_is_spelled_alike() -> None:
     assert all(name.startswith("date.") for name in names)
 
 
-@pytest.mark.parametrize("name", ["person", "Person", "person.", "number"])
+@each("name", ["person", "Person", "person.", "number"])
 def test_a_module_alone(name: str) -> None:
     """Of a module without a method the first names are suggested."""
     module = name.lower().rstrip(".")
     assert closest(name, METHODS) == tuple([each for each in METHODS if each.startswith(f"{module}.")][:5])
 
 
-@pytest.mark.parametrize("name", ["", ".", "zzz", "__class__", "faker.providers", "\U0001d529", "x" * 100_000])
+@each("name", ["", ".", "zzz", "__class__", "faker.providers", "\U0001d529", "x" * 100_000])
 def test_nothing_near_suggests_nothing(name: str) -> None:
     """Nonsense has no suggestions, and a long name costs no more than a short one."""
     assert closest(name, METHODS) == ()
 
 
-@pytest.mark.parametrize("name", [*list(METHODS)[::20], "e", "name", "person.", "number.number"])
+@each("name", [*list(METHODS)[::20], "e", "name", "person.", "number.number"])
 def test_suggestions_are_allowed_names_and_at_most_five(name: str) -> None:
     """Whatever is suggested would be accepted."""
     names = closest(name, METHODS)

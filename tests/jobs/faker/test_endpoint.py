@@ -20,6 +20,7 @@ from jobs.faker.endpoint import ENDPOINT, MANY_VALUES, MAX_SEED, Request, Respon
 from jobs.faker.locales import LOCALES
 from jobs.ports import Context
 from shared.endpoint import InvalidField
+from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 
@@ -100,7 +101,7 @@ def test_same_seed_same_answer(template: dict[str, str], count: int, seed: int) 
     assert all(isinstance(value, str) and value for record in answer.data for value in record.values())
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         {"template": {"a": "person.firstName"}},
@@ -121,7 +122,7 @@ def test_good_requests(body: dict[str, Any]) -> None:
     assert _schema().is_valid(body)
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"",
@@ -202,7 +203,7 @@ def test_fifty_unknown_methods_cost_little() -> None:
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("locale", "meant"),
     [
         *(
@@ -226,7 +227,7 @@ def test_locales(locale: str | None, meant: str) -> None:
     assert (answer["data"] == _answer(body)["data"]) == (meant == "en_US")
 
 
-@pytest.mark.parametrize("locale", ["xx", "pt_PT", "de_AT", "en_", "_US", "d", "de_DE.UTF-8", "../de", "\u0434\u0435"])
+@each("locale", ["xx", "pt_PT", "de_AT", "en_", "_US", "d", "de_DE.UTF-8", "../de", "\u0434\u0435"])
 def test_an_unknown_locale_is_refused_with_the_ten(locale: str) -> None:
     """The sentence names all of them."""
     refusal = _refusal({"template": {"a": "person.firstName"}, "locale": locale})
@@ -240,7 +241,7 @@ def test_the_schema_lists_the_methods_and_a_challenge_does_not() -> None:
     assert "person.zodiacSign" not in json.dumps(schemas.brief(Request))
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("__class__", "__init__.__globals__", "person.__init__", "person.__class__", "__builtins__.eval"),

@@ -18,6 +18,7 @@ from faker.providers.person.en_US import Provider
 from jobs.faker import date
 from jobs.faker.locales import LOCALES
 from jobs.faker.records import records
+from tests.each import each
 
 NOW = datetime(2028, 2, 29, 23, 59, 58, tzinfo=UTC)  # a leap day, which not every year has
 YEAR = timedelta(days=365)
@@ -110,7 +111,7 @@ def _values(name: str, count: int = 400) -> list[str]:
     return [str(record["key"]) for record in records({"key": name}, count, seed=99, now=NOW)]
 
 
-@pytest.mark.parametrize("name", PATTERNS)
+@each("name", PATTERNS)
 def test_pattern(name: str) -> None:
     """Every value has the written form of its method."""
     pattern = re.compile(PATTERNS[name], re.ASCII)
@@ -150,7 +151,7 @@ def _vin(text: str) -> bool:
     return text[8] == ("X" if rest == 10 else str(rest))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "valid"),
     [
         ("finance.creditCardNumber", _luhn),
@@ -257,7 +258,7 @@ def test_ulid_carries_the_reference_date() -> None:
     assert moment == int(NOW.timestamp() * 1000)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "earliest", "latest"),
     [
         ("date.anytime", NOW - YEAR, NOW + YEAR),
@@ -307,7 +308,7 @@ def test_mail_goes_to_example_domains_only(name: str) -> None:
         assert re.fullmatch(r"[A-Za-z0-9._]+@example\.(com|net|org)", value), value
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("internet.url", "image.avatar", "image.avatarGitHub", "image.personPortrait"),
@@ -376,7 +377,7 @@ def test_coordinates(name: str, bound: int) -> None:
         assert abs(float(value)) <= bound
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "bounds"),
     [
         ("color.cmyk", [(0, 1)] * 4),
@@ -397,7 +398,7 @@ def test_arrays(name: str, bounds: list[tuple[float, float]]) -> None:
         assert not re.search(r" |\.0[,\]]|-0[,\]]|e", value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "keys"),
     [
         ("airline.airline", ["name", "iataCode"]),
@@ -437,7 +438,7 @@ def test_cron_fields_are_in_range() -> None:
             assert not field.isdigit() or int(field) <= highest
 
 
-@pytest.mark.parametrize(
+@each(
     ("locale", "pattern"),
     [
         # Ofcom, Telephone numbers for use in TV and radio drama programmes.
@@ -456,7 +457,7 @@ def test_nobody_answers(locale: str, pattern: str) -> None:
     assert all(re.fullmatch(pattern, str(record["key"]), re.ASCII) for record in made)
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@each("locale", LOCALES)
 def test_mail_addresses_are_ascii_in_every_locale(locale: str) -> None:
     """And at example domains."""
     for record in records({"key": "internet.email"}, 400, seed=99, now=NOW, locale=locale):
@@ -471,7 +472,7 @@ def test_closed_sets_are_complete() -> None:
     assert len(set(_values("finance.currencyCode", 6000))) == 154
 
 
-@pytest.mark.parametrize(
+@each(
     ("locale", "name", "values"),
     [
         ("de_DE", "date.month", {"Januar", "März"}),

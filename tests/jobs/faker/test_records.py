@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from jobs.faker.allowlist import METHODS
 from jobs.faker.records import MAX_VALUE_CHARS, SEEDED_REFERENCE, records
+from tests.each import each
 
 _templates = st.dictionaries(st.text(max_size=20), st.sampled_from(sorted(METHODS)), min_size=1, max_size=8)
 _seeds = st.integers(min_value=-(2**256), max_value=2**256)
@@ -42,9 +43,7 @@ def test_columns_are_independent(template: dict[str, str], count: int, seed: int
     assert part == [{key: record[key] for key in keys} for record in whole[:rows]]
 
 
-@pytest.mark.parametrize(
-    "other", [{"b": "string.uuid"}, {"A": "string.uuid"}, {"a ": "string.uuid"}, {"": "string.uuid"}]
-)
+@each("other", [{"b": "string.uuid"}, {"A": "string.uuid"}, {"a ": "string.uuid"}, {"": "string.uuid"}])
 def test_another_key_is_another_column(other: dict[str, str]) -> None:
     """Two columns of the same method differ."""
     assert {*_make({"a": "string.uuid"}, 1, 1)[0].values()}.isdisjoint(_make(other, 1, 1)[0].values())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from jobs.json_repair import Repair, RepairKind, repair
+from tests.each import each
 
 TEXTS = [
     (
@@ -50,7 +49,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), TEXTS)
+@each(("text", "value"), TEXTS)
 def test_texts_as_they_come(text: str, value: Any) -> None:
     """Several things wrong at once are put right at once."""
     assert repair(text).value == value
@@ -96,7 +95,7 @@ REPAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "repairs"), REPAIRS)
+@each(("text", "repairs"), REPAIRS)
 def test_what_was_done_where(text: str, repairs: list[tuple[RepairKind, int]]) -> None:
     """A repair is named after what was wrong, with its offset in the text that was sent."""
     assert repair(text).repairs == tuple(Repair(kind, at) for kind, at in repairs)

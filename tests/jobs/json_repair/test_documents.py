@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jobs.json_repair import NotRepairable, repair
+from tests.each import each
 
 FENCED = [
     ('```json\n{"a":1}\n```', {"a": 1}),
@@ -109,31 +110,31 @@ SWALLOWING = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), SWALLOWING)
+@each(("text", "value"), SWALLOWING)
 def test_a_comment_does_not_swallow_the_brackets_that_a_document_needs(text: str, value: Any) -> None:
     """A document without its line breaks keeps the keys after a comment."""
     assert repair(text).value == value
 
 
-@pytest.mark.parametrize(("text", "value"), FENCED)
+@each(("text", "value"), FENCED)
 def test_code_blocks(text: str, value: Any) -> None:
     """A code block is worth its JSON, closed or not, and more than the text around it."""
     assert repair(text).value == value
 
 
-@pytest.mark.parametrize(("text", "value"), PROSE)
+@each(("text", "value"), PROSE)
 def test_prose(text: str, value: Any) -> None:
     """Of prose only the JSON counts."""
     assert repair(text).value == value
 
 
-@pytest.mark.parametrize(("text", "value"), PLAIN)
+@each(("text", "value"), PLAIN)
 def test_plain_text(text: str, value: Any) -> None:
     """Text without JSON is a string, and single words between commas or on lines are an array."""
     assert repair(text).value == value
 
 
-@pytest.mark.parametrize("text", NOTHING)
+@each("text", NOTHING)
 def test_nothing(text: str) -> None:
     """Blanks, comments, punctuation and sentences have no value."""
     with pytest.raises(NotRepairable) as caught:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jobs.json_repair.endpoint import ENDPOINT, Request, exhausted, run
 from jobs.ports import Context
 from shared.endpoint import InvalidField
+from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 _NAMES = (
@@ -76,7 +77,7 @@ def test_strict_json_is_not_modified() -> None:
     assert answer["repairs"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("malformed", "error"),
     [
         (" ", "not_repairable"),
@@ -121,7 +122,7 @@ def test_value_that_does_not_fit_the_schema() -> None:
     assert [(error["path"], error["keyword"]) for error in answer["schemaErrors"]] == [("/a/1", "type")]
 
 
-@pytest.mark.parametrize(("schema", "valid"), [(True, True), (False, False), (None, None), ({}, True)])
+@each(("schema", "valid"), [(True, True), (False, False), (None, None), ({}, True)])
 def test_boolean_and_null_schemas(schema: Any, valid: bool | None) -> None:
     """true and false are schemas; null is the same as no schema."""
     assert _answer("[1,]", schema=schema)["schemaValid"] is valid
@@ -158,7 +159,7 @@ def test_formats_count_unless_the_caller_says_otherwise(assert_format: bool) -> 
     assert (answer["formatAsserted"], answer["schemaValid"]) == (assert_format, not assert_format)
 
 
-@pytest.mark.parametrize("body", [{}, {"malformed": None}, {"malformed": 1}, {"malformed": ["[1,]"]}])
+@each("body", [{}, {"malformed": None}, {"malformed": 1}, {"malformed": ["[1,]"]}])
 def test_malformed_is_a_string(body: Any) -> None:
     """The text must be there, as a string."""
     with pytest.raises(msgspec.ValidationError, match="malformed"):
@@ -170,7 +171,7 @@ def test_unknown_fields_are_ignored() -> None:
     assert _request({"malformed": "x", "strict": True}).malformed == "x"
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "code"),
     [
         ({"type": "nope"}, "invalid_schema"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
+from tests.each import each
 from tests.jobs.json_repair.counting import work_of
 
 TOKENS = (
@@ -67,7 +66,7 @@ def _growth(before: str, unit: str, after: str, small: int, large: int) -> float
     return work(large) - work(small)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "unit", "after"),
     [
         ("{a: b c", ",", '"d" e "f"'),

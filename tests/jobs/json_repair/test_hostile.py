@@ -13,6 +13,7 @@ from jobs.json_repair import NotRepairable, repair
 from jobs.json_repair.document import Document
 from jobs.json_repair.source import Source
 from jobs.json_repair.unwrap import unwrap
+from tests.each import each
 
 SIZE = 20_000
 STEPS_PER_CHARACTER = 6
@@ -104,15 +105,13 @@ def test_hostile_text_is_answered(unit: str) -> None:
     assert _steps(_text(unit, SIZE)) <= STEPS_PER_CHARACTER * SIZE
 
 
-@pytest.mark.parametrize("unit", ["'x' ", '"x" ', ' "', '"   ', "'x' \"y\" ", '"} x', "\"{'"])
+@each("unit", ["'x' ", '"x" ', ' "', '"   ', "'x' \"y\" ", '"} x', "\"{'"])
 def test_hostile_text_within_an_object_is_answered(unit: str) -> None:
     """The same of the value of a key: rows of strings, which might be joined, are looked at once."""
     assert _steps('{"a": ' + _text(unit, SIZE)) <= STEPS_PER_CHARACTER * SIZE
 
 
-@pytest.mark.parametrize(
-    "unit", ["t{]", '["a', "[a]{1", '["{"', "\\", '"', "`", "a(", '"a" b,', "9", "1e400,", "\ud800"]
-)
+@each("unit", ["t{]", '["a', "[a]{1", '["{"', "\\", '"', "`", "a(", '"a" b,', "9", "1e400,", "\ud800"])
 def test_the_longest_text_that_is_accepted_is_answered(unit: str) -> None:
     """100 000 characters of what other repairers choke on come back with a value or NotRepairable."""
     with suppress(NotRepairable):
@@ -164,7 +163,7 @@ def test_work_grows_with_the_text_and_no_faster(unit: str, end: str) -> None:
     assert long <= 4 * short + 200
 
 
-@pytest.mark.parametrize("opening", ["[", '{"a":', "(", "f(", "[{a:(", "ObjectId("])
+@each("opening", ["[", '{"a":', "(", "f(", "[{a:(", "ObjectId("])
 def test_deep_nesting_is_too_complex(opening: str) -> None:
     """Depth that no reader would take is refused by name, whatever brackets it is made of."""
     with pytest.raises(NotRepairable) as caught:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jobs.json_repair import NotRepairable, Repaired, repair
 from jobs.json_repair.document import Document
 from jobs.json_repair.source import Source
+from tests.each import each
 
 TOKENS = st.sampled_from(
     [
@@ -189,9 +190,9 @@ def _begins(part: Any, whole: Any) -> bool:
     return part is None or part == whole or (isinstance(part, int | float) and isinstance(whole, int | float))
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize("ascii_only", [True, False])
-@pytest.mark.parametrize("before", ["", "Here it is:\n```json\n"])
+@each("indent", [None, 2])
+@each("ascii_only", [True, False])
+@each("before", ["", "Here it is:\n```json\n"])
 def test_a_document_may_be_cut_off_anywhere(indent: int | None, ascii_only: bool, before: str) -> None:
     """Wherever a document is cut off, all that was complete is there, and nothing that was not said."""
     text = json.dumps(DOCUMENT, indent=indent, ensure_ascii=ascii_only)

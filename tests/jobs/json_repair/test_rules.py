@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from jobs.json_repair import repair
+from tests.each import each
 
 Cases = list[tuple[str, Any]]
 
@@ -492,7 +491,7 @@ RULES: dict[str, Cases] = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES)
+@each("rule", RULES)
 def test_rule(rule: str) -> None:
     """The text has the value, of the very same types, and counts as modified with at least one repair listed."""
     for text, value in RULES[rule]:

@@ -11,6 +11,7 @@ import pytest
 from jobs.json_repair import MAX_DEPTH, NotRepairable, RepairKind, repair
 from jobs.json_repair.document import Document
 from jobs.json_repair.source import Source
+from tests.each import each
 
 STRICT = [
     "null",
@@ -36,7 +37,7 @@ STRICT = [
 ]
 
 
-@pytest.mark.parametrize("text", STRICT)
+@each("text", STRICT)
 def test_identity(text: str) -> None:
     """Strict JSON has the value that json.loads gives it, of the same types, and is not modified."""
     repaired = repair(text)
@@ -58,8 +59,8 @@ def test_negative_zero_keeps_its_sign() -> None:
     assert not repaired.was_modified
 
 
-@pytest.mark.parametrize("number", ["1e400", "-1E400", "9" * 4301, "1." + "1" * 5000, "9" * 100_000])
-@pytest.mark.parametrize("text", ['{{"a": {}}}', "{{a: {}}}"])
+@each("number", ["1e400", "-1E400", "9" * 4301, "1." + "1" * 5000, "9" * 100_000])
+@each("text", ['{{"a": {}}}', "{{a: {}}}"])
 def test_number_beyond_reach_becomes_its_own_text(number: str, text: str) -> None:
     """A number that would become Infinity, or that readers refuse, is kept as a string and counts as modified."""
     repaired = repair(text.format(number))
@@ -68,9 +69,7 @@ def test_number_beyond_reach_becomes_its_own_text(number: str, text: str) -> Non
     assert RepairKind.NUMBER_OUT_OF_RANGE in [item.kind for item in repaired.repairs]
 
 
-@pytest.mark.parametrize(
-    "text", ['["\\ud800"]', '["\ud800"]', "['\\udc00x']", "['\udc00']", '{"\\ud800": ["\\udfff"]}']
-)
+@each("text", ['["\\ud800"]', '["\ud800"]', "['\\udc00x']", "['\udc00']", '{"\\ud800": ["\\udfff"]}'])
 def test_lone_surrogate_becomes_the_replacement_character(text: str) -> None:
     """Half a surrogate pair cannot be written as UTF-8: it becomes U+FFFD, wherever it is, and counts as modified."""
     repaired = repair(text)
@@ -118,7 +117,7 @@ def test_wrapping_several_values_counts_as_a_level() -> None:
     assert len(repair(f"{shallower}\n{shallower}").value) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         {"a": "{", "b": "}"},

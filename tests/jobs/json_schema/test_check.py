@@ -19,6 +19,7 @@ from jobs.json_schema.check import (
     compile_schema,
 )
 from shared.endpoint import InvalidField
+from tests.each import each
 
 NO_PORTS = "http://127.0.0.1:9/schema.json"
 
@@ -108,7 +109,7 @@ def _nested(levels: int) -> dict[str, Any]:
     return schema
 
 
-@pytest.mark.parametrize("schema", REMOTE)
+@each("schema", REMOTE)
 def test_nothing_is_fetched(schema: Any) -> None:
     """A schema that leads out of itself is refused under its own code, used or not, and no socket is opened."""
     refusal = _refusal(schema)
@@ -117,7 +118,7 @@ def test_nothing_is_fetched(schema: Any) -> None:
     assert "127.0.0.1" not in refusal.detail
 
 
-@pytest.mark.parametrize("schema", INVALID)
+@each("schema", INVALID)
 def test_what_is_no_schema(schema: Any) -> None:
     """A value that is not a schema, or has a pattern that needs backtracking, is an invalid schema."""
     refusal = _refusal(schema)
@@ -125,7 +126,7 @@ def test_what_is_no_schema(schema: Any) -> None:
     assert len(refusal.detail) <= MAX_MESSAGE
 
 
-@pytest.mark.parametrize("schema", VALID)
+@each("schema", VALID)
 def test_what_is_a_schema(schema: Any) -> None:
     """Booleans, every draft, and references within the schema or to a published meta-schema are accepted."""
     compile_schema(schema)
@@ -138,7 +139,7 @@ def test_the_field_is_the_callers() -> None:
     assert caught.value.field == "tool.schema"
 
 
-@pytest.mark.parametrize(
+@each(
     ("most", "too_much"),
     [
         (_nested(MAX_DEPTH), _nested(MAX_DEPTH + 1)),
@@ -173,7 +174,7 @@ def test_a_schema_that_is_far_too_deep_is_refused_without_recursion() -> None:
     assert _refusal(_nested(100_000)).code == "invalid_schema"
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value", "path", "keyword"),
     [
         ({"type": "string"}, 1, "", "type"),
@@ -195,7 +196,7 @@ def test_errors(schema: Any, value: Any, path: str, keyword: str) -> None:
     assert error.message
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value"),
     [
         (True, {"any": "thing"}),
@@ -232,24 +233,20 @@ def test_a_pattern_that_backtracks_for_ever_is_too_complex() -> None:
         compile_schema({"items": {"pattern": "^(?=a)(a+)+$"}}).errors(["a" * 50 + "!"])
 
 
-@pytest.mark.parametrize(
-    ("dialect", "spelling"), [(uri, one) for uri, spellings in DRAFTS.items() for one in spellings]
-)
+@each(("dialect", "spelling"), [(uri, one) for uri, spellings in DRAFTS.items() for one in spellings])
 def test_spellings_of_a_dialect(dialect: str, spelling: str) -> None:
     """http or https, with or without `#`, with or without a draft."""
     assert compile_schema({"$schema": spelling, "type": "string"}).dialect == dialect
 
 
-@pytest.mark.parametrize(
-    "uri", ["https://example.com/my-dialect", "http://json-schema.org/draft-03/schema#", "draft-07", "", NO_PORTS]
-)
+@each("uri", ["https://example.com/my-dialect", "http://json-schema.org/draft-03/schema#", "draft-07", "", NO_PORTS])
 def test_a_dialect_that_is_not_known(uri: str) -> None:
     """It is refused under its own name: no reference is meant."""
     refusal = _refusal({"$schema": uri})
     assert (refusal.code, refusal.field) == ("unknown_dialect", "schema")
 
 
-@pytest.mark.parametrize("dialect", [None, *DRAFTS])
+@each("dialect", [None, *DRAFTS])
 def test_formats_are_asserted_unless_the_caller_says_otherwise(dialect: str | None) -> None:
     """In every draft."""
     schema = {"format": "date-time"} if dialect is None else {"$schema": dialect, "format": "date-time"}
@@ -268,7 +265,7 @@ def test_at_most_fifty_errors() -> None:
     assert len(compile_schema({"items": {"type": "string"}}).errors([0] * 1000)) == MAX_ERRORS
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value"),
     [
         ({"type": "string"}, {"a": "secret" * 100_000}),
@@ -315,7 +312,7 @@ def test_the_library_would_have_asked_for_the_remote_schema() -> None:
     assert asked == [NO_PORTS]
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "dialect"),
     [
         (True, "https://json-schema.org/draft/2020-12/schema"),

@@ -22,6 +22,7 @@ from jobs.jwt_verify.signature import ALGORITHMS
 from jobs.ports import Context
 from shared.endpoint import InvalidField
 from shared.outcome import Ok
+from tests.each import each
 from tests.jobs.jose import NOW, PUBLIC_KEY, SECRET, b64u, certificate, hs, pem, rs, signing_input
 from workers.execute import execute
 
@@ -99,7 +100,7 @@ def test_the_hash_is_the_headers() -> None:
             assert _codes(_answer(rs({}, {"alg": f"RS{said}"}, bits=done), **RS)) == ["bad_signature"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("alg", "with_secret", "with_public_key"),
     [
         ("HS256", "bad_signature", "alg_key_mismatch"),
@@ -130,7 +131,7 @@ def test_the_hash_is_the_headers() -> None:
         (True, "malformed", "malformed"),
     ],
 )
-@pytest.mark.parametrize("signature", ["", "AAAA"])
+@each("signature", ["", "AAAA"])
 def test_the_key_decides(alg: Any, with_secret: str, with_public_key: str, signature: str) -> None:
     """What a header may say to either key, and never be believed."""
     token = f"{signing_input({'alg': alg}, {'sub': 'ada'})}.{signature}"
@@ -142,10 +143,8 @@ def test_the_key_decides(alg: Any, with_secret: str, with_public_key: str, signa
         assert answer["payload"] == {"sub": "ada"}
 
 
-@pytest.mark.parametrize(
-    "text", [PUBLIC_KEY, PUBLIC_KEY.strip(), PUBLIC_KEY.replace("\n", "\r\n"), PUBLIC_KEY.replace("\n", "")]
-)
-@pytest.mark.parametrize("bits", [256, 384, 512])
+@each("text", [PUBLIC_KEY, PUBLIC_KEY.strip(), PUBLIC_KEY.replace("\n", "\r\n"), PUBLIC_KEY.replace("\n", "")])
+@each("bits", [256, 384, 512])
 def test_the_text_of_a_public_key_never_signs(text: str, bits: int) -> None:
     """A token with a MAC under the key's text is not valid with that key, in whichever field it is sent."""
     token = hs({"admin": True}, secret=text, bits=bits)
@@ -168,7 +167,7 @@ def test_two_algs() -> None:
     assert _codes(_answer(hs({}, '{"alg":"none","alg":"HS256"}'), **HS)) == ["malformed"]
 
 
-@pytest.mark.parametrize("name", ["jwk", "jku", "x5c", "x5u"])
+@each("name", ["jwk", "jku", "x5c", "x5u"])
 def test_keys_in_the_header_are_not_used(name: str) -> None:
     """They are warned of, and the token is judged by the key that was sent."""
     answer = _answer(hs({}, {"alg": "HS256", name: {"kty": "oct", "k": b64u(SECRET)}}), **HS)
@@ -184,7 +183,7 @@ def test_the_rest_of_the_header_is_shown() -> None:
     assert (answer["valid"], answer["header"], answer["warnings"]) == (True, header, [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("crit", "code"),
     [
         (["exp"], "unsupported_crit"),
@@ -211,7 +210,7 @@ def test_b64_false(crit: dict[str, Any]) -> None:
     assert (answer["signatureValid"], answer["payload"], _codes(answer)) == (False, None, ["unsupported_crit"])
 
 
-@pytest.mark.parametrize("payload", ["", "hello", b"\xff\xfe", "[1]", "5", "null", '{"a": NaN}', '{"a": 1, "a": 1}'])
+@each("payload", ["", "hello", b"\xff\xfe", "[1]", "5", "null", '{"a": NaN}', '{"a": 1, "a": 1}'])
 def test_payloads_that_are_no_claims(payload: Any) -> None:
     """The signature is right, but what it signs is no claims."""
     for token, key in ((hs(payload), HS), (rs(payload), RS)):
@@ -237,7 +236,7 @@ def test_a_token_in_a_token() -> None:
     assert (answer["signatureValid"], answer["payload"], _codes(answer)) == (True, None, ["malformed"])
 
 
-@pytest.mark.parametrize(
+@each(
     "token", ["x", "..", "a.b.c", f"Bearer {hs({})}", f"{hs({})}\n", f"{hs({})}=", f"{hs({})}.AA", "{}", "é.é.é", " "]
 )
 def test_malformed_tokens(token: str) -> None:
@@ -296,7 +295,7 @@ def test_weak_keys_are_warned_of() -> None:
     assert len(_answer(hs({}, secret="x" * 32, bits=384), sharedSecret="x" * 32)["warnings"]) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "field"),
     [
         ({}, "publicKey"),
@@ -311,7 +310,7 @@ def test_exactly_one_key(fields: dict[str, Any], field: str) -> None:
     assert (refusal.code, refusal.field) == ("invalid_body", field)
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "field"),
     [
         ({"sharedSecret": ""}, "sharedSecret"),
@@ -329,7 +328,7 @@ def test_bad_keys_are_refused_with_the_request(fields: dict[str, Any], field: st
     assert (refusal.code, refusal.field) == ("invalid_key", field)
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "where"),
     [
         ({"token": ""}, "token"),
@@ -418,7 +417,7 @@ def test_the_schema_of_the_answer() -> None:
 _CANARY = "canary8f3a71"
 
 
-@pytest.mark.parametrize(
+@each(
     "fields",
     [
         {"sharedSecret": f"{_CANARY} {_CANARY}", "secretEncoding": "base64"},
@@ -502,7 +501,7 @@ def test_agrees_with_another_verifier() -> None:
     assert agreed[False] > 400
 
 
-@pytest.mark.parametrize(
+@each(
     "payload", ['{"nbf": true}', '{"nbf": "1"}', '{"a": 1, "a": 2}', '{"a": "\\ud800"}', '{"a": 1e400}', '{"a": NaN}']
 )
 def test_stricter_than_another_verifier(payload: str) -> None:

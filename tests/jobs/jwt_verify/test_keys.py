@@ -27,6 +27,7 @@ from jobs.jwt_verify.public_key import PublicKey, public_key
 from jobs.jwt_verify.secret import Encoding as SecretEncoding
 from jobs.jwt_verify.secret import SharedSecret, shared_secret
 from shared.endpoint import InvalidField
+from tests.each import each
 from tests.jobs.jose import PUBLIC_KEY, RSA_E, RSA_N, certificate, der, integer, pem, pkcs1, rs, spki
 
 SIGNED, _, SIGNATURE = rs({"a": 1}, bits=384).rpartition(".")
@@ -53,7 +54,7 @@ def _secret_refusal(text: str, encoding: SecretEncoding) -> str:
     return caught.value.detail
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         PUBLIC_KEY,
@@ -122,7 +123,7 @@ def test_other_kinds_of_keys_are_refused() -> None:
         assert _refusal(text).startswith("This is not an RSA key")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "word"),
     [
         ("", "one PEM block"),
@@ -163,9 +164,7 @@ def test_text_that_is_no_key(text: str, word: str) -> None:
     assert CANARY not in detail
 
 
-@pytest.mark.parametrize(
-    ("bits", "weak"), [(1023, None), (1024, True), (2047, True), (2048, False), (8192, False), (8193, None)]
-)
+@each(("bits", "weak"), [(1023, None), (1024, True), (2047, True), (2048, False), (8192, False), (8193, None)])
 def test_sizes(bits: int, weak: bool | None) -> None:
     """1024 to 8192 bits are taken, and below 2048 there is a warning."""
     text = pem("PUBLIC KEY", spki(n=(1 << (bits - 1)) + 1))
@@ -176,9 +175,7 @@ def test_sizes(bits: int, weak: bool | None) -> None:
         assert weakness == (f"The RSA key has {bits} bits; RFC 7518 demands 2048 or more." if weak else None)
 
 
-@pytest.mark.parametrize(
-    ("e", "taken"), [(0, False), (1, False), (2, False), (3, True), (65537, True), ((1 << 64) - 1, True)]
-)
+@each(("e", "taken"), [(0, False), (1, False), (2, False), (3, True), (65537, True), ((1 << 64) - 1, True)])
 def test_exponents(e: int, taken: bool) -> None:
     """Those that sign nothing are refused."""
     text = pem("RSA PUBLIC KEY", pkcs1(e=e))
@@ -206,7 +203,7 @@ def test_old_certificates_are_taken() -> None:
         assert _is_it(public_key(pem("CERTIFICATE", certificate(serial=0))))
 
 
-@pytest.mark.parametrize("length", [0, 1, 255, 257, 10_000])
+@each("length", [0, 1, 255, 257, 10_000])
 def test_signatures_of_another_length(length: int) -> None:
     """They are not of this key, and do not raise."""
     assert public_key(PUBLIC_KEY).verifies(b"x", b"\1" * length, bits=512) is False
@@ -234,7 +231,7 @@ def test_damaged_keys(label: str, data: bytes) -> None:
     assert codes == {"invalid_key"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "encoding", "data"),
     [
         ("secret", "utf8", b"secret"),
@@ -262,7 +259,7 @@ def test_secrets(text: str, encoding: SecretEncoding, data: bytes) -> None:
     assert (secret.data, secret.family) == (data, "HS")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "encoding"),
     [
         ("c2VjcmV", "base64"),
@@ -297,13 +294,13 @@ def test_secrets_not_in_their_encoding(text: str, encoding: SecretEncoding) -> N
     assert text not in detail or len(text) < 3
 
 
-@pytest.mark.parametrize("encoding", ["utf8", "base64", "base64url", "hex"])
+@each("encoding", ["utf8", "base64", "base64url", "hex"])
 def test_empty_secrets(encoding: SecretEncoding) -> None:
     """They are refused: anybody can sign with nothing."""
     assert _secret_refusal("", encoding) == "The secret is empty."
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         PUBLIC_KEY.encode(),
@@ -333,7 +330,6 @@ def test_empty_secrets(encoding: SecretEncoding) -> None:
         base64.urlsafe_b64encode(certificate()).rstrip(b"="),
         base64.b64encode(PUBLIC_KEY.encode()),
     ],
-    ids=lambda data: repr(data[:12]),
 )
 def test_keys_are_no_secrets(data: bytes) -> None:
     """Text or bytes of a key pair are refused in every encoding: a token signed with a public key proves nothing."""
@@ -348,7 +344,7 @@ def test_keys_are_no_secrets(data: bytes) -> None:
         assert "publicKey" in _secret_refusal(text, encoding)
 
 
-@pytest.mark.parametrize(
+@each(
     ("length", "bits", "weak"),
     [(31, 256, True), (32, 256, False), (47, 384, True), (48, 384, False), (63, 512, True), (64, 512, False)],
 )

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from jobs.jwt_verify.endpoint import Request, Response, verify
+from tests.each import each
 from tests.jobs.jose import PUBLIC_KEY, pem, spki
 
 AT = 1_300_819_379
@@ -113,7 +114,7 @@ def test_rfc7515_e() -> None:
     assert (answer.valid, _codes(answer)) == (False, ["malformed", "alg_none", "unsupported_crit"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("token", "key"),
     [
         (BILBO, {"publicKey": PUBLIC_KEY}),

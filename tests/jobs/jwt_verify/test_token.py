@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.jwt_verify.token import MAX_DEPTH, base64url, read
+from tests.each import each
 from tests.jobs.jose import b64u, hs
 
 GOOD = hs({"sub": "ada"})
@@ -35,7 +36,7 @@ def test_a_token() -> None:
     assert (token.signing_input, len(token.signature or b"")) == (f"{HEADER}.{PAYLOAD}".encode(), 32)
 
 
-@pytest.mark.parametrize(
+@each(
     ("token", "word"),
     [
         ("x", "three parts"),
@@ -89,7 +90,7 @@ def test_stray_bits() -> None:
     assert [base64url(text) for text in ("QR", "Q", "QQ==", "Q Q", "QQ\n", "Q+", "\u0661\u0661")] == [None] * 7
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "word"),
     [
         (b"", "is empty"),
@@ -129,7 +130,7 @@ def test_payloads_that_are_no_claims(raw: bytes, word: str) -> None:
     assert token.payload == {"sub": "ada"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "value"),
     [
         ("{}", {}),
@@ -175,7 +176,7 @@ def test_nested_tokens(cty: str) -> None:
     assert ["another token" in fault for fault in _faults(token)] == [True]
 
 
-@pytest.mark.parametrize("b64", [False, None, 0, "false", "true", 1])
+@each("b64", [False, None, 0, "false", "true", 1])
 def test_unencoded_payloads_are_not_decoded(b64: Any) -> None:
     """RFC 7797: what may not be base64url is not taken for it."""
     token = read(hs({"sub": "ada"}, {"alg": "HS256", "b64": b64}))

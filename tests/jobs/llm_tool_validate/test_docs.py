@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from jobs.llm_tool_validate.endpoint import ENDPOINT, MAX_COERCIONS, Request, run
 from jobs.ports import Context
+from tests.each import each
 
 PAGE = Path(__file__).parents[3] / "docs" / "llm-tool-validate.md"
 COERCED, NOT_COERCED = (
@@ -32,7 +32,7 @@ def test_there_are_tables() -> None:
     assert (len(COERCED), len(NOT_COERCED)) == (19, 18)
 
 
-@pytest.mark.parametrize(("schema", "data", "becomes"), COERCED)
+@each(("schema", "data", "becomes"), COERCED)
 def test_what_is_coerced(schema: str, data: str, becomes: str) -> None:
     """It becomes the very JSON that the page has, and fits."""
     said = answer(schema, data)
@@ -41,7 +41,7 @@ def test_what_is_coerced(schema: str, data: str, becomes: str) -> None:
     assert said["coercions"]
 
 
-@pytest.mark.parametrize(("schema", "data", "because"), NOT_COERCED)
+@each(("schema", "data", "because"), NOT_COERCED)
 def test_what_is_not(schema: str, data: str, because: str) -> None:
     """It stays as it is; only what fits is valid."""
     said = answer(schema, data)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema_rs
-import pytest
 
 from jobs.json_schema.check import compile_schema
 from jobs.llm_tool_validate import Document
 from jobs.llm_tool_validate.document import UNIONS
+from tests.each import each
 
 INTEGER = {"type": "integer"}
 NULLABLE = {"anyOf": [INTEGER, {"type": "null"}]}
@@ -24,7 +24,7 @@ def _found(schema: Any, value: Any) -> list[tuple[Any, ...]]:
     return sorted((violation.place, violation.rule, violation.schema_path) for violation in violations)
 
 
-@pytest.mark.parametrize(
+@each(
     "key", ["a b", "é", "日本", "😀", '"', "^", "#", "?", "/", "~", "%", "%25", "\\", "\n", "\x00", "", "7", "07", "+7"]
 )
 def test_any_key(key: str) -> None:
@@ -37,7 +37,7 @@ def test_any_key(key: str) -> None:
     assert [branch.is_valid(None) for branch in document.branches(violation.location)] == [False, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value", "expected"),
     [
         (INTEGER, "x", [((), "type", "/type")]),
@@ -98,9 +98,7 @@ def test_published_schemas_can_be_referred_to() -> None:
     assert (violation.place, violation.keyword) == (("s", "type"), "anyOf")
 
 
-@pytest.mark.parametrize(
-    "location", ["", "schema:///#/nowhere", "schema:///#/properties/a/b", "http://x.example/#", "urn:a", "#"]
-)
+@each("location", ["", "schema:///#/nowhere", "schema:///#/properties/a/b", "http://x.example/#", "urn:a", "#"])
 def test_what_is_not_there(location: str) -> None:
     """Nothing is fetched, and nothing fails."""
     document = _document({"properties": {"a": INTEGER}})

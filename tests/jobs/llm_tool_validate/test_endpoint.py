@@ -23,6 +23,7 @@ from jobs.llm_tool_validate.endpoint import (
 )
 from jobs.ports import Context
 from shared.endpoint import InvalidField
+from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 _NAMES = (
@@ -129,7 +130,7 @@ _CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("form", "path", "call"), _CALLS)
+@each(("form", "path", "call"), _CALLS)
 def test_a_whole_tool_call_is_unwrapped(form: str, path: str, call: Any) -> None:
     """Its arguments are judged, coerced or not, and the answer says where they were."""
     sent = json.loads(json.dumps(call).replace('"%s"', json.dumps(json.dumps(_ARGUMENTS))))
@@ -153,7 +154,7 @@ def test_a_tool_without_parameters_may_be_called_with_an_empty_text() -> None:
     assert (answer["valid"], answer["data"]) == (True, {})
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "data", "becomes"),
     [
         ({"type": "boolean"}, "True", True),
@@ -170,9 +171,7 @@ def test_what_python_and_code_blocks_make_of_a_value(schema: Any, data: str, bec
     assert _answer(schema, data, coerce=False)["valid"] is False
 
 
-@pytest.mark.parametrize(
-    "data", ["[(1, 2)]", "[1e400]", "{'a': 1, 'a': 2}", "[b'a']", "[__import__('os')]", "[1, 2", "[" * 5000]
-)
+@each("data", ["[(1, 2)]", "[1e400]", "{'a': 1, 'a': 2}", "[b'a']", "[__import__('os')]", "[1, 2", "[" * 5000])
 def test_python_text_that_json_cannot_write_is_left(data: str) -> None:
     """A tuple, infinity, a key that comes twice: something would be lost. Nothing is evaluated."""
     assert _answer({"type": ["array", "object"]}, data)["data"] == data
@@ -201,7 +200,7 @@ def test_invalid_after_all() -> None:
     assert answer["confidence"] == 0.25
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "data", "valid"),
     [
         (_INTEGER, 1.0, True),
@@ -224,7 +223,7 @@ def test_validation_alone(schema: Any, data: Any, valid: bool) -> None:
     assert (answer["valid"], answer["data"], answer["coercions"]) == (valid, data, [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "dialect"),
     [
         (None, _DRAFT),
@@ -236,7 +235,7 @@ def test_validation_alone(schema: Any, data: Any, valid: bool) -> None:
         ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-04/schema#"),
     ],
 )
-@pytest.mark.parametrize("wrap", _WRAPPINGS)
+@each("wrap", _WRAPPINGS)
 def test_dialect(asked: str | None, dialect: str, wrap: Any) -> None:
     """The draft that `$schema` names, or 2020-12."""
     schema = _CITY if asked is None else {"$schema": asked, **_CITY}
@@ -244,15 +243,15 @@ def test_dialect(asked: str | None, dialect: str, wrap: Any) -> None:
     assert exhausted(_request({"schema": wrap(schema), "data": 1})).dialect == dialect
 
 
-@pytest.mark.parametrize("wrap", _WRAPPINGS)
-@pytest.mark.parametrize("coerce", [False, True])
-@pytest.mark.parametrize("data", [{"city": "Rome"}, {"city": 1, "days": "x"}, '{"days": "1"}', None, []])
+@each("wrap", _WRAPPINGS)
+@each("coerce", [False, True])
+@each("data", [{"city": "Rome"}, {"city": 1, "days": "x"}, '{"days": "1"}', None, []])
 def test_the_wrapping_makes_no_difference(wrap: Any, coerce: bool, data: Any) -> None:
     """To anything in the answer."""
     assert _answer(wrap(_CITY), data, coerce) == _answer(_CITY, data, coerce)
 
 
-@pytest.mark.parametrize(
+@each(
     ("definition", "field", "code"),
     [
         ({"type": "nope"}, "schema", "invalid_schema"),
@@ -285,23 +284,21 @@ def test_bad_schemas_are_refused_with_the_request(definition: Any, field: str, c
     assert (refusal.field, refusal.code) == (field, code)
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"schema": {}}, {"data": 1}, {"schema": None, "data": 1}, {"schema": "{}", "data": 1}]
-)
+@each("body", [{}, {"schema": {}}, {"data": 1}, {"schema": None, "data": 1}, {"schema": "{}", "data": 1}])
 def test_schema_and_data_are_required(body: Any) -> None:
     """The schema as an object; the data as anything."""
     with pytest.raises(msgspec.ValidationError, match=r"schema|data"):
         _request(body)
 
 
-@pytest.mark.parametrize("schema", [True, [], 1, "x"])
+@each("schema", [True, [], 1, "x"])
 def test_the_schema_is_an_object(schema: Any) -> None:
     """A boolean would be a schema, but no tool has it."""
     with pytest.raises(msgspec.ValidationError, match="schema"):
         _request({"schema": schema, "data": 1})
 
 
-@pytest.mark.parametrize("coerce", [None, 1, "true", []])
+@each("coerce", [None, 1, "true", []])
 def test_coerce_is_a_boolean(coerce: Any) -> None:
     """And nothing that would have to be coerced."""
     with pytest.raises(msgspec.ValidationError, match="coerce"):
@@ -331,7 +328,7 @@ def test_size_of_the_data() -> None:
     assert _request(b'{"schema":{},"data":%s}' % (b"[" + b" 1," * 130_000 + b"1]")).data
 
 
-@pytest.mark.parametrize("number", ["1e309", "-1E+0400", "1" + "0" * 309 + ".5", "7" * 4301])
+@each("number", ["1e309", "-1E+0400", "1" + "0" * 309 + ".5", "7" * 4301])
 def test_numbers_out_of_range(number: str) -> None:
     """Refused before they are charged, as everywhere in a body."""
     refusal = _refusal(f'{{"schema":{{}},"data":[{number}]}}'.encode())
@@ -376,7 +373,7 @@ def test_levels_of_the_schema() -> None:
     assert _refusal({"schema": {"name": "f", "input_schema": schema}, "data": 1}).code == "invalid_schema"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b'{"schema": {}, "data": NaN}',
@@ -441,7 +438,7 @@ def test_exhausted() -> None:
     assert tuple(answer) == _NAMES
 
 
-@pytest.mark.parametrize(
+@each(
     ("coercions", "errors", "expected"),
     [
         (0, 0, 1.0),

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.llm_tool_validate.lossless import Listed, converted, is_wrappable, type_of, widened
 from jobs.llm_tool_validate.texts import NOTHING, container
+from tests.each import each
 
 SAME = [
     ("12", "integer", 12),
@@ -111,7 +112,7 @@ def _converted(value: Any, *types: str, max_levels: int = 8) -> Any:
     return converted(value, widened(list(types)), max_levels=max_levels)
 
 
-@pytest.mark.parametrize(("value", "to", "expected"), SAME)
+@each(("value", "to", "expected"), SAME)
 def test_the_same_in_another_type(value: Any, to: str, expected: Any) -> None:
     """The value and its exact type."""
     found = _converted(value, to)
@@ -119,13 +120,13 @@ def test_the_same_in_another_type(value: Any, to: str, expected: Any) -> None:
     assert type(found) is type(expected)
 
 
-@pytest.mark.parametrize(("value", "to"), NOT_THE_SAME)
+@each(("value", "to"), NOT_THE_SAME)
 def test_not_the_same(value: Any, to: str) -> None:
     """Whatever would take a guess, or lose something."""
     assert _converted(value, to) is NOTHING
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "types", "expected"),
     [
         ("1", ("boolean", "integer"), 1),
@@ -161,7 +162,7 @@ def test_a_text_within_a_text_within_a_text() -> None:
     assert container('"' * 3, max_levels=1) is NOTHING
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "value", "expected"),
     [
         ([1, 2, 3], "2", 2),
@@ -182,7 +183,7 @@ def test_listed_values(options: list[Any], value: Any, expected: Any) -> None:
     assert type(found) is type(expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "value"),
     [
         ([1, 2], "3"),
@@ -202,13 +203,13 @@ def test_no_listed_value(options: list[Any], value: Any) -> None:
     assert Listed(options).same(value) is NOTHING
 
 
-@pytest.mark.parametrize("value", ["", "a", "1,2", 0, 1.5, True, False])
+@each("value", ["", "a", "1,2", 0, 1.5, True, False])
 def test_wrappable(value: Any) -> None:
     """Scalars."""
     assert is_wrappable(value)
 
 
-@pytest.mark.parametrize("value", [None, [], {}, "[1,2", " {'a': 1}", "{}", "["])
+@each("value", [None, [], {}, "[1,2", " {'a': 1}", "{}", "["])
 def test_not_wrappable(value: Any) -> None:
     """Null is no array; an object may have been meant to be the array; a broken array would hide in another."""
     assert not is_wrappable(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.llm_tool_validate.numbers import MAX_DIGITS, MAX_WRITTEN_OUT, integer, number
+from tests.each import each
 
 INTEGERS = [
     ("0", 0),
@@ -103,27 +103,27 @@ NO_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), INTEGERS)
+@each(("text", "value"), INTEGERS)
 def test_integers(text: str, value: int) -> None:
     """JSON's way to write an integer, with a fraction of zeros or an exponent too."""
     found = integer(text)
     assert (found, type(found)) == (value, int)
 
 
-@pytest.mark.parametrize("text", NO_INTEGERS)
+@each("text", NO_INTEGERS)
 def test_no_integers(text: str) -> None:
     """What JSON does not know as a number, has a fraction, or would be too long."""
     assert integer(text) is None
 
 
-@pytest.mark.parametrize(("text", "value"), NUMBERS)
+@each(("text", "value"), NUMBERS)
 def test_numbers(text: str, value: float) -> None:
     """An integer where there is neither a fraction nor an exponent; else the double, if it says the same."""
     found = number(text)
     assert (found, type(found)) == (value, type(value))
 
 
-@pytest.mark.parametrize("text", NO_NUMBERS)
+@each("text", NO_NUMBERS)
 def test_no_numbers(text: str) -> None:
     """What no double has exactly, for want of digits or range."""
     assert number(text) is None

@@ -9,6 +9,7 @@ import pytest
 from jobs.json_schema.check import compile_schema, pointer
 from jobs.llm_tool_validate import Document, solve
 from jobs.llm_tool_validate.solve import MAX_NESTED_BRANCHES
+from tests.each import each
 
 INTEGER = {"type": "integer"}
 STRING = {"type": "string"}
@@ -289,7 +290,7 @@ def _solution(schema: Any, value: Any) -> Any:
     return solve(Document(compile_schema(schema)).root, value)
 
 
-@pytest.mark.parametrize(("schema", "value", "expected", "places"), COERCED)
+@each(("schema", "value", "expected", "places"), COERCED)
 def test_coerced(schema: Any, value: Any, expected: Any, places: list[str]) -> None:
     """The value, and the places that were changed, in the order in which they were."""
     solution = _solution(schema, value)
@@ -299,7 +300,7 @@ def test_coerced(schema: Any, value: Any, expected: Any, places: list[str]) -> N
         assert repr(solution.value) == repr(expected)
 
 
-@pytest.mark.parametrize(("schema", "value"), LEFT_ALONE)
+@each(("schema", "value"), LEFT_ALONE)
 def test_left_alone(schema: Any, value: Any) -> None:
     """Nothing is changed, and nothing is said to be."""
     solution = _solution(schema, value)
@@ -366,10 +367,8 @@ def test_the_value_itself_stays_as_it_is() -> None:
     assert value == {"a": ["1", {"b": "2"}]}
 
 
-@pytest.mark.parametrize(("levels", "is_parsed"), [(70, True), (78, True), (79, False), (100, False)])
-@pytest.mark.parametrize(
-    "schema", [{"type": "array"}, {"anyOf": [{"type": "array"}]}, {"anyOf": [{"items": {"type": "array"}}]}]
-)
+@each(("levels", "is_parsed"), [(70, True), (78, True), (79, False), (100, False)])
+@each("schema", [{"type": "array"}, {"anyOf": [{"type": "array"}]}, {"anyOf": [{"items": {"type": "array"}}]}])
 def test_levels_of_parsed_texts(schema: Any, levels: int, is_parsed: bool) -> None:
     """With the 50 around it, a text may have as many as can be checked."""
     value: Any = "[" * levels + "]" * levels

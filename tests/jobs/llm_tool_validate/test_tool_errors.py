@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from jobs.json_schema.check import MAX_MESSAGE, compile_schema
 from jobs.llm_tool_validate import Document
 from jobs.llm_tool_validate.tool_errors import MAX_ERRORS, MAX_EXPECTED, MAX_POINTERS, ToolError, tell
+from tests.each import each
 
 INTEGER = {"type": "integer"}
 
@@ -18,7 +17,7 @@ def _told(schema: Any, value: Any) -> list[ToolError]:
     return tell(document, value, document.root.violations(value))
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value", "error"),
     [
         (INTEGER, "x", ToolError("", "type", 'value is not of type "integer"', "integer", "/type")),
@@ -69,7 +68,7 @@ def test_errors(schema: Any, value: Any, error: ToolError) -> None:
     assert _told(schema, value) == [error]
 
 
-@pytest.mark.parametrize(
+@each(
     ("branches", "value", "message"),
     [
         ([INTEGER, {"type": "null"}], "x", "value is not valid under any of the schemas listed in the 'anyOf' keyword"),
@@ -132,7 +131,7 @@ def test_long_paths_are_not_repeated_a_hundred_times() -> None:
     assert len(told) == MAX_POINTERS // len(told[0].schema_path + told[0].path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value"),
     [
         ({"type": "string"}, {"a": "secret" * 10_000}),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in
+from tests.each import each
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NOTHING_SAID = {"type": "object", "properties": {}}
@@ -49,7 +48,7 @@ BARE: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("definition", "place"), WRAPPED)
+@each(("definition", "place"), WRAPPED)
 def test_wrapped(definition: dict[str, Any], place: str) -> None:
     """The very schema, and the name of its place."""
     schema, found = schema_in(definition)
@@ -57,7 +56,7 @@ def test_wrapped(definition: dict[str, Any], place: str) -> None:
     assert found == place
 
 
-@pytest.mark.parametrize("definition", BARE)
+@each("definition", BARE)
 def test_bare(definition: dict[str, Any]) -> None:
     """What has a keyword of JSON Schema is a schema, whatever else it has, and so is what is nothing else."""
     schema, place = schema_in(definition)
@@ -78,13 +77,13 @@ FOREIGN: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("schema", FOREIGN)
+@each("schema", FOREIGN)
 def test_a_wrapping_that_is_not_known_is_no_schema(schema: dict[str, Any]) -> None:
     """It would take anything."""
     assert is_foreign(schema)
 
 
-@pytest.mark.parametrize(
+@each(
     "schema",
     [
         *(True, False, None, [], {}, SCHEMA),
@@ -101,7 +100,7 @@ def test_what_may_be_a_schema_is_none_of_them(schema: Any) -> None:
     assert not is_foreign(schema)
 
 
-@pytest.mark.parametrize(
+@each(
     "definition",
     [
         {"type": "function", "function": {"name": "f"}},
@@ -116,7 +115,7 @@ def test_functions_without_parameters(definition: dict[str, Any]) -> None:
     assert schema_in(definition)[0] == NOTHING_SAID
 
 
-@pytest.mark.parametrize("schema", [True, False, None, 3, "{}", [SCHEMA]])
+@each("schema", [True, False, None, 3, "{}", [SCHEMA]])
 def test_what_is_in_the_place_of_a_schema_is_not_judged_here(schema: Any) -> None:
     """It is for the compiler to refuse, under its name."""
     assert schema_in({"name": "f", "input_schema": schema}) == (schema, "input_schema")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jobs.page.compare import compared
 from jobs.page.diff import applied, changes
 from jobs.page.text import lines_of, normalised
+from tests.each import each
 
 LINE = st.text(alphabet="ab \t-+@\u00e9\r", max_size=4)
 TEXT = st.lists(LINE, max_size=12).map("\n".join).map(normalised)
@@ -104,8 +105,8 @@ def test_similarity_is_the_share_of_what_is_common() -> None:
     assert compared("", "abc").similarity == 0
 
 
-@pytest.mark.parametrize("separator", ["\n", "\n\n"])
-@pytest.mark.parametrize("alphabet", ["a", "ab", "abcdefgh"])
+@each("separator", ["\n", "\n\n"])
+@each("alphabet", ["a", "ab", "abcdefgh"])
 def test_repeated_lines_take_a_moment(alphabet: str, separator: str) -> None:
     """difflib takes over 30 s for such texts."""
     chosen = random.Random(7)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jobs.page.evidence import MAX_MATCHES, evidence
 from jobs.page.folding import folded, folded_query
 from jobs.page.text import normalised
+from tests.each import each
 
 PAGE = """\
 # Prices
@@ -37,7 +38,7 @@ def found(query: str) -> list[tuple[str, str, str | None]]:
     return [(match.quote, match.kind, match.heading) for match in evidence(PAGE, query).matches]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "quote", "kind", "heading"),
     [
         ("fine", "\ufb01ne", "phrase", "Prices"),
@@ -57,9 +58,7 @@ def test_what_a_reader_would_find_is_found(query: str, quote: str, kind: str, he
     assert found(query) == [(quote, kind, heading)]
 
 
-@pytest.mark.parametrize(
-    "query", ["cafe", "x", "cheap", "spot annual", "prices the annual", "day. We renew never", " "]
-)
+@each("query", ["cafe", "x", "cheap", "spot annual", "prices the annual", "day. We renew never", " "])
 def test_what_the_page_does_not_say_is_not_found(query: str) -> None:
     """Not across blocks, not half a character."""
     focus = evidence(PAGE, query)

@@ -17,6 +17,7 @@ from jobs.page.metadata import Metadata, metadata
 from jobs.page.reading import Asked, Extract, Reading
 from jobs.page.text import MAX_MARKDOWN, bounded
 from jobs.page.tree import body_of, parsed
+from tests.each import each
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
 
@@ -85,7 +86,7 @@ def test_a_page_is_read_without_a_tree_as_with_one() -> None:
     assert scanned(html) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("markdown", "expected"),
     [
         (r"snake\_case\_name and \_emphasis\_", r"snake_case_name and \_emphasis\_"),
@@ -147,7 +148,7 @@ def test_metadata_is_that_of_the_page() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "head",
     [
         '<script type="application/ld+json">{"author": 5, "datePublished": {}}</script>',
@@ -208,10 +209,8 @@ def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.
     assert (found.method, found.markdown) == ("body", f"Menu\n\n{LONG.strip()}")
 
 
-@pytest.mark.parametrize(
-    "html", ["", "   ", "\x00", "<", "</", "<!--", "<p", "&#1114112;", "<html></html>", "plain text", "\ud800"]
-)
-@pytest.mark.parametrize("extract", ["article", "full", "text"])
+@each("html", ["", "   ", "\x00", "<", "</", "<!--", "<p", "&#1114112;", "<html></html>", "plain text", "\ud800"])
+@each("extract", ["article", "full", "text"])
 def test_hardly_a_page_is_read(html: str, extract: Extract) -> None:
     """As what it shows, or as nothing."""
     assert len(read(html, extract=extract).markdown) <= 10

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.pii_redact.cards import is_card
 from jobs.pii_redact.issuers import RANGES, network
 from jobs.pii_redact.redaction import redact
+from tests.each import each
 from tests.jobs.pii_redact.marked import read
 
 # Numbers that networks and payment companies publish for tests; the rest are a prefix, zeros and the check digit.
@@ -226,7 +225,7 @@ def test_every_range_is_written_right() -> None:
             assert network(item.last.ljust(length, "9")) is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "name"),
     [
         ("4111111111111111", "Visa"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from jobs.pii_redact.endpoint import ENDPOINT, Request, exhausted, run
 from jobs.pii_redact.spans import KINDS, PLACEHOLDERS
 from jobs.ports import Context
+from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 _NAMES = (
@@ -76,7 +77,7 @@ def test_nothing_to_redact() -> None:
     assert answer["inputBytes"] == answer["outputBytes"] == 16
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_one_kind(kind: str) -> None:
     """Only the kind that was asked for is redacted, counted and applied."""
     answer = _answer(_ALL, patterns=[kind])
@@ -129,14 +130,14 @@ def test_length_counts_code_points() -> None:
     assert (answer.redacted, answer.input_bytes) == ("😀" * 100_000, 400_000)
 
 
-@pytest.mark.parametrize("body", [{}, {"text": None}, {"text": 1}, {"text": ["a"]}, {"patterns": ["email"]}])
+@each("body", [{}, {"text": None}, {"text": 1}, {"text": ["a"]}, {"patterns": ["email"]}])
 def test_text_is_a_string(body: Any) -> None:
     """The text must be there, as a string."""
     with pytest.raises(msgspec.ValidationError, match="text"):
         _request(body)
 
 
-@pytest.mark.parametrize(
+@each(
     "patterns",
     [[], "email", {"email": True}, ["EMAIL"], ["e-mail"], ["email", "name"], [None], [1], [["email"]], ["email"] * 8],
 )

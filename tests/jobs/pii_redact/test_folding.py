@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.pii_redact.folding import BARRIERS, fold
 from jobs.pii_redact.spans import KINDS, PLACEHOLDERS, Span
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "folded"),
     [
         ("plain ASCII 123, a-b (c)\n\t", "plain ASCII 123, a-b (c)\n\t"),
@@ -53,7 +53,7 @@ def test_every_decimal_digit_is_folded() -> None:
     assert fold("".join(digits)).text == "".join(str(unicodedata.digit(char)) for char in digits)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_placeholders_are_barriers(kind: str) -> None:
     """One character that no text contains stands for the placeholder."""
     folded = fold(f"a{PLACEHOLDERS[kind]}b")  # type: ignore[index]

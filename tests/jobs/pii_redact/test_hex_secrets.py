@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
-
 from jobs.pii_redact.redaction import redact
+from tests.each import each
 from tests.jobs.pii_redact.marked import read
 
 MD5 = hashlib.md5(b"coinslot").hexdigest()
@@ -108,14 +107,14 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("marked", FOUND)
+@each("marked", FOUND)
 def test_a_secret_is_found(marked: str) -> None:
     """What stands between the guillemets, and nothing around it, is a secret."""
     text, redacted, spans = read(marked, "hex_secret")
     assert redact(text, ["hex_secret"]) == (redacted, spans)
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
+@each("text", NOT_FOUND)
 def test_what_is_no_secret_stays(text: str) -> None:
     """Too short, without a letter or a digit, in pieces, or a part of a longer word."""
     assert redact(text, ["hex_secret"]).text == text

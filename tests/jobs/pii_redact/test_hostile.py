@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from jobs.pii_redact.redaction import redact
 from jobs.pii_redact.spans import KINDS
+from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted((ROOT / "jobs" / "pii_redact").glob("*.py"))
@@ -109,7 +110,7 @@ def test_the_longest_text_that_is_accepted_is_answered(unit: str, capfd: pytest.
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@each("path", SOURCES)
 def test_no_backtracking_regular_expression_sees_the_text(path: Path) -> None:
     """Neither `re` nor the functions of phonenumbers that use it are named; of phonenumbers, only its tables."""
     for node in ast.walk(ast.parse(path.read_text())):

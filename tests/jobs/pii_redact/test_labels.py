@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.pii_redact.labels import Label, Labels
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "label"),
     [
         ("phone 1", Label.PHONE),
@@ -69,7 +68,7 @@ def test_the_label_of_a_number(text: str, label: Label | None) -> None:
     assert Labels(text).before(text.index("1")) is label
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "label"),
     [
         ("Call Ada, who knows, under 1", Label.PHONE),
@@ -86,7 +85,7 @@ def test_the_nearest_label(text: str, label: Label | None) -> None:
     assert Labels(text).near(text.index("1")) is label
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "label"),
     [
         ("1 (mobile)", Label.PHONE),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import phonenumbers
-import pytest
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
 from jobs.pii_redact.plans import PLANS, is_valid
 from jobs.pii_redact.redaction import redact
+from tests.each import each
 from tests.jobs.pii_redact.marked import read
 
 FOUND = [
@@ -824,7 +824,7 @@ def test_international_numbers_of_every_region() -> None:
         assert redact(text, ["phone"]).text == "Write [PHONE] or [PHONE], <tel:[PHONE]>."
 
 
-@pytest.mark.parametrize("region", AT_HOME)
+@each("region", AT_HOME)
 def test_national_numbers(region: str) -> None:
     """The examples of libphonenumber as they are written at home, with nothing that says what they are."""
     for kind in (PhoneNumberType.FIXED_LINE, PhoneNumberType.MOBILE):
@@ -850,7 +850,7 @@ def test_plans_name_regions_that_exist() -> None:
     assert {plan.region for plan in PLANS} <= phonenumbers.SUPPORTED_REGIONS
 
 
-@pytest.mark.parametrize("digits", ["", "0", "00", "1", "44", "999", "0442079460958", "9" * 20])
+@each("digits", ["", "0", "00", "1", "44", "999", "0442079460958", "9" * 20])
 def test_digits_that_are_no_number(digits: str) -> None:
     """Whatever comes is no error."""
     assert not is_valid(digits)

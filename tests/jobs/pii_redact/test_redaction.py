@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from jobs.pii_redact.redaction import redact
 from jobs.pii_redact.spans import KINDS, PLACEHOLDERS, PiiKind
+from tests.each import each
 
 FRAGMENTS = [
     *PLACEHOLDERS.values(),
@@ -72,7 +72,7 @@ SOME_KINDS = st.lists(st.sampled_from(KINDS), min_size=1, unique=True)
 thorough = settings(deadline=None, max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "redacted"),
     [
         ("", ""),
@@ -105,7 +105,7 @@ def test_kinds_together(text: str, redacted: str) -> None:
     assert redact(text, KINDS).text == redacted
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kinds", "redacted"),
     [
         ("user@example.com 415-555-0132", ["email"], "[EMAIL] 415-555-0132"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from jobs.pii_redact.redaction import redact
+from tests.each import each
 from tests.jobs.pii_redact.marked import read
 
 # Made up here, and put together so that no scanner takes them for keys of somebody.
@@ -50,14 +49,14 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("marked", FOUND)
+@each("marked", FOUND)
 def test_found(marked: str) -> None:
     """Nothing more and nothing less than the value."""
     text, redacted, spans = read(marked, "secret")
     assert redact(text, ["secret"]) == (redacted, spans)
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
+@each("text", NOT_FOUND)
 def test_not_found(text: str) -> None:
     """A wrong check digit, a prefix alone, a public key."""
     assert redact(text, ["secret"]).text == text

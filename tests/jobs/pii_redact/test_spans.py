@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.pii_redact.spans import KINDS, Span, merge
+from tests.each import each
 
 SPANS = st.builds(
     lambda start, length, kind: Span(start, start + length, kind),
@@ -18,7 +18,7 @@ SPANS = st.builds(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("spans", "merged"),
     [
         ([], []),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.prompt_injection_scan import Severity, scan
+from tests.each import each
 from tests.jobs.prompt_injection_scan.attacks import BY_CATEGORY, HIDDEN
 from tests.jobs.prompt_injection_scan.ordinary import BY_KIND
 
@@ -36,7 +35,7 @@ def test_ordinary_texts_are_left_alone() -> None:
         assert all(finding.severity is Severity.LOW and finding.hint is None for finding in result.findings), text
 
 
-@pytest.mark.parametrize(("text", "said"), HIDDEN)
+@each(("text", "said"), HIDDEN)
 def test_hidden_text_is_read(text: str, said: str) -> None:
     """What is written in characters that nobody sees is given in plain, and is a high risk whatever it says."""
     result = scan(text)
@@ -45,7 +44,7 @@ def test_hidden_text_is_read(text: str, said: str) -> None:
     assert "hidden_unicode" in {finding.category for finding in result.findings}
 
 
-@pytest.mark.parametrize(
+@each(
     "around",
     [
         "{}",

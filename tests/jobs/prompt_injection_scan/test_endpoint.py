@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from jobs.ports import Context
 from jobs.prompt_injection_scan.endpoint import ENDPOINT, Request, exhausted, run
 from shared.endpoint import Category, Flavour, Pool
+from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 _NAMES = (
@@ -116,7 +117,7 @@ def test_length_counts_code_points() -> None:
     assert (response.scanned_chars, response.risk_level) == (100_000, "none")
 
 
-@pytest.mark.parametrize("body", [{}, {"text": None}, {"text": 1}, {"text": ["x"]}, {"Text": "x"}])
+@each("body", [{}, {"text": None}, {"text": 1}, {"text": ["x"]}, {"Text": "x"}])
 def test_text_is_a_string(body: Any) -> None:
     """The text must be there, as a string."""
     with pytest.raises(msgspec.ValidationError, match="text"):

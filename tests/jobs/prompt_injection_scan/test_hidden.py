@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.prompt_injection_scan import Severity, scan
 from jobs.prompt_injection_scan.finding import visible
 from jobs.prompt_injection_scan.hidden import find
+from tests.each import each
 from tests.jobs.prompt_injection_scan.attacks import in_bits, in_selectors, in_tags
 
 
@@ -16,7 +16,7 @@ def _rules(text: str) -> list[tuple[str, str]]:
     return [(item.rule, item.severity.word) for item in find(text)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("a" + in_tags("hi there"), [("hidden-tags", "high")]),
@@ -57,7 +57,7 @@ def test_hidden(text: str, expected: list[tuple[str, str]]) -> None:
     assert _rules(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "\ufeffbyte order mark",
@@ -130,7 +130,7 @@ def test_whatever_is_hidden_is_read(text: str) -> None:
         assert scan("a" + in_bits(text, "\u200b", "\u200d") + "b").hidden_text == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("a\u200bb", "a\\u200bb"),

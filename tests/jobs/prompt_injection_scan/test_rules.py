@@ -10,13 +10,17 @@ import pytest
 from jobs.prompt_injection_scan import Severity, scan
 from jobs.prompt_injection_scan import rules as rules_module
 from jobs.prompt_injection_scan.rules import FOLDER, Rule, rule_book
+from tests.each import each
 
-RULES = list(rule_book().by_id.values())
+
+def rules() -> list[Rule]:
+    """All of them. They are read and compiled when a test runs."""
+    return list(rule_book().by_id.values())
 
 
 def test_every_category_has_rules() -> None:
     """All five kinds of attack, and the sixteen languages."""
-    assert {rule.category for rule in RULES} == {
+    assert {rule.category for rule in rules()} == {
         "system_override",
         "jailbreak_persona",
         "tool_injection",
@@ -30,7 +34,7 @@ def test_every_category_has_rules() -> None:
         assert f"persona-{language}" in names
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each("rule", rules)
 def test_every_rule_is_complete(rule: Rule) -> None:
     """It has a name, a sentence to say, examples of both kinds, and a hint exactly when somebody may see it."""
     assert set(rule.id) <= set(string.ascii_lowercase + "-")
@@ -41,7 +45,7 @@ def test_every_rule_is_complete(rule: Rule) -> None:
     assert rule.hint.endswith(".") if may_be_high else not rule.hint
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each("rule", rules)
 def test_examples_are_found(rule: Rule) -> None:
     """By their rule, or by another one of its category that is at least as bad and wins where both match. One is found by the
     rule itself, so that no rule is dead."""
@@ -53,7 +57,7 @@ def test_examples_are_found(rule: Rule) -> None:
     assert rule.id in ids
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each("rule", rules)
 def test_counterexamples_are_not_found(rule: Rule) -> None:
     """Not by their rule, and by no other one above low."""
     for text in rule.counterexamples:

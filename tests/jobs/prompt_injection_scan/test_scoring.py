@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.prompt_injection_scan import LEVELS, Finding, Severity
 from jobs.prompt_injection_scan.finding import without_repetition
 from jobs.prompt_injection_scan.scoring import level_of, score_of
+from tests.each import each
 
 
 def _finding(severity: Severity, rule: str = "r", start: int = 0, end: int = 1) -> Finding:
@@ -20,7 +20,7 @@ def _finding(severity: Severity, rule: str = "r", start: int = 0, end: int = 1) 
 FINDINGS = st.lists(st.builds(_finding, st.sampled_from(list(Severity)), st.sampled_from("abcdef")), max_size=8)
 
 
-@pytest.mark.parametrize(
+@each(
     ("severities", "score", "level"),
     [
         ([], 0, "none"),

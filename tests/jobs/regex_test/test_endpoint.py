@@ -19,6 +19,7 @@ from jobs.regex_test.endpoint import ENDPOINT, ENGINE, Request, exhausted, run
 from jobs.regex_test.matching import isolate
 from shared.endpoint import InvalidField
 from shared.outcome import InvalidInput, failed
+from tests.each import each
 
 _CONTEXT = Context(payer="0x0")
 _NAMES = ["ok", "matched", "matchCount", "matches", "truncated", "flags", "engine", "elapsedMs", "error"]
@@ -145,7 +146,7 @@ def test_an_exhausted_child() -> None:
     assert answer == TIMED_OUT | {"elapsedMs": 50.0}
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "flags", "detail"),
     [
         ("(a", "", "Unterminated group, at index 0."),
@@ -174,7 +175,7 @@ def test_a_pattern_that_only_v8_refuses(monkeypatch: pytest.MonkeyPatch) -> None
     assert caught.value.detail == "Unterminated group."
 
 
-@pytest.mark.parametrize("flags", ["v", "gg", "G", "gimsuydg", "x", " g", "g,i", "ä", "\0"])
+@each("flags", ["v", "gg", "G", "gimsuydg", "x", " g", "g,i", "ä", "\0"])
 def test_flags_that_are_none(flags: str) -> None:
     """Unknown or repeated ones."""
     refusal = _refusal({"pattern": "a", "flags": flags, "input": ""})
@@ -190,7 +191,7 @@ def test_bounds() -> None:
     assert run(_request({"pattern": "", "input": ""}), _CONTEXT).match_count == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         {},

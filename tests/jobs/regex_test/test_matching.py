@@ -13,6 +13,7 @@ from jobs.regex_test import matching
 from jobs.regex_test.cursor import PatternError, units_of
 from jobs.regex_test.matching import LIMIT_S, MAX_MATCHES_BYTES, Exhausted, Match, Matches, find
 from jobs.regex_test.syntax import check
+from tests.each import each
 
 
 def test_the_first_matches_are_kept_and_all_are_counted() -> None:
@@ -54,7 +55,7 @@ CATASTROPHIC: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "text"), CATASTROPHIC, ids=[pattern[:30] for pattern, _ in CATASTROPHIC])
+@each(("pattern", "text"), CATASTROPHIC, ids=[pattern[:30] for pattern, _ in CATASTROPHIC])
 def test_catastrophic_patterns_end(pattern: str, text: str) -> None:
     """At 50 ms of CPU time, and the next pattern is answered."""
     with pytest.raises(Exhausted) as caught:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.regex_test.matching import find
+from tests.each import each
 
 Found = tuple[object, ...]
 """Index in UTF-16 units, the match, and what each group captured."""
@@ -294,14 +293,14 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("table", TABLES)
+@each("table", TABLES)
 def test_matches(table: str) -> None:
     """Every match with its index and captures; the flags y and u say where the next one is looked for."""
     for pattern, flags, text, expected in TABLES[table]:
         assert (pattern, flags, text, found(pattern, flags, text)) == (pattern, flags, text, expected)
 
 
-@pytest.mark.parametrize(("pattern", "flags", "text", "expected"), NAMES)
+@each(("pattern", "flags", "text", "expected"), NAMES)
 def test_named_groups(pattern: str, flags: str, text: str, expected: dict[str, str | None]) -> None:
     """In the order of the pattern, null where a group took no part; a name that is used twice has what took part."""
     (match,) = find(pattern, flags, text, limit=1).first

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.regex_test.cursor import units_of
 from jobs.regex_test.syntax import PatternError, check
+from tests.each import each
 from tests.jobs.regex_test.patterns import ALWAYS, LITERAL, NEVER, NOT_WITH_U, WITH_U
 
 
@@ -25,14 +26,14 @@ def problem(pattern: str, flags: str) -> tuple[str, int]:
     return caught.value.message, caught.value.index
 
 
-@pytest.mark.parametrize("pattern", ALWAYS)
+@each("pattern", ALWAYS)
 def test_what_is_always_a_pattern(pattern: str) -> None:
     """With and without the flag u."""
     check(pattern, "")
     check(pattern, "dgimsuy")
 
 
-@pytest.mark.parametrize("pattern", LITERAL)
+@each("pattern", LITERAL)
 def test_what_is_a_pattern_without_u(pattern: str) -> None:
     """What Annex B allows, the flag u forbids."""
     assert is_valid(pattern, "gimsyd")
@@ -46,14 +47,14 @@ def test_what_is_a_pattern_with_u(pattern: str) -> None:
     assert problem(pattern, "")[0] == "Range out of order in character class"
 
 
-@pytest.mark.parametrize(("pattern", "message", "index"), NEVER)
+@each(("pattern", "message", "index"), NEVER)
 def test_what_is_never_a_pattern(pattern: str, message: str, index: int) -> None:
     """The message says what is wrong, the index where, in UTF-16 units."""
     assert problem(pattern, "") == (message, index)
     assert not is_valid(pattern, "u")
 
 
-@pytest.mark.parametrize(("pattern", "message", "index"), NOT_WITH_U)
+@each(("pattern", "message", "index"), NOT_WITH_U)
 def test_what_u_forbids(pattern: str, message: str, index: int) -> None:
     """The same with the flag u."""
     assert problem(pattern, "u") == (message, index)

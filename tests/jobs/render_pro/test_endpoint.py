@@ -17,6 +17,7 @@ from jobs.page.visit import RENDER_S
 from jobs.render_pro.endpoint import ENDPOINT, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.each import each
 from tests.jobs.page.site import BERTHS, URL, Site, html_of
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
@@ -64,9 +65,7 @@ def test_a_url_that_is_not_public_is_refused_before_the_payment(url: str, code: 
     assert (cause.code, cause.field) == (code, "url")
 
 
-@pytest.mark.parametrize(
-    "field", [{"extract": "pdf"}, {"focus": "x" * 501}, {"sinceCursor": "cur_1"}, {"screenshot": 1}]
-)
+@each("field", [{"extract": "pdf"}, {"focus": "x" * 501}, {"sinceCursor": "cur_1"}, {"screenshot": 1}])
 def test_a_field_of_the_wrong_form_is_refused(field: dict[str, Any]) -> None:
     """Before the payment."""
     with pytest.raises(msgspec.ValidationError):
@@ -164,7 +163,7 @@ def test_the_text_is_what_extract_names(extract: str) -> None:
     assert "A night costs 24 euros" in markdown
 
 
-@pytest.mark.parametrize("status", [301, 401, 403, 429, 500, 503])
+@each("status", [301, 401, 403, 429, 500, 503])
 def test_an_error_of_the_site_is_not_the_page(status: int) -> None:
     """It is a 502, and the baseline stays."""
     site = Site()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.jobs.rss.feed_of import atom, of_feed, of_item, reading
 
 BASE = "https://feeds.example.com/news/"
 
 
-@pytest.mark.parametrize(
+@each(
     ("feed", "field", "expected"),
     [
         ("<title>A</title>", "title", "A"),
@@ -57,7 +56,7 @@ def test_feed(feed: str, field: str, expected: object) -> None:
     assert of_feed(atom(feed), field) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "field", "expected"),
     [
         ("<id> urn:x:1 </id>", "guid", "urn:x:1"),
@@ -150,7 +149,7 @@ def test_atom_03() -> None:
     assert [item.content_snippet for item in read.items] == ["x y", "a <b", "base", None]
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "expected"),
     [
         ('<feed xmlns="http://www.w3.org/2005/Atom">', "atom1"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.jobs.rss.feed_of import atom, of_feed, of_item, reading, reason, rss
 
 
@@ -30,7 +31,7 @@ BOMB = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("title", "expected"),
     [
         ("AT&T", "AT&T"),
@@ -50,7 +51,7 @@ def test_what_html_allows(title: str, expected: str) -> None:
     assert of_feed(rss(f"<title>{title}</title>"), "title") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "\n\n  " + rss("<title>t</title>"),
@@ -87,7 +88,7 @@ def test_items_before_a_mistake_are_kept() -> None:
     assert read.items[0].title == "a"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "<!DOCTYPE html><html><head><title>t</title></head><body><p>x<br></body></html>",
@@ -104,7 +105,6 @@ def test_items_before_a_mistake_are_kept() -> None:
         "<rss",
         "<!DOCTYPE rss>",
     ],
-    ids=range(13),
 )
 def test_no_feed(body: str | bytes) -> None:
     """HTML, JSON, text, nothing."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import codecs
 
-import pytest
-
 from jobs.rss.encoding import text_of
+from tests.each import each
 from tests.jobs.rss.feed_of import of_feed, rss
 
 TEXT = "Caf\u00e9 \u2014 na\u00efve \u20ac \u201cquoted\u201d"
@@ -20,7 +19,7 @@ def document(title: str, encoding: str, declared: str | None) -> bytes:
     return (declaration + body).encode(encoding)
 
 
-@pytest.mark.parametrize(
+@each(
     ("title", "encoding", "declared", "content_type"),
     [
         (TEXT, "utf-8", None, None),
@@ -68,7 +67,7 @@ def test_bytes_that_mean_nothing() -> None:
     assert text_of(b"<a>\x81\xe9</a>", None) == "<a>\ufffd\u00e9</a>"
 
 
-@pytest.mark.parametrize(
+@each(
     "label",
     [
         "zlib",

@@ -19,6 +19,7 @@ from jobs.ports import Context, Page
 from jobs.rss.endpoint import ENDPOINT, FETCH_S, MAX_BYTES, READ_S, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
+from tests.each import each
 
 URL = "https://feeds.example.com:8443/news.rss"
 
@@ -131,7 +132,7 @@ def test_the_time_is_utc() -> None:
     assert answer(site)["fetchedAt"] == "2026-11-19T23:00:00Z"
 
 
-@pytest.mark.parametrize(
+@each(
     ("site", "expected"),
     [
         (Site(status=404), "http_status"),
@@ -173,7 +174,7 @@ def test_what_comes_out_can_be_encoded() -> None:
     json.dumps(told, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "field_name", "code"),
     [
         ({}, "", "invalid_body"),

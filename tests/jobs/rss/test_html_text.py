@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.rss.html_text import looks_like_html, text_of_html
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("markup", "expected"),
     [
         ("<p>Hello <b>wor</b>ld</p><p>again</p>", "Hello world again"),
@@ -59,7 +60,7 @@ def test_a_long_text_is_cut() -> None:
     assert text_of_html("abc   def" + " x" * 900, limit=4) == "abc…"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("plain", False),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from tests.each import each
 from tests.jobs.rss.feed_of import NAMESPACES, of_feed, of_item, reading, reason, rss
 
 LINK = "https://feeds.example.com/news/"
 
 
-@pytest.mark.parametrize(
+@each(
     ("channel", "field", "expected"),
     [
         ("<title>A</title><dc:title>B</dc:title>", "title", "A"),
@@ -74,7 +75,7 @@ def test_channel(channel: str, field: str, expected: object) -> None:
     assert of_feed(rss(channel), field) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "field", "expected"),
     [
         ("<title>A</title><dc:title>B</dc:title><media:title>M</media:title>", "title", "A"),
@@ -133,7 +134,7 @@ def test_item(item: str, field: str, expected: object) -> None:
     assert of_item(rss("", item), field) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "expected"),
     [
         (
@@ -189,7 +190,7 @@ def test_a_feed_without_items() -> None:
     assert reading("<rss><channel/></rss>").feed.format == "rss2"
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "expected"),
     [
         ('<rss version="2.0">', "rss2"),
@@ -263,7 +264,7 @@ def test_rss_090() -> None:
     assert (read.feed.format, read.feed.title, read.items[0].title) == ("rss0.9x", "T", "I")
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description/></rdf:RDF>',

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urljoin
 
 import feedparser  # type: ignore[import-untyped]
-import pytest
 
 from compose.sandbox.upstreams import feeds
 from jobs.rss.shape import Item
+from tests.each import each
 from tests.jobs.rss.feed_of import URL, atom, reading, rss
 
 PODCAST = rss(
@@ -66,7 +66,7 @@ def _iso(time: Any) -> str | None:
     return datetime.fromtimestamp(calendar.timegm(time), UTC).isoformat().replace("+00:00", "Z") if time else None
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@each("name", DOCUMENTS)
 def test_another_reader_sees_the_same(name: str) -> None:
     """Format, titles, links, ids, dates, authors, categories and enclosures."""
     body = DOCUMENTS[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from tests.jobs.rss.feed_of import reading, reason, rss
 
 CDF = """<CHANNEL HREF="https://shop.example/"><TITLE>News</TITLE>
@@ -24,7 +25,7 @@ def test_our_own_reader_comes_first() -> None:
     assert reading(rss("<title>A</title>")).parsed_by == "native"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "<html><head><title>x</title></head><body><item>a</item></body></html>",

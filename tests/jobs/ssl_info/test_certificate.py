@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from compose.sandbox.upstreams.authority import Authority, Key, self_signed
 from jobs.ssl_info.certificate import Certificate, read_certificate
 from jobs.ssl_info.der import Malformed
+from tests.each import each
 from tests.jobs import certificates as made
 
 EC_KEY = ec.generate_private_key(ec.SECP256R1())
@@ -80,7 +81,7 @@ KEYS: list[tuple[Key, str, int, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("key", "kind", "bits", "is_weak"), KEYS, ids=[f"{row[1]}-{row[2]}" for row in KEYS])
+@each(("key", "kind", "bits", "is_weak"), KEYS, ids=[f"{row[1]}-{row[2]}" for row in KEYS])
 def test_keys(key: Key, kind: str, bits: int, is_weak: bool) -> None:
     """Their kinds and sizes, and which are too short."""
     found = read(made.der(self_signed("www.example.com", key=key))).key
@@ -98,7 +99,7 @@ def test_keys_that_nobody_knows() -> None:
         assert odd({made.PUBLIC_KEY: rsa_key}).key.bits is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "text"),
     [
         (b"\x00", "0"),
@@ -115,7 +116,7 @@ def test_serial_numbers(content: bytes, text: str) -> None:
     assert odd({made.SERIAL: made.tlv(0x02, content)}).serial == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("relatives", "common_name", "whole"),
     [
         ([], None, ""),
@@ -138,7 +139,6 @@ def test_serial_numbers(content: bytes, text: str) -> None:
         ([[(CN, UTF8, b"x" * 5000)]], "x" * 127 + "…", "CN=" + "x" * 127 + "…"),
         ([[]], None, ""),
     ],
-    ids=repr,
 )
 def test_names(relatives: list[Any], common_name: str | None, whole: str) -> None:
     """Whatever they are made of."""
@@ -153,7 +153,7 @@ def test_a_name_of_thousands_of_parts_is_cut() -> None:
     assert subject.organizational_unit == "unit"
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "not_before", "not_after"),
     [
         (made.validity(b"491231235959Z", b"500101000000Z"), (2049, 12, 31, 23, 59, 59), (1950, 1, 1)),
@@ -170,7 +170,6 @@ def test_a_name_of_thousands_of_parts_is_cut() -> None:
         (made.validity(b"", b""), None, None),
         (made.validity(b"260101000000Z", b"270101000000Z", 0x04), None, None),
     ],
-    ids=repr,
 )
 def test_times(field: bytes, not_before: Any, not_after: Any) -> None:
     """What is no date of RFC 5280 is no date."""
@@ -184,7 +183,7 @@ def _names(*found: bytes) -> bytes:
     return made.extension(SAN, made.tlv(0x30, *found))
 
 
-@pytest.mark.parametrize(
+@each(
     "field",
     [
         made.extensions(_names(made.tlv(0x82, b"a.example.com")), _names(made.tlv(0x82, b"www.example.com"))),
@@ -227,7 +226,7 @@ def test_alternative_names_that_are_odd() -> None:
     assert found.dns_names[0] == b"www.example.com\0.evil.example.net"
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "may_serve", "may_issue"),
     [
         ([], True, True),

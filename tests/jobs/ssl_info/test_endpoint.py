@@ -20,6 +20,7 @@ from jobs.ssl_info import examination
 from jobs.ssl_info.endpoint import ENDPOINT, HANDSHAKE_LIMIT_S, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.jobs import certificates as made
 
 HOST = "www.example.com"
@@ -129,7 +130,7 @@ def test_a_good_certificate() -> None:
 SECOND = timedelta(seconds=1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("passed", "expired", "not_yet", "days"),
     [
         (-DAY - SECOND, False, True, 4),
@@ -141,7 +142,6 @@ SECOND = timedelta(seconds=1)
         (4 * DAY, True, False, -1),
         (4 * DAY + SECOND, True, False, -2),
     ],
-    ids=repr,
 )
 def test_dates(passed: timedelta, expired: bool, not_yet: bool, days: int) -> None:
     """To the second, the last one included (RFC 5280, 4.1.2.5); days are rounded down, below zero too."""
@@ -231,7 +231,7 @@ def test_what_is_asked_of_the_world() -> None:
     assert ports.asked == [(HOST, 8443), (HOST, 443), ("xn--bcher-kva.example.com", 443)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "field", "code"),
     [
         ({}, "hostname", "invalid_body"),
@@ -264,14 +264,13 @@ def test_what_is_asked_of_the_world() -> None:
         ({"hostname": HOST, "port": 25}, "port", "blocked_address"),
         ({"hostname": HOST, "port": 6379}, "port", "blocked_address"),
     ],
-    ids=repr,
 )
 def test_refused_before_the_payment(local: None, body: Any, field: str, code: str) -> None:
     """Whatever can be told without asking anybody, with the field that it is about."""
     assert _refusal(body) == (field, code)
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         {"hostname": ""},
@@ -284,7 +283,6 @@ def test_refused_before_the_payment(local: None, body: Any, field: str, code: st
         {"hostname": HOST, "port": None},
         {"hostname": "a" * 1013},
     ],
-    ids=repr,
 )
 def test_wrong_types_and_bounds(body: Any) -> None:
     """Refused by the declaration."""
@@ -292,7 +290,7 @@ def test_wrong_types_and_bounds(body: Any) -> None:
         _request(body)
 
 
-@pytest.mark.parametrize("port", [*sorted(hosts.TLS_PORTS), 1024, 8443, 9443, 10443, 54321, 65535])
+@each("port", [*sorted(hosts.TLS_PORTS), 1024, 8443, 9443, 10443, 54321, 65535])
 def test_ports(port: int) -> None:
     """Those where TLS is spoken from the first byte, and those that anybody may choose for it."""
     assert _request({"hostname": HOST, "port": port}).port == port

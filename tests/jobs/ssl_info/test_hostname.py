@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 import service_identity
 from hypothesis import example, given
 from hypothesis import strategies as st
 from service_identity import hazmat
 
 from jobs.ssl_info.hostname import is_for
+from tests.each import each
 
 MATCHES = [
     ("www.example.com", b"www.example.com"),
@@ -42,13 +42,13 @@ NO_MATCHES = [
 ]
 
 
-@pytest.mark.parametrize(("host", "name"), MATCHES)
+@each(("host", "name"), MATCHES)
 def test_names_that_match(host: str, name: bytes) -> None:
     """The same, but for the case of ASCII letters, or a wildcard of the first label."""
     assert is_for(host, [b"other.example.org", name])
 
 
-@pytest.mark.parametrize(("host", "name"), NO_MATCHES)
+@each(("host", "name"), NO_MATCHES)
 def test_names_that_do_not(host: str, name: bytes) -> None:
     """A wildcard is one whole label, the first, and two follow it."""
     assert not is_for(host, [name])

@@ -14,6 +14,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
 from jobs.ssl_info.trust import distrust, is_self_signed
+from tests.each import each
 from tests.jobs import certificates as made
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -114,7 +115,7 @@ def test_old_and_odd_self_signed_certificates() -> None:
     assert is_self_signed(made.altered(identity, key, {made.SERIAL: b"\2\1\x80"}))
 
 
-@pytest.mark.parametrize("days", [-1000, -2, 2, 200])
+@each("days", [-1000, -2, 2, 200])
 def test_the_dates_of_the_certificate_itself_are_no_matter_of_trust(days: int) -> None:
     """As long as its issuers are within theirs."""
     identity = INTERMEDIATE.identity(HOST, not_before=NOW + (days - 1) * DAY, not_after=NOW + days * DAY)
@@ -177,7 +178,7 @@ def test_name_constraints() -> None:
         assert judged(authority.identity(allowed, refused)) == "name_constraint_violated"
 
 
-@pytest.mark.parametrize(
+@each(
     ("excluded", "name", "expected"),
     [
         ("secret.example.com", "*.example.com", "name_constraint_violated"),

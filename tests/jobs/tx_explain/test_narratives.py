@@ -9,6 +9,7 @@ import pytest
 from jobs.evm.chains import Reverted
 from jobs.evm.selectors import selector
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.jobs.evm.fake_chains import CONTRACT, HEAD, text, word
 from tests.jobs.tx_explain.scenes import (
     ALICE,
@@ -255,9 +256,7 @@ STORIES: list[tuple[str, dict[str, Any], str, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("transaction", "narrative", "signals"), [each[1:] for each in STORIES], ids=[each[0] for each in STORIES]
-)
+@each(("transaction", "narrative", "signals"), [row[1:] for row in STORIES], ids=[row[0] for row in STORIES])
 def test_stories(transaction: dict[str, Any], narrative: str, signals: set[str]) -> None:
     """A sentence that a person would write, and codes for machines."""
     answer = told(**transaction)
@@ -289,7 +288,7 @@ def test_everything_about_a_transfer() -> None:
     assert (transfer["logIndex"], transfer["tokenId"]) == (4, None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "name", "trailing"),
     [
         (SEND[:-2], None, 0),
@@ -312,7 +311,7 @@ def test_the_third_argument_of_an_nft_is_its_id() -> None:
     assert [each["name"] for each in answer["method"]["args"]] == ["from", "to", "tokenId"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcome", "kind", "told_reason"),
     [
         (Reverted(selector("Error(string)") + text("too poor")), "error", '"too poor"'),
@@ -380,7 +379,7 @@ def test_an_unknown_hash_is_an_answer() -> None:
     assert (answer["status"], answer["warnings"]) == ("not_found", ["other_chain_not_asked"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("used", "data", "logs", "status"),
     [
         (21_000, "0x", [], "success"),
@@ -442,7 +441,7 @@ def test_a_destroyed_contract_has_left_its_logs() -> None:
     chains.base.code[USDC] = CONTRACT
 
 
-@pytest.mark.parametrize("garbled", [{"from": "0x1"}, {"value": "1"}, {"input": "0x0"}, {"authorizationList": 5}])
+@each("garbled", [{"from": "0x1"}, {"value": "1"}, {"input": "0x0"}, {"authorizationList": 5}])
 def test_a_garbled_transaction_is_the_nodes_fault(garbled: dict[str, Any]) -> None:
     """A 502."""
     with pytest.raises(UpstreamFailed):

@@ -11,6 +11,7 @@ import pytest
 from jobs.evm.selectors import BALANCE_OF, GAS_PRICE_ORACLE, IS_BLACKLISTED, L1_FEE_UPPER_BOUND, PAUSED
 from jobs.wallet_doctor.endpoint import ENDPOINT, Request
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.jobs.evm.fake_chains import CONTRACT, FakeChains, context, word
 
 WALLET = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -49,9 +50,7 @@ def test_a_wallet_that_has_both_is_ready() -> None:
     assert (answer["ethBalance"], answer["usdcBalance"], answer["nonce"]) == ("1", "1", "7")
 
 
-@pytest.mark.parametrize(
-    ("atomic", "empty", "dust"), [(0, True, False), (1, False, True), (9_999, False, True), (10_000, False, False)]
-)
+@each(("atomic", "empty", "dust"), [(0, True, False), (1, False, True), (9_999, False, True), (10_000, False, False)])
 def test_dust_is_under_a_cent(atomic: int, empty: bool, dust: bool) -> None:
     """None is not dust."""
     answer = examined(atomic=atomic)
@@ -119,9 +118,7 @@ def test_a_chain_without_usdc_is_the_nodes_fault() -> None:
         examined(held=b"")
 
 
-@pytest.mark.parametrize(
-    "body", ["{}", '{"wallet":"0x12"}', f'{{"wallet":"{WALLET}","address":"{USDC["base"]}"}}', '{"address":1}']
-)
+@each("body", ["{}", '{"wallet":"0x12"}', f'{{"wallet":"{WALLET}","address":"{USDC["base"]}"}}', '{"address":1}'])
 def test_other_requests_are_refused(body: str) -> None:
     """No wallet, none that is one, two."""
     with pytest.raises(msgspec.ValidationError):

@@ -14,6 +14,7 @@ from jobs.page.diff import Hunk, applied
 from jobs.page.text import normalised, sha256
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT, MAX_PREVIOUS, Request, run
+from tests.each import each
 from tests.jobs.page.site import URL, Site, html_of
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
@@ -114,7 +115,7 @@ def test_the_last_five_observations_are_kept() -> None:
     assert "Version 1." in found["diff"]["hunks"][0]["removed"][0]
 
 
-@pytest.mark.parametrize("cut", [0, 3, 10, -1])
+@each("cut", [0, 3, 10, -1])
 def test_an_observation_that_was_cut_loses_the_oldest(cut: int) -> None:
     """What is whole is used; of nothing whole, the page is new."""
     site = Site()
@@ -129,7 +130,7 @@ def test_an_observation_that_was_cut_loses_the_oldest(cut: int) -> None:
     assert call(site, sinceCursor=first["cursor"])["sinceCursorFound"] is False
 
 
-@pytest.mark.parametrize("raw", [b"\0\0\0\1x", b"\xff" * 50, b"\0\0\0\0", b"\0\0\0\2\x80\x80"])
+@each("raw", [b"\0\0\0\1x", b"\xff" * 50, b"\0\0\0\0", b"\0\0\0\2\x80\x80"])
 def test_a_damaged_observation_is_none(raw: bytes) -> None:
     """The call is answered, as the first one."""
     assert call(Site(left=Previous(raw, Site().time)))["status"] == "new"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import (
     LATE,
     MALFORMED,
@@ -38,7 +39,7 @@ def _ask(signature: str, headers: dict[str, str] | None = None, **more: Any) -> 
     return ask(provider="cdp", headers=headers, **body)
 
 
-@pytest.mark.parametrize("delivery", NPM["cdp"])
+@each("delivery", NPM["cdp"])
 def test_what_hook0s_client_accepts_is_valid(delivery: dict[str, Any]) -> None:
     """v0, v1 and both, with any payload and any values."""
     assert verdict(ask(provider="cdp", **delivery)) == VALID
@@ -46,8 +47,8 @@ def test_what_hook0s_client_accepts_is_valid(delivery: dict[str, Any]) -> None:
     assert verdict(ask(provider="cdp", **delivery | {"secret": delivery["secret"] + "x"})) == MISMATCH
 
 
-@pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("secret", SECRETS)
+@each("payload", PAYLOADS)
 def test_every_payload(payload: str, secret: str) -> None:
     """Against the algorithm in Python, in both versions."""
     v0 = f"v0={mac(secret, NOW, '.', payload)}"
@@ -56,7 +57,7 @@ def test_every_payload(payload: str, secret: str) -> None:
     assert verdict(_ask(f"t={NOW},{v1}", {"X-A": "b c"}, payload=payload, secret=secret)) == VALID
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "headers", "scheme"),
     [
         (f"t={NOW},v0={V0}", None, "v0"),
@@ -109,7 +110,7 @@ def test_the_order_of_h_is_signed() -> None:
     assert verdict(_ask(f"t={NOW},h={upper},v1={v1}", HEADERS)) == VALID
 
 
-@pytest.mark.parametrize("value", ["", " ", "two  words ", "a=b,c", "\u00e9\U0001f4a1", "x" * 30_000])
+@each("value", ["", " ", "two  words ", "a=b,c", "\u00e9\U0001f4a1", "x" * 30_000])
 def test_values_are_signed_as_they_are(value: str) -> None:
     """Whatever they are, in UTF-8."""
     v1 = mac(SECRET, NOW, ".x-a.", value, ".", PAYLOAD)
@@ -117,7 +118,7 @@ def test_values_are_signed_as_they_are(value: str) -> None:
     assert verdict(_ask(f"t={NOW},h=x-a,v1={v1}", {"x-a": value + "x"})) == MISMATCH
 
 
-@pytest.mark.parametrize("headers", [None, {}, {"content-type": "x"}, {"x-event-id": "y"}, {"content-type ": "x"}])
+@each("headers", [None, {}, {"content-type": "x"}, {"x-event-id": "y"}, {"content-type ": "x"}])
 def test_missing_header(headers: dict[str, str] | None) -> None:
     """A header that v1 covers has to be there, before anything is computed."""
     found = _ask(f"t={NOW},h={H},v1={V1}", headers)
@@ -125,7 +126,7 @@ def test_missing_header(headers: dict[str, str] | None) -> None:
     assert (found["scheme"], found["timestamp"], found["toleranceSeconds"]) == (None, None, 300)
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "headers", "expected"),
     [
         # What was to be checked is never exchanged for what would pass.
@@ -171,14 +172,14 @@ def test_signatures(signature: str, headers: dict[str, str] | None, expected: tu
     assert verdict(_ask(signature, headers)) == expected
 
 
-@pytest.mark.parametrize("written", NOT_TIMES)
+@each("written", NOT_TIMES)
 def test_times_have_one_grammar(written: str) -> None:
     """Digits alone, even where what was signed is exactly what is there."""
     found = _ask(f"v0={mac(SECRET, written, '.', PAYLOAD)},t={written},x=y", toleranceSeconds=0)
     assert verdict(found) == MALFORMED
 
 
-@pytest.mark.parametrize(
+@each(
     ("age", "tolerance", "expected"),
     [
         (300, 300, VALID),
@@ -189,7 +190,7 @@ def test_times_have_one_grammar(written: str) -> None:
         (-(10**9), 0, VALID),
     ],
 )
-@pytest.mark.parametrize("signature", [f"t={NOW},v0={V0}", f"t={NOW},h={H},v1={V1}"])
+@each("signature", [f"t={NOW},v0={V0}", f"t={NOW},h={H},v1={V1}"])
 def test_age(signature: str, age: int, tolerance: int, expected: tuple[bool, str | None]) -> None:
     """As far as the tolerance on both sides; zero is any time."""
     assert verdict(_ask(signature, HEADERS, toleranceSeconds=tolerance, now=NOW + age)) == expected

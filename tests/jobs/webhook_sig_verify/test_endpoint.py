@@ -23,6 +23,7 @@ from jobs.webhook_sig_verify.endpoint import (
 )
 from shared.endpoint import InvalidField
 from shared.outcome import Ok
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import MALFORMED, NOT_TIMES, NOW, VALID, ask, mac, verdict
 from workers.execute import execute
 
@@ -58,7 +59,7 @@ def test_the_secret_is_declared() -> None:
     assert ENDPOINT.holds_secret
 
 
-@pytest.mark.parametrize("name", ["provider", "payload", "signature", "secret"])
+@each("name", ["provider", "payload", "signature", "secret"])
 def test_required_fields(name: str) -> None:
     """Each must be there, as a string."""
     body = {key: value for key, value in _BODY.items() if key != name}
@@ -69,9 +70,7 @@ def test_required_fields(name: str) -> None:
             _request(**{name: wrong})
 
 
-@pytest.mark.parametrize(
-    "provider", ["", "Stripe", "STRIPE", " stripe", "stripe\n", "gitlab", "str\u0131pe", "__class__"]
-)
+@each("provider", ["", "Stripe", "STRIPE", " stripe", "stripe\n", "gitlab", "str\u0131pe", "__class__"])
 def test_unknown_providers(provider: str) -> None:
     """Only the six names, as they are written; the refusal lists them and does not repeat what was sent."""
     refusal = _refusal(provider=provider)
@@ -104,7 +103,7 @@ def test_empty_texts() -> None:
         _request(secret="")
 
 
-@pytest.mark.parametrize("secret", [" ", "\n", "\x00", "k\n", " k"])
+@each("secret", [" ", "\n", "\x00", "k\n", " k"])
 def test_the_secret_is_used_as_it_is(secret: str) -> None:
     """Whitespace and all: a key is whatever its sender says."""
     assert verdict(ask(**_BODY | {"secret": secret, "signature": mac(secret, "p")})) == VALID
@@ -115,8 +114,8 @@ def test_unknown_fields_are_ignored() -> None:
     assert verdict(ask(**_BODY | {"algorithm": "none", "tolerance": 1, "tolerance_seconds": 1})) == VALID
 
 
-@pytest.mark.parametrize("timestamp", [*NOT_TIMES, "1 ", "1,0"])
-@pytest.mark.parametrize("provider", ["slack", "github"])
+@each("timestamp", [*NOT_TIMES, "1 ", "1,0"])
+@each("provider", ["slack", "github"])
 def test_timestamps_that_are_none(provider: str, timestamp: str) -> None:
     """Refused before anything is paid, for whichever provider."""
     with pytest.raises(msgspec.ValidationError) as caught:
@@ -125,7 +124,7 @@ def test_timestamps_that_are_none(provider: str, timestamp: str) -> None:
     assert cause.field == "timestamp" if isinstance(cause, InvalidField) else "`$.timestamp`" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     [b"-1", b"9223372036854775808", b"1" + b"0" * 19, b"1" * 5_000, b"1.0", b"1e9", b"-0.0", b"true", b"[]", b"{}"],
 )
@@ -143,14 +142,14 @@ def test_slack_needs_a_timestamp(more: dict[str, Any]) -> None:
     assert (refusal.field, refusal.code) == ("timestamp", "invalid_body")
 
 
-@pytest.mark.parametrize("provider", [provider for provider in PROVIDERS if provider != "slack"])
+@each("provider", [provider for provider in PROVIDERS if provider != "slack"])
 def test_the_others_do_not(provider: str) -> None:
     """Nor headers; null is the same as nothing."""
     assert _request(provider=provider)
     assert _request(provider=provider, timestamp=None, headers=None)
 
 
-@pytest.mark.parametrize("tolerance", [-1, 86_401, 10**30, 1.5, "300", None, True, []])
+@each("tolerance", [-1, 86_401, 10**30, 1.5, "300", None, True, []])
 def test_tolerances(tolerance: Any) -> None:
     """A whole number of seconds up to a day."""
     with pytest.raises(msgspec.ValidationError, match=r"toleranceSeconds|out of range"):
@@ -159,7 +158,7 @@ def test_tolerances(tolerance: Any) -> None:
     assert _request().tolerance_seconds == 300
 
 
-@pytest.mark.parametrize("headers", [[], "a: b", 1, {"a": 1}, {"a": None}, {"a": ["b"]}, {"a": {}}])
+@each("headers", [[], "a: b", 1, {"a": 1}, {"a": None}, {"a": ["b"]}, {"a": {}}])
 def test_headers_are_strings_by_name(headers: Any) -> None:
     """Anything else is refused."""
     with pytest.raises(msgspec.ValidationError, match="headers"):
@@ -182,8 +181,8 @@ def test_headers_that_are_the_same() -> None:
     assert (refusal.field, refusal.code) == ("headers", "invalid_body")
 
 
-@pytest.mark.parametrize("field", ["payload", "signature", "secret", "timestamp", "provider"])
-@pytest.mark.parametrize("escaped", [b"\\ud800", b"\\udfff", b"a\\ud83dz", b"\\udca1\\ud83d", b"\xed\xa0\x80", b"\xff"])
+@each("field", ["payload", "signature", "secret", "timestamp", "provider"])
+@each("escaped", [b"\\ud800", b"\\udfff", b"a\\ud83dz", b"\\udca1\\ud83d", b"\xed\xa0\x80", b"\xff"])
 def test_text_that_is_not_unicode_is_refused(field: str, escaped: bytes) -> None:
     """Lone surrogates and broken UTF-8 have no bytes that could have been signed."""
     body = {**_BODY, field: "MARK"}

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import (
     MALFORMED,
     MISMATCH,
@@ -58,8 +59,8 @@ def test_a_whole_answer() -> None:
     }
 
 
-@pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("secret", SECRETS)
+@each("payload", PAYLOADS)
 def test_every_payload(payload: str, secret: str) -> None:
     """In hex and in each base64, with the prefix and without."""
     right = mac(secret, payload)
@@ -71,7 +72,7 @@ def test_every_payload(payload: str, secret: str) -> None:
             assert verdict(_ask(prefix + text, payload + "\x00", secret)) == MISMATCH
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "expected"),
     [
         (f" {STANDARD}\t", VALID),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import (
     MALFORMED,
     MISMATCH,
@@ -45,14 +44,14 @@ def test_the_documented_example() -> None:
     }
 
 
-@pytest.mark.parametrize("delivery", NPM["github"])
+@each("delivery", NPM["github"])
 def test_what_octokit_signs_is_valid(delivery: dict[str, str]) -> None:
     """Any payload, byte for byte."""
     assert verdict(ask(provider="github", **delivery)) == VALID
     assert verdict(ask(provider="github", **delivery | {"payload": delivery["payload"] + " "})) == MISMATCH
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_every_payload(payload: str) -> None:
     """Also the empty one, which Octokit does not sign."""
     assert verdict(_ask(f"sha256={mac(SECRET, payload)}", payload)) == VALID
@@ -68,7 +67,7 @@ def test_sha1_is_weak() -> None:
     assert (found["weak"], found["scheme"], found["algorithm"]) == (True, "sha1", "hmac_sha1")
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "expected"),
     [
         (f"sha256={RIGHT.upper()}", VALID),

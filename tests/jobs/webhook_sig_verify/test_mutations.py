@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.webhook_sig_verify import PROVIDERS
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import MISMATCH, NOW, PAYLOADS, VALID, ask, mac, verdict
 
 PAYLOAD = '{"id": 1, "text": "caf\u00e9 \U0001f4a1"}'
@@ -41,8 +42,9 @@ DELIVERIES: dict[str, dict[str, Any]] = {
 NAMES = sorted(DELIVERIES)
 relaxed = settings(deadline=None)
 
-texts = st.text(st.characters(codec="utf-8"), max_size=40)
-signs = st.one_of(st.sampled_from("0123456789abcdefABCDEF=,.+-_/ \t\n\x00gG"), st.characters(codec="utf-8"))
+unicode = st.characters(exclude_categories=["Cs"])  # what UTF-8 has
+texts = st.text(unicode, max_size=40)
+signs = st.one_of(st.sampled_from("0123456789abcdefABCDEF=,.+-_/ \t\n\x00gG"), unicode)
 
 
 def _delivery(name: str) -> dict[str, Any]:
@@ -61,9 +63,9 @@ def test_every_provider_is_here() -> None:
         assert verdict(ask(**_delivery(name))) == VALID
 
 
-@pytest.mark.parametrize("name", NAMES)
 @relaxed
 @given(st.integers(0, 200), signs)
+@each("name", NAMES)
 def test_another_payload(name: str, position: int, sign: str) -> None:
     """One character more, less or another: the signature does not match."""
     for changed in (
@@ -75,9 +77,9 @@ def test_another_payload(name: str, position: int, sign: str) -> None:
             assert verdict(ask(**_delivery(name) | {"payload": changed})) == MISMATCH
 
 
-@pytest.mark.parametrize("name", NAMES)
 @relaxed
 @given(st.integers(0, 200), signs)
+@each("name", NAMES)
 def test_another_secret(name: str, position: int, sign: str) -> None:
     """One character another: the signature does not match."""
     changed = _with(SECRET, position, sign)
@@ -85,9 +87,9 @@ def test_another_secret(name: str, position: int, sign: str) -> None:
         assert verdict(ask(**_delivery(name) | {"secret": changed})) == MISMATCH
 
 
-@pytest.mark.parametrize("name", NAMES)
 @relaxed
 @given(st.integers(0, 200), signs)
+@each("name", NAMES)
 def test_another_signature(name: str, position: int, sign: str) -> None:
     """One character another, but for the case of hex and the two alphabets of base64: not valid."""
     delivery = _delivery(name)
@@ -99,9 +101,9 @@ def test_another_signature(name: str, position: int, sign: str) -> None:
         assert ask(**delivery | {"signature": changed})["valid"] is False
 
 
-@pytest.mark.parametrize("name", NAMES)
 @relaxed
 @given(st.integers(0, 200))
+@each("name", NAMES)
 def test_a_shorter_signature(name: str, position: int) -> None:
     """One character less, but for the padding of base64: not valid."""
     delivery = _delivery(name)
@@ -144,7 +146,6 @@ def test_another_header(name: str, position: int, sign: str) -> None:
         assert verdict(ask(**_delivery("cdp v1") | {"headers": HEADERS | {name: changed}})) == MISMATCH
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
 @relaxed
 @given(
     st.one_of(
@@ -157,6 +158,7 @@ def test_another_header(name: str, position: int, sign: str) -> None:
     texts,
     st.one_of(st.none(), st.dictionaries(st.sampled_from(["a", "b", "", "\u00e9"]), texts)),
 )
+@each("provider", PROVIDERS)
 def test_any_signature_gets_a_whole_answer(
     provider: str, signature: str, payload: str, headers: dict[str, str] | None
 ) -> None:
@@ -167,7 +169,7 @@ def test_any_signature_gets_a_whole_answer(
     assert len(found) == 10
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_providers_do_not_pass_for_each_other(payload: str) -> None:
     """The signature of one scheme is not valid under another that signs something else."""
     stripe = f"t={NOW},v1={mac(SECRET, NOW, '.', payload)}"

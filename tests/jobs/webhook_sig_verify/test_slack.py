@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from slack_sdk.signature import Clock, SignatureVerifier
 
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import (
     LATE,
     MALFORMED,
@@ -69,8 +69,8 @@ def test_a_whole_answer() -> None:
     }
 
 
-@pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("secret", SECRETS)
+@each("payload", PAYLOADS)
 def test_what_the_sdk_signs_is_valid(payload: str, secret: str) -> None:
     """Any payload, byte for byte, under any secret, with the time as text and as a number."""
     signature = SignatureVerifier(secret).generate_signature(timestamp=str(NOW), body=payload)
@@ -80,15 +80,15 @@ def test_what_the_sdk_signs_is_valid(payload: str, secret: str) -> None:
         assert verdict(_ask(signature, timestamp, payload + "\n", secret=secret)) == MISMATCH
 
 
-@pytest.mark.parametrize("age", [-301, -300, -299, 0, 299, 300, 301, 10**6])
-@pytest.mark.parametrize("signature", [f"v0={RIGHT}", f"v0={'0' * 64}", f"v1={RIGHT}", RIGHT, "", "v0="])
+@each("age", [-301, -300, -299, 0, 299, 300, 301, 10**6])
+@each("signature", [f"v0={RIGHT}", f"v0={'0' * 64}", f"v1={RIGHT}", RIGHT, "", "v0="])
 def test_the_sdk_is_of_the_same_opinion(signature: str, age: int) -> None:
     """With the tolerance of five minutes that it has."""
     accepted = SignatureVerifier(SECRET, _At(NOW + age)).is_valid(PAYLOAD, str(NOW), signature)
     assert _ask(signature, now=NOW + age)["valid"] is accepted
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "expected"),
     [
         (f"v0={RIGHT.upper()}", VALID),

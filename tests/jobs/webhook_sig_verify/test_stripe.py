@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-import pytest
 import stripe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import (
     LATE,
     MALFORMED,
@@ -60,8 +60,8 @@ def test_a_whole_answer() -> None:
     }
 
 
-@pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("secret", SECRETS)
+@each("payload", PAYLOADS)
 def test_what_the_sdk_signs_is_valid(payload: str, secret: str) -> None:
     """Any payload, byte for byte, under any secret."""
     signature = stripe.WebhookSignature.generate_signature_header(payload, secret, timestamp=NOW)
@@ -70,7 +70,7 @@ def test_what_the_sdk_signs_is_valid(payload: str, secret: str) -> None:
     assert verdict(_ask(signature, payload + " ", secret)) == MISMATCH
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "expected"),
     [
         (f"t={NOW},v1={RIGHT}", VALID),
@@ -120,7 +120,7 @@ def test_headers(signature: str, expected: tuple[bool, str | None]) -> None:
     assert verdict(_ask(signature)) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "signature",
     [
         f" t={NOW},v1={RIGHT} ",
@@ -152,14 +152,14 @@ def test_the_sdk_is_of_the_same_opinion(parts: list[str], time: str, position: i
     assert _ask(signature)["valid"] is _sdk_accepts(signature)
 
 
-@pytest.mark.parametrize("written", NOT_TIMES)
+@each("written", NOT_TIMES)
 def test_times_have_one_grammar(written: str) -> None:
     """Digits alone, even where what was signed is exactly what is there."""
     found = _ask(f"v1={mac(SECRET, written, '.', PAYLOAD)},t={written},x=y", toleranceSeconds=0)
     assert verdict(found) == MALFORMED
 
 
-@pytest.mark.parametrize("written", ["0", "1", "0001790000000", "1790000000000", "9223372036854775807"])
+@each("written", ["0", "1", "0001790000000", "1790000000000", "9223372036854775807"])
 def test_a_time_is_signed_as_it_is_written(written: str) -> None:
     """Any whole number that 63 bits hold, with its zeros."""
     signature = f"t={written},v1={mac(SECRET, written, '.', PAYLOAD)}"
@@ -167,7 +167,7 @@ def test_a_time_is_signed_as_it_is_written(written: str) -> None:
     assert _ask(signature)["ageSeconds"] == NOW - int(written)
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "iso"),
     [
         (0, "1970-01-01T00:00:00Z"),
@@ -182,7 +182,7 @@ def test_times_that_no_calendar_has(written: int, iso: str | None) -> None:
     assert (found["timestamp"], found["ageSeconds"], found["reason"]) == (iso, NOW - written, "signature_mismatch")
 
 
-@pytest.mark.parametrize(
+@each(
     ("age", "tolerance", "expected"),
     [
         (0, 300, VALID),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.jobs.webhook_sig_verify.deliveries import MALFORMED, MISMATCH, NPM, PAYLOADS, VALID, ask, mac, verdict
 
 PAYLOAD = '{"type":"deployment.created"}'
@@ -27,21 +26,21 @@ def test_a_whole_answer() -> None:
     }
 
 
-@pytest.mark.parametrize("delivery", NPM["vercel"])
+@each("delivery", NPM["vercel"])
 def test_what_node_signs_is_valid(delivery: dict[str, str]) -> None:
     """Any payload, byte for byte."""
     assert verdict(ask(provider="vercel", **delivery)) == VALID
     assert verdict(ask(provider="vercel", **delivery | {"payload": " " + delivery["payload"]})) == MISMATCH
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_every_payload(payload: str) -> None:
     """Against the algorithm in Python."""
     signature = mac(SECRET, payload, algorithm="sha1")
     assert verdict(ask(provider="vercel", payload=payload, signature=signature, secret=SECRET)) == VALID
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "expected"),
     [
         (RIGHT.upper(), VALID),

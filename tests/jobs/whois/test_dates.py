@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.whois.dates import iso, read_date
+from tests.each import each
 
 DATES = {
     "2028-09-13T01:02:03Z": "2028-09-13T01:02:03Z",
@@ -86,7 +87,7 @@ NO_DATES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), DATES.items())
+@each(("text", "expected"), DATES.items())
 def test_a_date(text: str, expected: str) -> None:
     """In UTC, to the second."""
     moment = read_date(text)
@@ -94,7 +95,7 @@ def test_a_date(text: str, expected: str) -> None:
     assert iso(moment) == expected
 
 
-@pytest.mark.parametrize("text", NO_DATES)
+@each("text", NO_DATES)
 def test_what_is_no_date(text: str) -> None:
     """Or only a limit, or one that does not exist."""
     assert read_date(text) is None

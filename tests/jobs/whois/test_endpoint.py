@@ -17,6 +17,7 @@ from jobs.whois.rules import RULES
 from jobs.whois.without_server import WITHOUT_SERVER
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.each import each
 
 ROOT = "whois.iana.test.net"
 TLD = {
@@ -100,7 +101,7 @@ def test_what_nobody_has() -> None:
     assert given["raw"] == 'No match for "NOBODY.COM".\n'
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "domain", "query", "parsed_by"),
     [
         ("www.a.co.uk", "a.co.uk", "a.co.uk", "uk"),
@@ -146,9 +147,7 @@ def test_a_registrar_is_asked_where_something_is_missing() -> None:
     assert given["ageSeconds"] == 61
 
 
-@pytest.mark.parametrize(
-    "server", ["whois.registry.net", ROOT, "localhost", "10.0.0.1", "whois.internal", "redis.cluster.local"]
-)
+@each("server", ["whois.registry.net", ROOT, "localhost", "10.0.0.1", "whois.internal", "redis.cluster.local"])
 def test_loops_and_internal_hosts_are_not_followed(server: str) -> None:
     """A registrar's server is a stranger's word: nobody is asked twice, and nobody inside at all."""
     servers = Servers({("whois.registry.net", "domain a.com"): THIN.format("a.com", server, "a.com")})
@@ -168,7 +167,7 @@ def test_there_are_three_servers_at_most() -> None:
     assert answer("a.com", servers)["serversQueried"] == [ROOT, "whois.registry.net", "whois.b.net"]
 
 
-@pytest.mark.parametrize(
+@each(
     "failure",
     [
         UpstreamFailed("late", reason="timeout"),
@@ -178,7 +177,6 @@ def test_there_are_three_servers_at_most() -> None:
         "No match for a.com\n",
         b"\xff\x00",
     ],
-    ids=str,
 )
 def test_a_registrar_that_fails_takes_nothing_away(failure: Any) -> None:
     """What the registry said is the answer."""
@@ -232,7 +230,7 @@ def test_what_nobody_can_register(domain: str) -> None:
         answer(domain, Servers({}))
 
 
-@pytest.mark.parametrize(
+@each(
     ("domain", "code"),
     [
         ("", None),

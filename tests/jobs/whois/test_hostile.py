@@ -50,12 +50,14 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_it_is_read_in_no_time(text: str) -> None:
     """64 KB of anything, by every set of rules that reads differently."""
+    began = time.process_time()
+    is_throttled(text)
+    referral(text)
+    beside_s = time.process_time() - began
     for rules in (rules_of("a.com"), RULES["jp"], RULES["il"], RULES["uk"]):
         began = time.process_time()
         record = read(text, ["a.com"], rules)
-        is_throttled(text)
-        referral(text)
-        assert time.process_time() - began < 1.0
+        assert time.process_time() - began + beside_s < 1.0
         assert record.registered in (True, False, None)
         assert len(record.name_servers) <= 100
 

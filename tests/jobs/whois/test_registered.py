@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from jobs.whois.dates import iso
 from jobs.whois.record import Record, is_throttled, read
 from jobs.whois.rules import rules_of
+from tests.each import each
 from tests.jobs.whois import registered, registered_more, registered_small
 from tests.jobs.whois.registered import Case
 
@@ -35,7 +34,7 @@ def plain(record: Record) -> dict[str, Any]:
     return {name: of(getattr(record, name)) for name in ("registered", *EMPTY)}
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each("case", CASES.values(), ids=CASES)
 def test_a_record(case: Case) -> None:
     """Every field that is in the text, and nothing that is not."""
     for text in (case.text, case.text.replace("\n", "\r\n")):

@@ -6,6 +6,7 @@ import pytest
 
 from jobs.whois.record import is_throttled, read
 from jobs.whois.rules import rules_of
+from tests.each import each
 
 FREE = [
     (
@@ -185,7 +186,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("domain", "text"), FREE, ids=[domain for domain, _ in FREE])
+@each(("domain", "text"), FREE, ids=[domain for domain, _ in FREE])
 def test_nobody_has_it(domain: str, text: str) -> None:
     """In the words of each registry."""
     record = read(text, [domain], rules_of(domain))
@@ -193,13 +194,13 @@ def test_nobody_has_it(domain: str, text: str) -> None:
     assert not is_throttled(text)
 
 
-@pytest.mark.parametrize(("domain", "text"), HELD, ids=[domain for domain, _ in HELD])
+@each(("domain", "text"), HELD, ids=[domain for domain, _ in HELD])
 def test_what_is_held_back_is_not_free(domain: str, text: str) -> None:
     """Reserved, premium or blocked: nobody has it, and nobody gets it."""
     assert read(text, [domain], rules_of(domain)).registered is None
 
 
-@pytest.mark.parametrize("text", THROTTLED)
+@each("text", THROTTLED)
 def test_we_asked_too_much(text: str) -> None:
     """A refusal is not an answer, also with a banner above it."""
     banner = "".join(f"% This is line {number} of the terms of use of this registry.\n" for number in range(20))
@@ -208,7 +209,7 @@ def test_we_asked_too_much(text: str) -> None:
         assert read(whole, ["a-name.com"]).registered is None
 
 
-@pytest.mark.parametrize("text", REFUSED_BESIDE_A_STATEMENT)
+@each("text", REFUSED_BESIDE_A_STATEMENT)
 def test_a_refusal_comes_before_a_statement(text: str) -> None:
     """A server that refuses may send its no-match line as well. The name may have an owner."""
     assert is_throttled(text)
@@ -222,7 +223,7 @@ def test_a_rule_about_queries_is_no_refusal() -> None:
     assert read(text, ["a-name.com"]).registered is False
 
 
-@pytest.mark.parametrize("text", SILENT)
+@each("text", SILENT)
 def test_it_does_not_say(text: str) -> None:
     """Then the answer does not say it either."""
     assert read(text, ["a-name.com"]).registered is None

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.x402_discover.document import Entry, Reading, Source
 from jobs.x402_discover.reading import read
+from tests.each import each
 
 SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -88,7 +89,7 @@ def test_version_1_is_normalised() -> None:
     assert (read_offer["network"], read_offer["amount"]) == ("eip155:8453", "1000")
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "call"),
     [
         ({"path": "/a", "method": "get", "price": "$0.01"}, ("/a", "GET", "0.01", "terms")),
@@ -123,7 +124,7 @@ def test_version_1_is_normalised() -> None:
         ({"resource": "/a", "network": "eip155:8453", "payTo": PAYEE}, ("/a", None, None, "terms")),
     ],
 )
-@pytest.mark.parametrize("key", ["resources", "endpoints", "items"])
+@each("key", ["resources", "endpoints", "items"])
 def test_an_entry_of_any_shape(key: str, item: dict[str, Any], call: tuple[Any, ...]) -> None:
     """Address, method and price are found under the names that are in use."""
     assert found({"x402Version": 2, key: [item]}) == [call]
@@ -181,7 +182,7 @@ def test_a_base_address_is_put_before_paths() -> None:
     assert [call[0] for call in found(document)] == [f"https://api.shop.example.com/v1/{name}" for name in "abc"]
 
 
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         {"name": "a publisher", "wallet": PAYEE, "network": "eip155:5042002", "asset": "USDC"},
@@ -232,7 +233,7 @@ def test_a_frame_around_calls_is_no_call() -> None:
     assert found(document) == [("/a", None, "2", "terms")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "is_found"),
     [
         ([{"url": "/shirt", "price": 19.99}], False),
@@ -243,13 +244,13 @@ def test_a_frame_around_calls_is_no_call() -> None:
         ({"x402Version": 2, "items": [{"url": "/a", "price": "$1"}]}, True),
     ],
 )
-@pytest.mark.parametrize("kind", ["page", "guess"])
+@each("kind", ["page", "guess"])
 def test_prices_of_other_documents_are_not_x402s(kind: str, document: Any, is_found: bool) -> None:
     """At an address that is not x402's own, a price alone is the price of a shirt."""
     assert bool(found(document, kind=kind, path="/bazaar.json")) is is_found
 
 
-@pytest.mark.parametrize(
+@each(
     ("offer", "amount", "price"),
     [
         ({"network": "base", "asset": "USDC", "maxAmountRequired": "0.5"}, "500000", "0.5"),
@@ -299,9 +300,7 @@ def test_amounts_and_prices(offer: dict[str, Any], amount: str | None, price: st
     assert (read_offer["amount"], entry.price_usdc) == (amount, price)
 
 
-@pytest.mark.parametrize(
-    "amount", ["-5", "1,000", "0x10", "1e999999999", "9" * 79, "NaN", "Infinity", "", " 5", [5], {"a": 1}, True]
-)
+@each("amount", ["-5", "1,000", "0x10", "1e999999999", "9" * 79, "NaN", "Infinity", "", " 5", [5], {"a": 1}, True])
 def test_amounts_that_are_none(amount: Any) -> None:
     """What is no amount is null, and the offer stays with what it says else."""
     entry, read_offer = only({"resources": [{"url": "/a", "accepts": [{**OFFER, "amount": amount}]}]})

@@ -10,6 +10,7 @@ import pytest
 
 from jobs.x402_discover.document import Reading, Source
 from jobs.x402_discover.reading import read
+from tests.each import each
 
 URL = "https://shop.example.com/api/x?q=1"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -94,7 +95,7 @@ def test_version_2_in_the_body() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "header",
     [
         f"X402 {encoded(v2())}",
@@ -119,7 +120,7 @@ def test_terms_as_parameters_of_www_authenticate() -> None:
     assert result.offers[0].pay_to == PAYEE
 
 
-@pytest.mark.parametrize("header", ["X402", 'x402 realm="shop"', 'X402 scheme="exact"', "Basic a, x402"])
+@each("header", ["X402", 'x402 realm="shop"', 'X402 scheme="exact"', "Basic a, x402"])
 def test_x402_without_terms(header: str) -> None:
     """It asks for payment, and nothing shows how much: a challenge without offers, and no paid call."""
     result = answer(www_authenticate=header)
@@ -128,7 +129,7 @@ def test_x402_without_terms(header: str) -> None:
     assert any("names no terms" in text for text in result.warnings)
 
 
-@pytest.mark.parametrize("header", ['Payment id="x", method="tempo"', 'L402 macaroon="x"', "Bearer x402", "X4021 abc"])
+@each("header", ['Payment id="x", method="tempo"', 'L402 macaroon="x"', "Bearer x402", "X4021 abc"])
 def test_other_schemes_are_not_x402(header: str) -> None:
     """A 402 alone is no evidence of x402."""
     result = answer(www_authenticate=header, body={"message": "pay"})
@@ -136,7 +137,7 @@ def test_other_schemes_are_not_x402(header: str) -> None:
     assert result.warnings == ("The target answers 402 without x402 payment terms that can be read.",)
 
 
-@pytest.mark.parametrize("header", ["", "%%%", "bm8gSlNPTg==", encoded([1]), encoded("x"), encoded(5), "A" * 40_000])
+@each("header", ["", "%%%", "bm8gSlNPTg==", encoded([1]), encoded("x"), encoded(5), "A" * 40_000])
 def test_a_broken_header_is_told_and_the_body_counts(header: str) -> None:
     """The next transport is read."""
     result = answer(payment_required=header, body=v1())
@@ -199,7 +200,7 @@ def test_several_offers_keep_their_order() -> None:
     assert summary(result) == ("body", 2, ["9", "5000"], "0.005")
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"[" * 200_000,

@@ -20,6 +20,7 @@ from jobs.x402_discover.endpoint import ENDPOINT, Request, run
 from jobs.x402_discover.fetching import MAX_BYTES, MAX_REQUESTS
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.each import each
 
 SITE = "https://shop.example.com"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -130,7 +131,7 @@ def test_a_call_that_takes_no_get_is_posted_to() -> None:
     assert all(sent == (None, None) for number, sent in enumerate(site.sent) if number != 1)
 
 
-@pytest.mark.parametrize("status", [200, 400, 401, 404, 500])
+@each("status", [200, 400, 401, 404, 500])
 def test_nothing_but_405_is_posted_to(status: int) -> None:
     """Any other answer is the answer."""
     _, site = report({f"GET {SITE}/x": page("<p>", status)}, f"{SITE}/x")
@@ -302,7 +303,7 @@ def test_a_site_that_sends_everybody_home() -> None:
     assert not any("could not be read" in text for text in answer["warnings"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "document", "source", "shape"),
     [
         ("/.well-known/x402", {"version": 1, "resources": ["/a"]}, "well_known", "resource_list"),
@@ -374,7 +375,7 @@ def test_a_target_that_is_too_large_is_there() -> None:
     assert (answer["status"], answer["endpoints"]) == (None, [])
 
 
-@pytest.mark.parametrize("reason", ["timeout", "connection_refused", "bad_content", "dns_failure", "tls_failure"])
+@each("reason", ["timeout", "connection_refused", "bad_content", "dns_failure", "tls_failure"])
 def test_nothing_that_answers_is_a_failure(reason: str) -> None:
     """502 with the target's reason, which is documented; when its name or its certificate is the reason, at once."""
     answers: dict[str, Answer] = {f"GET {SITE}{path}": UpstreamFailed("no", reason="timeout") for path in PLACES}
@@ -443,7 +444,7 @@ def test_a_document_that_takes_too_much_to_read() -> None:
     assert all(catalog.error == "bad_content" for catalog in result.catalogs)
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "code"),
     [
         ("", "invalid_url"),
@@ -465,9 +466,7 @@ def test_urls_that_are_refused(url: str, code: str) -> None:
     assert (refused.field, refused.code) == ("url", code)
 
 
-@pytest.mark.parametrize(
-    "fields", [{}, {"url": 5}, {"url": "x" * 2049}, *({"url": SITE, "limit": n} for n in (0, 501, "5"))]
-)
+@each("fields", [{}, {"url": 5}, {"url": "x" * 2049}, *({"url": SITE, "limit": n} for n in (0, 501, "5"))])
 def test_other_wrong_fields(fields: dict[str, Any]) -> None:
     """Types and bounds."""
     with pytest.raises(msgspec.ValidationError):

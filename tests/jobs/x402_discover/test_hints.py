@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.x402_discover.document import Hint, Source
 from jobs.x402_discover.hints import MAX_HINTS
 from jobs.x402_discover.reading import read
+from tests.each import each
 
 URL = "https://shop.example.com/a/b"
 
@@ -40,7 +39,7 @@ def test_a_base_element() -> None:
     assert hints(page) == [("link", "y", "https://cdn.example.org/x/y")]
 
 
-@pytest.mark.parametrize(
+@each(
     "href",
     [
         "javascript:alert(1)//.well-known/x402",
@@ -67,16 +66,14 @@ def test_the_same_hint_is_told_once_and_not_without_end() -> None:
     assert len(hints("".join(f"<a href=/{number}/bazaar.json>" for number in range(5_000)))) == MAX_HINTS
 
 
-@pytest.mark.parametrize(
-    "charset", ["utf-16", "iso-8859-1", "utf-7", "nonsense", "base64", "rot13", "idna", "undefined", "hex"]
-)
+@each("charset", ["utf-16", "iso-8859-1", "utf-7", "nonsense", "base64", "rot13", "idna", "undefined", "hex"])
 def test_any_charset(charset: str) -> None:
     """What cannot be decoded as it says is read as it is, or not at all."""
     page = "<link rel=x402 href=/a>"
     assert hints(page, f"text/html; charset={charset}") in ([("link", "/a", "https://shop.example.com/a")], [])
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     [
         b"<div>" * 200_000,
@@ -103,7 +100,7 @@ def test_a_paywalls_page_has_hints_too() -> None:
     assert result.challenge is None
 
 
-@pytest.mark.parametrize("body", [b"", b"plain text", b"{}", b"5", b"\xff\xd8\xff\xe0JFIF"])
+@each("body", [b"", b"plain text", b"{}", b"5", b"\xff\xd8\xff\xe0JFIF"])
 def test_what_is_no_page(body: bytes) -> None:
     """Nothing is found in it."""
     assert read(Source("page", "GET", URL, 200, (("content-type", "image/jpeg"),), body)).hints == ()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from jobs.x402_discover.document import Reading, Source
 from jobs.x402_discover.reading import read
+from tests.each import each
 
 SITE = "https://shop.example.com"
 OFFER = {
@@ -32,7 +31,7 @@ def found(operation: dict[str, Any], **document: Any) -> list[tuple[str, str | N
     return [(e.url.removeprefix(SITE), e.method, e.price_usdc, e.evidence, len(e.offers)) for e in result.entries]
 
 
-@pytest.mark.parametrize(
+@each(
     ("operation", "price", "evidence", "offers"),
     [
         (
@@ -102,7 +101,7 @@ def test_a_paid_operation(operation: dict[str, Any], price: str | None, evidence
     assert found(operation) == [("/x", "POST", price, evidence, offers)]
 
 
-@pytest.mark.parametrize(
+@each(
     "operation",
     [
         {},
@@ -120,7 +119,7 @@ def test_a_free_operation(operation: dict[str, Any]) -> None:
     assert found(operation) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("servers", "url"),
     [
         ([{"url": "https://api.shop.example.com/v1/"}], "https://api.shop.example.com/v1/x"),
@@ -168,7 +167,7 @@ def test_terms_for_all_operations() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "paths",
     [
         None,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.x402_discover.site import is_same_site
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "other", "is_same"),
     [
         ("shop.example.com", "shop.example.com", True),

@@ -14,6 +14,7 @@ from jobs.xrpl_wallet_watch.addresses import NotAnAddress, Recipient
 from jobs.xrpl_wallet_watch.endpoint import EXAMPLE_ADDRESS, Request
 from shared.endpoint import InvalidField
 from shared.x402.xrpl_keys import address
+from tests.each import each
 
 X_ADDRESS = addresscodec.classic_address_to_xaddress(EXAMPLE_ADDRESS, 7, False)
 
@@ -27,7 +28,7 @@ def test_an_x_address_is_an_address_with_a_tag(account: bytes, tag: int | None) 
     assert addresses.read(written) == Recipient(classic, tag)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "sentence"),
     [
         (EXAMPLE_ADDRESS[:-1] + "B", "checksum"),
@@ -63,7 +64,7 @@ def test_a_request_with_one_is_refused_unpaid(body: object, field: str) -> None:
     assert (cause.field, cause.code) == (field, "invalid_address")
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         {},

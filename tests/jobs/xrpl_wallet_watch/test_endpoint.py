@@ -18,6 +18,7 @@ from jobs.xrpl_wallet_watch.response import Response
 from shared.endpoint import Flavour, Pool
 from shared.x402.networks import Rail
 from shared.x402.xrpl_keys import address
+from tests.each import each
 
 WALLET = EXAMPLE_ADDRESS
 FRIEND, STRANGER, SHOP = (address(bytes([number]) * 20) for number in (1, 2, 3))
@@ -286,7 +287,7 @@ def test_a_deleted_account_is_told_apart(first: bytes) -> None:
     assert codes(response) == ["not_activated"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "health", "alert"),
     [
         (None, "missing", "trust_line_missing"),
@@ -303,7 +304,7 @@ def test_the_health_of_the_line(changes: dict[str, Any] | None, health: str, ale
     assert codes(response) == [alert, "runway_below_threshold"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("balance", "drops", "calls", "limited_by"),
     [
         ("0.0999999999999999", 25_000_000, 99, "rlusd"),
@@ -330,7 +331,7 @@ def test_the_reserve_is_the_networks() -> None:
     assert (response.xrp.reserve, response.xrp.spendable, codes(response)) == ("28", "0", ["reserve_shortfall"])
 
 
-@pytest.mark.parametrize(
+@each(
     "left",
     [
         b"",

@@ -17,6 +17,7 @@ from jobs.ports import CaptionedVideo, CaptionTrack, Context
 from jobs.youtube.endpoint import CHILD_WAIT_S, ENDPOINT, TIMEOUT_S, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
+from tests.each import each
 
 URL = "https://youtu.be/coinslot-01"
 EN = CaptionTrack("en", "English", False)
@@ -103,7 +104,7 @@ def test_the_duration_is_that_of_what_ends_last() -> None:
     assert answer(FakeCaptions([EN], document))["durationSeconds"] == 9.5
 
 
-@pytest.mark.parametrize(
+@each(
     ("captions", "lang", "reason"),
     [
         (FakeCaptions([]), None, "no_captions"),
@@ -131,21 +132,19 @@ def test_the_specifications_reasons() -> None:
     )
 
 
-@pytest.mark.parametrize("url", ["", "coinslot-01", "http://127.0.0.1/watch?v=coinslot-01", "https://youtu.be/x"])
+@each("url", ["", "coinslot-01", "http://127.0.0.1/watch?v=coinslot-01", "https://youtu.be/x"])
 def test_what_names_no_video_is_refused_before_it_is_paid_for(url: str) -> None:
     """With the one code, also for hosts that are never called."""
     refused = refusal({"url": url})
     assert (refused.field, refused.code) == ("url", "invalid_url")
 
 
-@pytest.mark.parametrize("lang", ["", "english", "pt_BR", "en\n"])
+@each("lang", ["", "english", "pt_BR", "en\n"])
 def test_what_is_no_language_is_refused_before_it_is_paid_for(lang: str) -> None:
     assert refusal({"url": URL, "lang": lang}).field == "lang"
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"url": 5}, {"url": None}, {"url": URL, "lang": 5}, {"url": URL, "lang": ["en"]}, []]
-)
+@each("body", [{}, {"url": 5}, {"url": None}, {"url": URL, "lang": 5}, {"url": URL, "lang": ["en"]}, []])
 def test_wrong_types(body: Any) -> None:
     with pytest.raises(msgspec.ValidationError):
         request(body)

@@ -7,6 +7,7 @@ import pytest
 from jobs.ports import CaptionTrack
 from jobs.youtube.tracks import chosen, is_language
 from shared.outcome import UpstreamFailed
+from tests.each import each
 
 
 def offered(codes: str) -> list[CaptionTrack]:
@@ -14,7 +15,7 @@ def offered(codes: str) -> list[CaptionTrack]:
     return [CaptionTrack(code.strip("*!"), code, "*" in code, "!" in code) for code in codes.split()]
 
 
-@pytest.mark.parametrize(
+@each(
     ("codes", "lang", "expected"),
     [
         ("en pt pt-BR", "pt-BR", "pt-BR"),
@@ -47,7 +48,7 @@ def test_a_language_that_is_asked_for(codes: str, lang: str, expected: str) -> N
     assert tracks[chosen(tracks, lang)].name == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("codes", "expected"),
     [
         ("en de en*", "en"),
@@ -88,13 +89,11 @@ def test_a_language_that_is_not_there() -> None:
     assert len(caught.value.detail) < 200
 
 
-@pytest.mark.parametrize("code", ["en", "pt-BR", "zh-Hant-TW", "es-419", "fil", "PT-br"])
+@each("code", ["en", "pt-BR", "zh-Hant-TW", "es-419", "fil", "PT-br"])
 def test_language_codes(code: str) -> None:
     assert is_language(code)
 
 
-@pytest.mark.parametrize(
-    "code", ["", "e", "english", "en-", "-en", "en_US", "en US", "en\n", "é", "en-US-x-y-z-abc", "*"]
-)
+@each("code", ["", "e", "english", "en-", "-en", "en_US", "en US", "en\n", "é", "en-US-x-y-z-abc", "*"])
 def test_what_is_no_language_code(code: str) -> None:
     assert not is_language(code)

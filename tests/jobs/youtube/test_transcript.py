@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from jobs.youtube.transcript import MAX_SEGMENTS, Segment, calculate, decode, plain, segments
 from shared.outcome import UpstreamFailed
+from tests.each import each
 
 
 def document(*texts: str) -> bytes:
@@ -40,7 +41,7 @@ def test_a_document() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "text"),
     [
         ("it&amp;#39;s", "it's"),
@@ -65,9 +66,7 @@ def test_text_is_escaped_twice_and_has_tags(written: str, text: str) -> None:
     assert [segment.text for segment in segments(document(written))] == [text]
 
 
-@pytest.mark.parametrize(
-    "empty", ["", " ", "\n", "&amp;nbsp;", "&lt;i&gt;&lt;/i&gt;", "<i/>", "\u200b", "&amp;#8203;\ufeff"]
-)
+@each("empty", ["", " ", "\n", "&amp;nbsp;", "&lt;i&gt;&lt;/i&gt;", "<i/>", "\u200b", "&amp;#8203;\ufeff"])
 def test_a_segment_without_text_is_left_out(empty: str) -> None:
     """Also when it has no time."""
     assert [segment.text for segment in segments(document("a", empty, "b"))] == ["a", "b"]
@@ -81,7 +80,7 @@ def test_a_document_without_text(raw: bytes) -> None:
     assert segments(raw) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "time_text",
     [
         "",
@@ -102,7 +101,7 @@ def test_a_document_without_text(raw: bytes) -> None:
         "9" * 400,
     ],
 )
-@pytest.mark.parametrize("attribute", ["start", "dur"])
+@each("attribute", ["start", "dur"])
 def test_times_that_are_none(time_text: str, attribute: str) -> None:
     """Seconds are digits with a point at most."""
     times = {"start": "1", "dur": "1", attribute: time_text}
@@ -137,7 +136,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+@each("text", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_is_no_caption_document(text: str) -> None:
     """A clear failure, whatever it is, and no document type is looked at."""
     failure = refusal(text.encode())
@@ -173,7 +172,7 @@ WORST: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("worst", WORST.values(), ids=WORST)
+@each("worst", WORST.values(), ids=WORST)
 def test_the_time_is_linear(worst: Callable[[int], str]) -> None:
     """Eight times the document takes less than thirty times the time: what is quadratic takes sixty-four times as long."""
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.youtube.videos import NotAVideo, video_id, watch_url
+from tests.each import each
 
 ID = "dQw4w9WgXcQ"
 
@@ -106,13 +107,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("url", ACCEPTED)
+@each("url", ACCEPTED)
 def test_every_form_that_there_is(url: str) -> None:
     """Hosts, paths and parameters in which YouTube writes a video."""
     assert video_id(url) == ID
 
 
-@pytest.mark.parametrize("url", REFUSED)
+@each("url", REFUSED)
 def test_what_names_no_video(url: str) -> None:
     """Other hosts, playlists, channels, ids of another form, and ids that are no URL."""
     with pytest.raises(NotAVideo, match=r"\.$"):

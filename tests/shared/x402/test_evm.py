@@ -15,6 +15,7 @@ from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from tests import signing
+from tests.each import each
 
 NOW = 1_900_000_000
 PAY_TO = "0x1111111111111111111111111111111111111111"
@@ -154,7 +155,7 @@ MUTATIONS: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "reason"), [m[1:] for m in MUTATIONS], ids=[m[0] for m in MUTATIONS])
+@each(("change", "reason"), [m[1:] for m in MUTATIONS], ids=[m[0] for m in MUTATIONS])
 def test_every_property_set_wrong_alone_is_refused(change: Callable[[dict[str, Any]], None], reason: str) -> None:
     """Each with the reason of the specification."""
     payload = signed()
@@ -164,7 +165,7 @@ def test_every_property_set_wrong_alone_is_refused(change: Callable[[dict[str, A
     assert refused.value.reason == reason
 
 
-@pytest.mark.parametrize("v", [2, 26, 29, 255])
+@each("v", [2, 26, 29, 255])
 def test_a_recovery_id_that_the_token_refuses_is_refused(v: int) -> None:
     """USDC takes 27 and 28 only; 0 and 1 are the same two."""
     payload = signed()
@@ -173,7 +174,7 @@ def test_a_recovery_id_that_the_token_refuses_is_refused(v: int) -> None:
         evm.check(OFFER, payload)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("network", "eip155:1"),
@@ -188,7 +189,7 @@ def test_the_signature_is_for_one_token_on_one_chain(field: str, value: Any) -> 
         evm.check(msgspec.structs.replace(OFFER, **{field: value}), signed())
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "refusal"),
     [
         ({"validAfter": str(NOW - 1)}, None),
@@ -201,7 +202,6 @@ def test_the_signature_is_for_one_token_on_one_chain(field: str, value: Any) -> 
         ({"validBefore": str(NOW + 361)}, "valid_before"),
         ({"validBefore": str((1 << 256) - 1)}, "valid_before"),
     ],
-    ids=str,
 )
 def test_the_window_is_exact_to_the_second(fields: dict[str, str], refusal: str | None) -> None:
     """Started already, ending late enough to settle, and not so late that its replay key had to be kept for ever."""
@@ -216,7 +216,7 @@ def test_a_contract_wallets_signature_is_left_to_the_chain() -> None:
     assert not evm.check(OFFER, payload).signature_checked
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "same"),
     [
         ({}, True),
@@ -233,7 +233,6 @@ def test_a_contract_wallets_signature_is_left_to_the_chain() -> None:
         ({"extra": {"name": "USD Coin", "version": "2"}}, False),
         ({"extra": {**OFFER.extra, "version": "1"}}, False),
     ],
-    ids=str,
 )
 def test_an_accepted_offer_is_ours_or_not(changes: dict[str, Any], same: bool) -> None:
     """Clients may add to `extra` and respell addresses; nothing else."""

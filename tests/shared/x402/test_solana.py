@@ -25,6 +25,7 @@ from shared.x402 import solana
 from shared.x402.networks import SOLANA_USDC
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
+from tests.each import each
 from tests.solana_signing import (
     BUDGET,
     LIGHTHOUSE,
@@ -73,7 +74,7 @@ def test_a_good_payment_passes() -> None:
 OFFICIAL = json.loads(Path(__file__).with_name("solana_official.json").read_text())
 
 
-@pytest.mark.parametrize("payment", OFFICIAL["payments"], ids=lambda one: f"{one['client']} {one.get('memo', '')}")
+@each("payment", OFFICIAL["payments"])
 def test_the_official_clients_payments_pass(payment: dict[str, str]) -> None:
     """With the random memo that they add, and with the one that they were given."""
     static = solana.offers(TOKEN, Price.of("0.001"), OFFICIAL["payTo"])[0]
@@ -84,7 +85,7 @@ def test_the_official_clients_payments_pass(payment: dict[str, str]) -> None:
     assert solana.check(offer, {"transaction": payment["transaction"]}).payer == OFFICIAL["payer"]
 
 
-@pytest.mark.parametrize(
+@each(
     "optional",
     [
         [],
@@ -111,7 +112,7 @@ def test_assertions_may_surround_the_offered_memo() -> None:
     assert solana.check(BOUND, made.payload()).value == 1000
 
 
-@pytest.mark.parametrize(("units", "price"), [(400_000, 250_000), (20_000, 5_000_000), (0, 5_000_000), (400_000, 0)])
+@each(("units", "price"), [(400_000, 250_000), (20_000, 5_000_000), (0, 5_000_000), (400_000, 0)])
 def test_the_caps_themselves_pass(units: int, price: int) -> None:
     """Each, as far as the product lets it."""
     made = draft()
@@ -428,7 +429,7 @@ def blockhash_changed(content: bytes) -> bytes:
     return content.replace(old, bytes(reversed(old)))
 
 
-@pytest.mark.parametrize(("build", "reason"), [m[1:] for m in MUTATIONS], ids=[m[0] for m in MUTATIONS])
+@each(("build", "reason"), [m[1:] for m in MUTATIONS], ids=[m[0] for m in MUTATIONS])
 def test_every_property_set_wrong_alone_is_refused(build: Callable[[Draft], dict[str, Any]], reason: str) -> None:
     """Each with the reason of the specification, or one in its manner."""
     with pytest.raises(PaymentRefused) as refused:
@@ -478,7 +479,7 @@ def test_any_payload_is_refused_and_no_more(payload: dict[str, Any]) -> None:
         solana.check(BOUND, payload)
 
 
-@pytest.mark.parametrize(
+@each(
     "offer",
     [
         msgspec.structs.replace(BOUND, network=DEVNET, asset=SOLANA_USDC[DEVNET].mint),
@@ -496,7 +497,7 @@ def test_a_payment_is_for_one_offer(offer: Offer) -> None:
         solana.check(offer, draft().payload())
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"amount": "01000"},
@@ -523,7 +524,6 @@ def test_a_payment_is_for_one_offer(offer: Offer) -> None:
         {"extra": {**BOUND.extra, "memo": "é" * 129}},
         {"extra": {**BOUND.extra, "memo": "\ud800"}},
     ],
-    ids=lambda changes: str(changes)[:60],
 )
 def test_an_offer_of_anybody_is_payable_or_not(changes: dict[str, Any]) -> None:
     """A facilitator is handed all kinds; checking a payment of one that is not is a refusal, too."""
@@ -564,7 +564,7 @@ def test_the_offer_is_exact() -> None:
         solana.offers(TOKEN, Price.of("0.0000001"), str(PAY_TO))
 
 
-@pytest.mark.parametrize("extra", [{}, {"feePayer": None}, {"feePayer": 1}, {"feePayer": "x"}, {"feePayer": "1" * 33}])
+@each("extra", [{}, {"feePayer": None}, {"feePayer": 1}, {"feePayer": "x"}, {"feePayer": "1" * 33}])
 def test_without_a_usable_fee_payer_there_is_no_offer(extra: dict[str, Any]) -> None:
     """What the facilitator's /supported says may be anything."""
     assert solana.completed(STATIC, extra) is None
@@ -576,7 +576,7 @@ def test_the_fee_payer_completes_the_offer() -> None:
     assert offer == msgspec.structs.replace(STATIC, extra={"paymentFlow": "upfront", "feePayer": str(FEE)})
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "same"),
     [
         ({}, True),
@@ -597,7 +597,6 @@ def test_the_fee_payer_completes_the_offer() -> None:
         ({"extra": {**BOUND.extra, "feePayer": str(STRANGER.pubkey())}}, False),
         ({"extra": {"paymentFlow": "upfront"}}, False),
     ],
-    ids=str,
 )
 def test_an_accepted_offer_is_ours_or_not(changes: dict[str, Any], same: bool) -> None:
     """Clients may add to `extra`, and the memo is judged elsewhere; addresses are exact to the letter."""

@@ -17,6 +17,7 @@ from shared.x402.solana_address import (
     token_account,
 )
 from shared.x402.solana_signature import SMALL_ORDER
+from tests.each import each
 from tests.solana_signing import ata
 
 keys = st.binary(min_size=32, max_size=32)
@@ -48,7 +49,7 @@ def test_what_is_decoded_has_one_spelling(text: str) -> None:
             Pubkey.from_string(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -65,7 +66,6 @@ def test_what_is_decoded_has_one_spelling(text: str) -> None:
         1,
         b"1" * 32,
     ],
-    ids=repr,
 )
 def test_what_is_no_address_is_none(text: object) -> None:
     """However long it is."""
@@ -78,8 +78,8 @@ def test_the_curve_is_solders(raw: bytes) -> None:
     assert is_on_curve(raw) == Pubkey(raw).is_on_curve()
 
 
-@pytest.mark.parametrize("y", [0, 1, 2, 3, 2**255 - 20, 2**255 - 19, 2**255 - 18, 2**255 - 1])
-@pytest.mark.parametrize("sign", [0, 1 << 255])
+@each("y", [0, 1, 2, 3, 2**255 - 20, 2**255 - 19, 2**255 - 18, 2**255 - 1])
+@each("sign", [0, 1 << 255])
 def test_the_curve_at_its_ends_is_solders(y: int, sign: int) -> None:
     """Where x is 0, and where y is written in a longer form."""
     raw = (y | sign).to_bytes(32, "little")

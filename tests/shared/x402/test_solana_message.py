@@ -17,6 +17,7 @@ from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES, Malformed, Transaction, read_transaction
+from tests.each import each
 from tests.solana_signing import raw_of
 
 _ACCOUNTS = st.builds(
@@ -151,8 +152,8 @@ def read_alike(raw: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("raw", GOOD, ids=["plain", "with a table"])
-@pytest.mark.parametrize("more", [b"\0", b"\0" * 64, b"\1"])
+@each("raw", GOOD, ids=["plain", "with a table"])
+@each("more", [b"\0", b"\0" * 64, b"\1"])
 def test_nothing_may_follow(raw: bytes, more: bytes) -> None:
     """Not even zeros."""
     with pytest.raises(Malformed):
@@ -167,7 +168,7 @@ def test_nothing_may_be_missing(raw: bytes) -> None:
             read_transaction(raw[:end])
 
 
-@pytest.mark.parametrize("length", [b"\x81\x00", b"\x81\x80\x00", b"\xff\xff\xff", b"\x80\x80\x04", b"\x80\x00"])
+@each("length", [b"\x81\x00", b"\x81\x80\x00", b"\xff\xff\xff", b"\x80\x80\x04", b"\x80\x00"])
 def test_lengths_have_one_form(length: bytes) -> None:
     """Not a longer one, and not one above 65,535."""
     with pytest.raises(Malformed):
@@ -199,7 +200,7 @@ def _with_data(size: int) -> MessageV0:
     )
 
 
-@pytest.mark.parametrize(("loaded", "is_read"), [(0, False), (1, True), (254, True), (255, False)])
+@each(("loaded", "is_read"), [(0, False), (1, True), (254, True), (255, False)])
 def test_tables_give_something_and_not_too_much(loaded: int, is_read: bool) -> None:
     """With two keys of its own, a message has 256 accounts at most."""
     head = b"\1" + bytes(64) + b"\x80\1\0\1\2" + bytes(32) + bytes([7]) * 32 + bytes(32) + b"\0"

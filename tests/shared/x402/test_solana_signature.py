@@ -11,6 +11,7 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 
 from shared.x402.solana_signature import SMALL_ORDER, is_signed_by
+from tests.each import each
 
 L = 2**252 + 27742317777372353535851937790883648493
 KEY, MESSAGE = Keypair.from_seed(bytes(range(32))), b"a message"
@@ -48,8 +49,8 @@ def test_small_orders_sign_nothing(key: bytes, signature: bytes) -> None:
     assert not is_signed_by(key, signature, MESSAGE)
 
 
-@pytest.mark.parametrize("y", sorted(SMALL_ORDER))
-@pytest.mark.parametrize("sign", [0, 1 << 255])
+@each("y", sorted(SMALL_ORDER))
+@each("sign", [0, 1 << 255])
 def test_no_spelling_of_a_small_order_signs(y: int, sign: int) -> None:
     """Nor does solders take one."""
     key = (y | sign).to_bytes(32, "little")

@@ -18,6 +18,7 @@ from shared.x402.authorization import KnownLedger
 from shared.x402.networks import STELLAR_USDC, StellarToken
 from shared.x402.refusal import PaymentRefused
 from tests import stellar_signing as signing
+from tests.each import each
 
 TOKEN = STELLAR_USDC["stellar:pubnet"]
 PASSPHRASE = TOKEN.passphrase
@@ -82,8 +83,8 @@ def both(name: str, value: Any) -> Edit:
     """One member of the call, in both places."""
 
     def change(*calls: Any) -> None:
-        for each in calls:
-            setattr(each, name, value)
+        for one in calls:
+            setattr(one, name, value)
 
     return resigned(change)
 
@@ -92,8 +93,8 @@ def argument(index: int, value: xdr.SCVal) -> Edit:
     """One argument of the call, in both places."""
 
     def change(*calls: Any) -> None:
-        for each in calls:
-            each.args[index] = value
+        for one in calls:
+            one.args[index] = value
 
     return resigned(change)
 
@@ -299,7 +300,7 @@ PROPERTIES: list[tuple[str, Edit, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("edit", "why"), [row[1:] for row in PROPERTIES], ids=[row[0] for row in PROPERTIES])
+@each(("edit", "why"), [row[1:] for row in PROPERTIES], ids=[row[0] for row in PROPERTIES])
 def test_every_property_set_wrong_alone_is_refused(edit: Edit, why: str) -> None:
     """P34, P35, P6: each with the reason of the specification, by either kind of credentials where that matters."""
     assert reason(signed(edit=edit)) == P + why
@@ -356,7 +357,7 @@ def test_every_kind_of_recipient(pay_to: str) -> None:
         assert reason(signed(), offer) == P + "wrong_recipient"
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "why"),
     [
         ({"network": "stellar:testnet"}, "signature"),
@@ -373,7 +374,7 @@ def test_the_signature_is_for_one_offer_on_one_network(changes: dict[str, str], 
 GOOD = signed()["transaction"]
 
 
-@pytest.mark.parametrize(
+@each(
     "payload",
     [
         {},
@@ -395,14 +396,13 @@ GOOD = signed()["transaction"]
         {"transaction": base64.b64encode(b"\0\0\0\0" + base64.b64decode(GOOD)[4:]).decode()},
         {"signature": "0x00", "authorization": {}},
     ],
-    ids=range(18),
 )
 def test_what_is_no_envelope_is_malformed(payload: dict[str, Any]) -> None:
     """Other types, other spellings of base64, too short, too long, another kind of envelope."""
     assert reason(payload) == P + "malformed"
 
 
-@pytest.mark.parametrize(
+@each(
     ("expiration", "ledger", "refusal"),
     [
         (EXPIRATION, None, None),
@@ -423,9 +423,9 @@ def test_the_window_by_hearsay(expiration: int, ledger: int | None, refusal: str
     assert checked.window_refusal(0, known) == (refusal and f"invalid_exact_stellar_signature_{refusal}")
 
 
-@pytest.mark.parametrize("is_seen", [True, False])
-@pytest.mark.parametrize("ledger_s", [1.0, 2.0, 2.5, 5.0, 5.8])
-@pytest.mark.parametrize("age_s", [0, 1, 5, 9, 10, 20, 30])
+@each("is_seen", [True, False])
+@each("ledger_s", [1.0, 2.0, 2.5, 5.0, 5.8])
+@each("age_s", [0, 1, 5, 9, 10, 20, 30])
 def test_a_buyer_who_knows_the_newest_ledger_is_not_refused(age_s: float, ledger_s: float, is_seen: bool) -> None:
     """However old the ledger is that we were told of, and however fast the network: ours closes a ledger a second."""
     behind = int((age_s + stellar.TOLD_AFTER_S) / ledger_s)
@@ -442,7 +442,7 @@ def test_what_a_slow_network_is_known_for_bounds_a_payment() -> None:
         assert stellar.check(OFFER, signed(expiration=LEDGER + after)).window_refusal(0, known) == refusal
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "ledger_s", "refusal"),
     [
         (0, 5, "expired"),
@@ -464,7 +464,7 @@ def test_it_is_over_when_its_last_ledger_must_have_passed() -> None:
     assert stellar.check(OFFER, signed()).expires(1_000) == 1_000 + 72 * 10
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "same"),
     [
         ({}, True),
@@ -481,7 +481,6 @@ def test_it_is_over_when_its_last_ledger_must_have_passed() -> None:
         ({"extra": {}}, False),
         ({"extra": {**OFFER.extra, "areFeesSponsored": False}}, False),
     ],
-    ids=str,
 )
 def test_an_accepted_offer_is_ours_or_not(changes: dict[str, Any], same: bool) -> None:
     """Clients may add to `extra`; nothing else."""
@@ -504,7 +503,7 @@ NOT_PAYABLE: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("changes", NOT_PAYABLE, ids=lambda changes: str(changes)[:40])
+@each("changes", NOT_PAYABLE)
 def test_an_offer_of_another_form_is_not_payable(changes: dict[str, Any]) -> None:
     """P6, P35: a facilitator is handed anybody's offers."""
     assert stellar.is_payable(OFFER)

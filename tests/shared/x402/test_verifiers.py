@@ -8,11 +8,12 @@ from shared.money import Price
 from shared.x402.exact import SCHEME
 from shared.x402.networks import TOKENS, Rail
 from shared.x402.verifiers import verifier_of
+from tests.each import each
 
 CASES = [(rail, network) for rail in Rail for network in TOKENS[rail]]
 
 
-@pytest.mark.parametrize(("rail", "network"), CASES)
+@each(("rail", "network"), CASES)
 def test_a_rail_offers_its_token_on_each_network(rail: Rail, network: str) -> None:
     """The verifier is found by the network, and its own offer matches itself."""
     verifier = verifier_of(network)

@@ -20,6 +20,7 @@ from shared.x402.authorization import KnownLedger
 from shared.x402.networks import XrplToken
 from shared.x402.refusal import PaymentRefused
 from tests import xrpl_signing as signing
+from tests.each import each
 from tests.xrpl_signing import INVOICE, RLUSD, USDC, amount, memo
 
 PREFIX = "invalid_exact_xrpl_payload_"
@@ -37,9 +38,9 @@ def refusal(payload: Any, offer: Any = OFFER) -> str:
     return caught.value.reason
 
 
-@pytest.mark.parametrize("payer", [PAYER, OLDER], ids=["ed25519", "secp256k1"])
-@pytest.mark.parametrize("make", [signing.payload, signing.t54_payload], ids=["foundation", "t54"])
-@pytest.mark.parametrize("token", [RLUSD, USDC], ids=["RLUSD", "USDC"])
+@each("payer", [PAYER, OLDER], ids=["ed25519", "secp256k1"])
+@each("make", [signing.payload, signing.t54_payload], ids=["foundation", "t54"])
+@each("token", [RLUSD, USDC], ids=["RLUSD", "USDC"])
 def test_a_good_payment_passes(payer: Wallet, make: Callable[..., Any], token: XrplToken) -> None:
     """In both dialects, with both kinds of key; hash and payer are those that xrpl-py finds."""
     offer = signing.offer(OFFER.pay_to, token=token)
@@ -151,7 +152,7 @@ FIELDS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "reason"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@each(("changes", "reason"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
 def test_every_field_set_wrong_alone_is_refused(changes: dict[str, Any], reason: str) -> None:
     """Well signed, and not what was offered."""
     assert refusal(signing.payload(PAYER, OFFER, **changes)) == PREFIX + reason
@@ -222,7 +223,7 @@ BLOBS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("blob", "reason"), [row[1:] for row in BLOBS], ids=[row[0] for row in BLOBS])
+@each(("blob", "reason"), [row[1:] for row in BLOBS], ids=[row[0] for row in BLOBS])
 def test_every_other_blob_is_refused(blob: Any, reason: str) -> None:
     """Shape, canonical form and signature."""
     assert refusal({"signedTxBlob": blob}) == reason

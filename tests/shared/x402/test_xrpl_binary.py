@@ -16,6 +16,7 @@ from xrpl.core.binarycodec import encode_for_signing
 from shared.x402 import xrpl_binary
 from shared.x402.xrpl_binary import Drops, Foreign, Issued, Unreadable, decode, encode, encoded_value
 from shared.x402.xrpl_keys import account_id, address, is_address
+from tests.each import each
 
 ACCOUNT = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe"
 CURRENCIES = ["524C555344000000000000000000000000000000", "5553444300000000000000000000000000000000", "USD"]
@@ -145,7 +146,7 @@ def field(code: str, content: str) -> bytes:
 NATIVE, TOKEN = "4000000000000001", "D4838D7EA4C68000" + "00" * 20 + "11" * 20
 
 
-@pytest.mark.parametrize(
+@each(
     ("blob", "why"),
     [
         (field("61", "0000000000000001"), "a negative amount of XRP"),
@@ -206,7 +207,7 @@ def test_addresses_there_and_back(raw: bytes) -> None:
     assert account_id(address(raw)) == raw
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "r", ACCOUNT[:-1], ACCOUNT + "e", ACCOUNT[:-1] + "f", "r" + ACCOUNT, ACCOUNT.lower(), ACCOUNT[1:], "0" + ACCOUNT[1:],
      "X7AcgcsBL6XDcUb289X4mJ8djcdyKaB5hJDWMArnXr61cqZ", "snoPBrXtMeMyMHUVTgbuqAfg1SUTb", "é" * 30, "r" * 10**6, None, 5],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs.evm.chains import Balance, Call, Code, Reverted
+from tests.each import each
 from workers.adapters import chain_constants
 from workers.adapters.chain_constants import MAX_AGE_S, Constants
 
@@ -25,7 +26,7 @@ def test_answers_are_kept_for_an_hour() -> None:
     assert constants.get(SYMBOL) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "answer"),
     [
         (SYMBOL, b""),

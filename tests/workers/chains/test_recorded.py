@@ -15,6 +15,7 @@ import pytest
 
 from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, ChainId, ChainRead, Code, TransactionByHash, Unavailable
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from tests.workers.chains.fake_node import LAG, MOODS, SECRET, FakeNode
 from tests.workers.chains.recording import ACCOUNT, BLOCKS, HEAD, STEP_S, number_of
 from workers.adapters.chains import NodeChains
@@ -44,7 +45,7 @@ def _failure(chains: NodeChains, **how: float) -> UpstreamFailed:
     return caught.value
 
 
-@pytest.mark.parametrize("index", range(len(BLOCKS)))
+@each("index", range(len(BLOCKS)))
 def test_each_block_is_read_as_it_was_recorded(index: int, nodes: tuple[FakeNode, FakeNode]) -> None:
     """Values, reverts and gaps, as the port promises them; the block is the one that was asked for."""
     nodes[0].head = HEAD + LAG  # old enough for its state to be pruned
@@ -57,7 +58,7 @@ def test_each_block_is_read_as_it_was_recorded(index: int, nodes: tuple[FakeNode
     assert read.timestamp == pytest.approx(time.time() - (HEAD + LAG - read.block) * STEP_S, abs=5)
 
 
-@pytest.mark.parametrize("mood", MOODS)
+@each("mood", MOODS)
 def test_the_next_node_answers_for_one_that_does_not(mood: str, nodes: tuple[FakeNode, FakeNode]) -> None:
     """Whatever the first one does, the answer is right."""
     nodes[0].mood = mood

@@ -7,12 +7,13 @@ import pytest
 from jobs.evm.chains import Call, Cause, EstimateGas, Reverted
 from shared.json_rpc import RpcError
 from shared.outcome import UpstreamFailed
+from tests.each import each
 from workers.adapters.chain_refusals import meaning
 
 TO = "0x" + "12" * 20
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "message", "cause"),
     [
         (-32603, "EVM error OutOfGas", "out_of_gas"),

@@ -33,6 +33,7 @@ from shared.json_rpc import JsonRpc
 from shared.outcome import UpstreamFailed
 from shared.x402.evm import keccak256
 from tests.compose.conftest import KINDS
+from tests.each import each
 from workers.adapters.chains import NodeChains
 
 HOLDER, FRIEND, EMPTY = scenes.HOLDER.lower(), scenes.FRIEND.lower(), scenes.EMPTY.lower()
@@ -69,7 +70,7 @@ def _fails(name: str) -> bytes:
     return _selector(f"{name}()")
 
 
-@pytest.mark.parametrize("chain", CHAIN_IDS)
+@each("chain", CHAIN_IDS)
 def test_values_are_read(sandbox: Sandbox, chain: Any) -> None:
     """Each kind of read, and what is not there."""
     names = scenes.TRANSACTIONS[CHAIN_IDS[chain]]

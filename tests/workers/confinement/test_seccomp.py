@@ -8,6 +8,7 @@ import struct
 
 import pytest
 
+from tests.each import each
 from workers.confinement import seccomp
 from workers.confinement.system_calls import AUDIT_ARCHITECTURE, NUMBERS
 
@@ -69,8 +70,8 @@ def test_no_name_is_in_two_lists(machine: str) -> None:
     assert len(set(NUMBERS[machine].values())) == len(NUMBERS[machine])
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize(
+@each("machine", MACHINES)
+@each(
     ("name", "arguments", "expected"),
     [
         ("clone", (0x3D0F00,), ALLOW),  # a thread, as glibc starts it

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
+import requests
 from hexbytes import HexBytes
 from web3 import HTTPProvider, Web3
 from web3.exceptions import BadFunctionCallOutput, ContractLogicError, Web3RPCError
@@ -26,7 +27,10 @@ class Web3Reader:
     """One node, at one block."""
 
     def __init__(self, url: str, block: int) -> None:
-        self.web3 = Web3(HTTPProvider(url))
+        session = requests.Session()
+        session.trust_env = False  # it looks for proxies at each request
+        self.web3 = Web3(HTTPProvider(url, session=session))
+        self.web3.middleware_onion.remove("validation")  # it asks for the chain's id before each call
         self.block = block
         self._contracts: dict[tuple[str, tuple[str, ...], str], Any] = {}
 

@@ -22,6 +22,7 @@ from jobs.hosts import Local, NotPublic, configure, domain_name, public_host, pu
 from jobs.json_schema import check as schema_check
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
+from tests.each import each
 from tests.slack import SLACK_S
 from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, repeating, saying, server
 from tests.workers.egress.name_server import NameServer, failing, records, silence
@@ -190,7 +191,7 @@ def code(parse: Callable[[str], object], text: str) -> str:
     return NEVER
 
 
-@pytest.mark.parametrize("row", STATIC, ids=lambda row: f"{row.number}-{row.text[:30]!a}")
+@each("row", STATIC)
 def test_what_is_refused_for_what_it_is(row: Static, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the payment, in the API: without a question to anybody."""
     for name in ("socket", "getaddrinfo", "gethostbyname"):
@@ -202,9 +203,7 @@ def test_what_is_refused_for_what_it_is(row: Static, monkeypatch: pytest.MonkeyP
     assert time.process_time() - began < 0.5
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in STATIC if row.number <= 80], ids=lambda row: f"{row.number}-{row.text[:30]!a}"
-)
+@each("row", [row for row in STATIC if row.number <= 80])
 def test_addresses_and_special_names_are_not_asked_for(row: Static) -> None:
     """Where a name is for the DNS alone. Names of one label are asked for: they are the top-level domains."""
     allowed = {"redis", "instance-data", "api.own.example.com"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.each import each
 from workers.egress.policy import DENIED_IPV4, DENIED_IPV6, PUBLIC_IPV6, Policy
 
 RULES = Policy()
@@ -61,7 +61,7 @@ def test_the_tables_hold_what_they_should() -> None:
     assert PUBLIC_IPV6 == "2000::/3"
 
 
-@pytest.mark.parametrize("text", [*DENIED_IPV4, *DENIED_IPV6])
+@each("text", [*DENIED_IPV4, *DENIED_IPV6])
 def test_first_and_last_address_of_a_network_are_refused_and_its_neighbours_are_not(text: str) -> None:
     """With the network's own reason."""
     network = ipaddress.ip_network(text)
@@ -81,7 +81,7 @@ def test_first_and_last_address_of_a_network_are_refused_and_its_neighbours_are_
         assert (RULES.refusal(str(address)) is not None) == other
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *sorted(PUBLIC_IPV4),
@@ -142,7 +142,7 @@ def test_no_ipv6_address_that_embeds_an_ipv4_address_is_reached(ipv4: ipaddress.
         assert RULES.refusal(address.exploded), how
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *(
@@ -166,9 +166,7 @@ def test_other_ipv6_addresses_are_refused(text: str) -> None:
     assert RULES.refusal(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "localhost", "127.1", "0x7f.1", "8.8.8.8 ", "8.8.8.8/32", "08.8.8.8", "٨.8.8.8", "[::1]", "\x00"]
-)
+@each("text", ["", "localhost", "127.1", "0x7f.1", "8.8.8.8 ", "8.8.8.8/32", "08.8.8.8", "٨.8.8.8", "[::1]", "\x00"])
 def test_what_is_no_address_is_refused(text: str) -> None:
     """A policy that cannot read something does not let it through."""
     assert RULES.refusal(text) == "not an address"

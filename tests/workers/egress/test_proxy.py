@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import Local, configure
+from tests.each import each
 from tests.workers.egress.hostile import ADDRESS, Canary, connector, head_of, repeating, saying, server
 from tests.workers.egress.name_server import NameServer, silence
 from workers.egress.allowance import Job
@@ -339,7 +340,7 @@ async def test_the_proxy_does_not_call_itself() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
+@each(
     "request_",
     [
         b"GET / HTTP/1.1\r\nHost: a.example.com\r\n{a}\r\n",
