@@ -47,6 +47,7 @@ class _Decoders(NamedTuple):
 
     Attributes:
         lax, strict: decode requests; the strict one refuses unknown fields.
+        unknown_fields: which of the strict one's refusals are refused, and which are told.
         limits: the most bytes of each field that declares MOST_BYTES, by the field's name on the wire.
         undecoded: decodes these fields only, and leaves their values as they are.
     """

@@ -17,8 +17,9 @@ def each(
     """Run the decorated test with every row, as one test.
 
     A test of its own for every row takes some 2 ms of CPU time more: each process collects it, and its reports are sent.
-    All rows are run. The failure is the group of the failures of all rows, each with a note that says which row it is. Rows
-    share the test's fixtures: nothing is made anew for a row. Below hypothesis.given each example is tried with every row.
+    All rows are run. The failure is the group of the failures of all rows, each with a note that says which row it is. The rows
+    share the test's fixtures and its time limit: nothing is made anew for a row. Below hypothesis.given each example is tried
+    with every row.
 
     Parameters:
         names: The parameters that a row fills; of one parameter its name alone.
@@ -79,6 +80,9 @@ def _kept(failures: list[BaseException], called: str, row: dict[str, Any]) -> It
     except (Exception, pytest.fail.Exception) as failure:
         failure.add_note("row: " + (called or ", ".join(f"{name}={_shown(value)}" for name, value in row.items())))
         failures.append(failure)
+        if isinstance(failure, pytest.fail.Exception) and "from pytest-timeout" in str(failure):
+            # It comes once for the whole test: further rows would have no limit.
+            raise BaseExceptionGroup("the time of the table is over", failures) from None
 
 
 def _shown(value: Any) -> str:

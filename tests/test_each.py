@@ -36,6 +36,21 @@ def test_every_row_is_run_and_each_failure_names_its_row(is_async: bool) -> None
         assert caught.value.exceptions[1].__notes__ == [f"row: {noted}"]
 
 
+def test_a_table_ends_with_its_time() -> None:
+    """Of what pytest-timeout raises there is one in a test: further rows would have no limit."""
+    seen: list[int] = []
+
+    def check(number: int) -> None:
+        seen.append(number)
+        assert number
+        pytest.fail("Timeout (>1.0s) from pytest-timeout.")
+
+    with pytest.raises(BaseExceptionGroup, match="time") as caught:
+        each("number", [0, 1, 2])(check)()
+    assert seen == [0, 1]
+    assert [failure.__notes__ for failure in caught.value.exceptions] == [["row: number=0"], ["row: number=1"]]
+
+
 def test_a_row_must_have_all_values_and_a_table_a_row() -> None:
     """A table that is empty by mistake would test nothing."""
     with pytest.raises(ValueError, match="shorter"):

@@ -47,7 +47,8 @@ def of(struct: type[msgspec.Struct], *, described: bool = True) -> Schema:
 
 @functools.cache
 def brief(struct: type[msgspec.Struct]) -> Schema:
-    """As `of`, without lists of more than MOST_WORDS words, which OpenAPI documents have. For places where each byte counts."""
+    """As `of`, without lists of more than MOST_WORDS words, which OpenAPI documents have. For places where each byte counts.
+    Every call returns the same object."""
     return _without_long_lists(of(struct))
 
 
@@ -63,7 +64,8 @@ def _without_long_lists(schema: Schema) -> Schema:
 def outline(struct: type[msgspec.Struct]) -> Schema:
     """The members of a Struct's JSON form and their types, and nothing that is inside them.
 
-    Every instance of the whole schema is an instance of the outline. For places where each byte counts.
+    Every instance of the whole schema is an instance of the outline. For places where each byte counts. Every call returns the
+    same object.
     """
     whole = of(struct, described=False)
     result: Schema = {"type": "object", "properties": {}}

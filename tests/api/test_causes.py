@@ -26,7 +26,6 @@ from api.pools import PoolRefusal, Pools
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from jobs.catalogue import BY_NAME
-from shared.endpoint import Endpoint
 from shared.outcome import Failed
 from shared.x402.refusal import PaymentRefused
 
@@ -41,10 +40,8 @@ LINE = re.compile(
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy echo."""
-    return (BY_NAME["echo"],)
+SOLD = (BY_NAME["echo"],)
+"""These tests buy echo."""
 
 
 @dataclass

@@ -44,16 +44,14 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy echo."""
-    return (BY_NAME["echo"],)
+SOLD = (BY_NAME["echo"],)
+"""These tests buy echo."""
 
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A shop with other settings."""
-    app = create_app(settings, (BY_NAME["echo"],))
+    app = create_app(settings, SOLD)
     transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
     async with (
         app.lifespan(),

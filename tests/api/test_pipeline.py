@@ -19,7 +19,7 @@ from api.body import READ_TIMEOUT_S
 from api.pools import FRESH_S, ROOM
 from api.redis_client import RedisLost
 from jobs.catalogue import BY_NAME
-from shared.endpoint import Endpoint, Pool
+from shared.endpoint import Pool
 from shared.ledger import in_every_bucket
 from shared.outcome import Failed, Ok
 from shared.streams import GROUP, closed_key, stream_key, unavailable_key
@@ -31,10 +31,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy echo."""
-    return (BY_NAME["echo"],)
+SOLD = (BY_NAME["echo"],)
+"""These tests buy echo."""
 
 
 def decoded(value: str) -> Any:

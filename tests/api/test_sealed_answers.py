@@ -17,7 +17,6 @@ from api.payment import identifier
 from jobs.catalogue import BY_NAME
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from shared.answers import SECRET_ANSWER_TTL_S
-from shared.endpoint import Endpoint
 from shared.ledger import in_every_bucket
 from shared.money import Price
 from shared.x402 import evm
@@ -31,10 +30,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy a call whose answer is secret, and one whose answer is not."""
-    return (BY_NAME["echo"], JWT_VERIFY)
+SOLD = (BY_NAME["echo"], JWT_VERIFY)
+"""These tests buy a call whose answer is secret, and one whose answer is not."""
 
 
 @pytest.fixture

@@ -134,6 +134,8 @@ class Stand:
             server.process.wait()
             return
         process = self._processes[name]
+        if process.poll() is not None:
+            return  # its pid may be another's by now
         for pid in proc.family(process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -24,7 +24,6 @@ from tests import xrpl_signing as signing
 from tests.each import each
 from tests.xrpl_signing import INVOICE, RLUSD, USDC
 
-# The same in every process of a run: tests are named after them.
 PAYER = Wallet.from_entropy("01" * 16)
 OLDER = Wallet.from_entropy("02" * 16, algorithm=signing.SECP256K1)
 PAY_TO = Wallet.from_entropy("03" * 16).address

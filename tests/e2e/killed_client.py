@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import secrets
+import select
 import subprocess
 import sys
 import urllib.request
@@ -20,13 +21,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 KILLED_BY_ITSELF = -9
+ENDS_WITHIN_S = 60.0
 AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
 """Topic of the event that the token logs with a payment's nonce."""
 BATCH = 10
 """Calls between two resumes: their payments are valid for a minute."""
 
 _COMMANDS = """
-import json, os, signal, sys, types
+import json, os, signal, sys, traceback, types
 import coinslot.call_command, coinslot.evm_signer, coinslot.main, coinslot.resume_command
 import httpcore._sync.connection_pool, httpcore._sync.http11
 mark, run = bytes.fromhex(sys.argv[1]), coinslot.main._command
@@ -65,6 +67,8 @@ for line in sys.stdin:
             code = become(**json.loads(line))
         except SystemExit as ended:
             code = ended.code
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -157,6 +161,7 @@ class KilledClient:
         assert self._commands.stdout is not None
         self._commands.stdin.write(line + "\n")
         self._commands.stdin.flush()
+        assert select.select([self._commands.stdout], [], [], ENDS_WITHIN_S)[0], f"{arguments} does not end"
         return _Ended(int(self._commands.stdout.readline()), *(Path(file).read_text() for file in files))
 
     @contextlib.contextmanager
@@ -173,7 +178,7 @@ class KilledClient:
             text=True,
         ) as self._commands:
             yield
-            self._commands.communicate(timeout=60)
+            self._commands.communicate(timeout=ENDS_WITHIN_S)
 
 
 def charged(evm: Any, mark: str) -> int:

@@ -79,14 +79,14 @@ def test_hostile_input_is_answered_while_echo_keeps_answering(service: Any, name
 
 @pytest.mark.timeout(300)
 def test_a_flood_of_catastrophic_patterns(service: Any) -> None:
-    """200 at once are all answered with regex_timeout, and none of 1,000 echoes beside them fails: five for each answer, so
-    they last as long as the flood."""
+    """200 at once are all answered with regex_timeout, and none of 1,000 echoes beside them fails: 200 at once, too, and four
+    for each answer, so that they last as long as the flood."""
     pattern = {"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$", "input": "a" * 60}
     with ThreadPoolExecutor(200) as flood, ThreadPoolExecutor(8) as neighbours:
         timeouts = [flood.submit(bought, service, "regex-test", pattern) for _ in range(200)]
-        echoes = []
+        echoes = [neighbours.submit(bought, service, "echo", {"message": str(number)}) for number in range(200)]
         for answer in as_completed(timeouts):
             assert answer.result()["error"] == "regex_timeout"
-            for _ in range(5):
+            for _ in range(4):
                 echoes.append(neighbours.submit(bought, service, "echo", {"message": str(len(echoes))}))
         assert [echo.result()["youSent"] for echo in echoes] == [str(n) for n in range(1000)]

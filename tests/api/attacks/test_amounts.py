@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.catalogue import BY_NAME
-from shared.endpoint import Endpoint
 from shared.money import Price
 from shared.settings import Settings
 from shared.x402 import evm
@@ -33,10 +32,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy echo."""
-    return (BY_NAME["echo"],)
+SOLD = (BY_NAME["echo"],)
+"""These tests buy echo."""
 
 
 AMOUNTS: list[Any] = [

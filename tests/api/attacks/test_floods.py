@@ -16,7 +16,7 @@ import pytest
 
 from api.pools import ROOM
 from jobs.catalogue import BY_NAME
-from shared.endpoint import Endpoint, Pool
+from shared.endpoint import Pool
 
 PATH, FAKER = "/v1/cdp/echo", "/v1/cdp/faker"
 AsHeader = Callable[[Any], str]
@@ -24,10 +24,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy calls of two pools."""
-    return (BY_NAME["echo"], BY_NAME["faker"])
+SOLD = (BY_NAME["echo"], BY_NAME["faker"])
+"""These tests buy calls of two pools."""
 
 
 def forged(payment: Any, number: int) -> Any:

@@ -16,7 +16,6 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME
-from shared.endpoint import Endpoint
 from shared.ledger import PREFIXES, bucket_of_payer
 from shared.money import Price
 from shared.settings import Settings
@@ -27,10 +26,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy echo."""
-    return (BY_NAME["echo"],)
+SOLD = (BY_NAME["echo"],)
+"""These tests buy echo."""
 
 
 async def test_p16_somebody_elses_broadcast_is_found_out_in_the_background(

@@ -20,7 +20,6 @@ from stellar_sdk import Keypair as StellarKeypair
 from xrpl.wallet import Wallet
 
 from jobs.catalogue import BY_NAME, CATALOGUE
-from shared.endpoint import Endpoint
 from shared.rail_settings import SolanaRailSettings, StellarRailSettings, XrplRailSettings
 from shared.settings import Settings
 from shared.x402.networks import SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
@@ -73,10 +72,8 @@ TWINS = [one for one in CATALOGUE if str(one.price.value) == "0.005"][:2]
 """Two calls of one price."""
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """What these tests buy."""
-    return (BY_NAME["echo"], *TWINS)
+SOLD = (BY_NAME["echo"], *TWINS)
+"""What these tests buy."""
 
 
 every_rail = pytest.mark.parametrize("rail", PAYERS)

@@ -29,7 +29,6 @@ from cryptography.x509.oid import NameOID
 
 from api.payment.transitions import RECORD_TTL_S
 from jobs.catalogue import BY_NAME
-from shared.endpoint import Endpoint
 from shared.settings import Settings
 from shared.x402.evm import LATEST_EXPIRY_S
 
@@ -39,10 +38,8 @@ AsHeader = Callable[[Any], str]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def catalogue() -> tuple[Endpoint, ...]:
-    """These tests buy echo."""
-    return (BY_NAME["echo"],)
+SOLD = (BY_NAME["echo"],)
+"""These tests buy echo."""
 
 
 BEFORE = "invalid_exact_evm_payload_authorization_valid_before"
