@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier  # type: igno
 
 from jobs.prompt_injection_scan.features import BUCKETS, of_phrase, of_token, phrases, sentences
 from jobs.prompt_injection_scan.labels import AttackCategory
-from jobs.prompt_injection_scan.model import LENGTHS, WINDOW
+from jobs.prompt_injection_scan.model import LENGTHS, MORE, WINDOW
 from training.texts import Text
 
 FOLDS = 5
@@ -67,13 +67,13 @@ class Fit:
     weights: Array
     bias: float
 
-    def scores(self, windows: Iterable[Array]) -> Array:
-        """The score of each window."""
-        return np.array([self.weights[window].sum() / np.sqrt(len(window)) + self.bias for window in windows])
+    def scores(self, windows: Iterable[Array], more: int = 0) -> Array:
+        """The score of each window, with so many more features that have no weight."""
+        return np.array([self.weights[window].sum() / np.sqrt(len(window) + more) + self.bias for window in windows])
 
     def score(self, example: Example) -> float:
-        """The score of a text is that of its worst window."""
-        return float(self.scores(example.windows(WINDOW)).max())
+        """The score of a text is that of its worst window. A fit without `MORE`, and scores with it, find the most."""
+        return float(self.scores(example.windows(WINDOW), MORE).max())
 
 
 def examples(texts: Iterable[Text]) -> list[Example]:

@@ -23,7 +23,7 @@ class Place(NamedTuple):
         field: the key of the texts in JSON lines, CSV and YAML, at any depth; in Python the name of a variable or of
             arguments; empty for a text file, each line of which is one.
         category: None for harmless texts.
-        only: another key, and the value that it must have in the same row.
+        only: another key, and the value that it must have in the same row or call.
         source: what is added to the package's name.
     """
 
@@ -86,6 +86,26 @@ PLACES: dict[str, tuple[Place, ...]] = {
         Place(r"cases/direct_\w*prompt_injection\.yaml$", "user_prompt", "system_override"),
         Place(r"cases/indirect_prompt_injection\.yaml$", "content", "system_override"),
     ),
+    "aion-redteam": (Place(r"scenarios/ASI(?:0[1-8]|10)\w+/\w+\.yaml$", "payload", "system_override"),),
+    "llmvault": (Place(r"attacks/templates\.py$", "prompt_template", "system_override"),),
+    "lmtwt": (
+        Place(r"probes/library/(?:injection|context|chain|llm)[\w-]+\.yaml$", "prompt", "system_override"),
+        Place(r"probes/library/leak[\w-]+\.yaml$", "prompt", "credential_exfiltration"),
+    ),
+    "prompt-fuzz-cli": (Place(r"data/payloads\.json$", "prompt", "system_override"),),
+    "promptwl": (
+        Place(r"wordlists/jailbreak/[\w-]+\.txt$", "", "jailbreak_persona"),
+        Place(r"wordlists/extraction/system[\w-]+\.txt$", "", "credential_exfiltration"),
+        Place(r"wordlists/(?:agents|multilingual)/[\w-]+\.txt$", "", "system_override"),
+        Place(r"wordlists/injection/(?:delimiter|payload)[\w-]+\.txt$", "", "system_override"),
+    ),
+    "raginject": (
+        Place(r"attacks/patterns/0[1-578]\w+\.yaml$", "payload", "system_override"),
+        Place(r"attacks/patterns/0[1-578]\w+\.yaml$", "injected_content", "system_override"),
+    ),
+    "safelabs-eval": (
+        Place(r"prompts/library\.py$", "prompt", "system_override", ("category", "ASI01_PROMPT_INJECTION")),
+    ),
 }
 
 
@@ -109,10 +129,10 @@ def _said(place: Place, path: str, raw: str) -> Iterator[str]:
     elif path.endswith(".json"):
         rows = json.loads(raw)
     elif path.endswith(".py"):
-        yield from _of_python(raw, place.field)
+        yield from _of_python(raw, place)
         return
     elif path.endswith(".txt"):
-        yield from (line for line in raw.splitlines() if line.count(" ") > 3)
+        yield from (line for line in raw.splitlines() if line.count(" ") > 3 and line[0] != "#")
         return
     else:
         rows = yaml.safe_load(raw)
@@ -134,13 +154,20 @@ def _under(told: Any, place: Place) -> Iterator[str]:
                 yield from _under(value, place)
 
 
-def _of_python(raw: str, name: str) -> Iterator[str]:
+def _of_python(raw: str, place: Place) -> Iterator[str]:
     """The strings of the variable or of the arguments of this name; of a call in it, the first one."""
     for node in ast.walk(ast.parse(raw)):
-        if isinstance(node, ast.keyword) and node.arg == name and isinstance(node.value, ast.Constant):
-            yield str(node.value.value)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+        if isinstance(node, ast.Call):
+            told = {keyword.arg: keyword.value for keyword in node.keywords}
+            said = told.get(place.field)
+            if isinstance(said, ast.Constant) and _is_only(place, told):
+                yield str(said.value)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == place.field:
             for item in getattr(node.value, "elts", ()):
                 first = item.args[0] if isinstance(item, ast.Call) else item
                 if isinstance(first, ast.Constant):
                     yield str(first.value)
+
+
+def _is_only(place: Place, told: dict[str | None, ast.expr]) -> bool:
+    return not place.only or ast.unparse(told[place.only[0]]).endswith(place.only[1])

@@ -1,7 +1,7 @@
 """The statistical layer: a linear model over windows of sentences. scripts/train-injection makes its weights.
 
-The score of a window is the sum of its features' weights, divided by the square root of their number. So it needs one look-up
-for each feature of the text, and sums that start at the text's beginning give each window's in one step.
+The score of a window is the sum of its features' weights, divided by the square root of their number and `MORE`. So it needs
+one look-up for each feature of the text, and sums that start at the text's beginning give each window's in one step.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ FILE = Path(__file__).parent / "weights.bin"
 """One line of JSON (what it was made of, and the constants), and then the weights, two bytes each, compressed."""
 WINDOW = 2
 """Sentences."""
+MORE = 50
+"""So many features without a weight are added to each window: a few words alone are little evidence."""
 LENGTHS = (3, 7, 18)
 """A text of so many sentences or more has thresholds of its own: many windows have many chances to look bad."""
 _MOST = 20
@@ -102,7 +104,7 @@ class Model:
         return Reading([self._place(-score, found[first : first + WINDOW], high) for score, first in best], doubtful)
 
     def _score(self, total: int, count: int) -> float:
-        return self.unit * total / math.sqrt(count) + self.bias
+        return self.unit * total / math.sqrt(count + MORE) + self.bias
 
     def _of_sentence(self, tokens: list[str], known: dict[str, tuple[int, int]]) -> tuple[int, int]:
         """The sum of the weights, and how many there are."""
