@@ -92,7 +92,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description="Measure this project beside what one would use instead."
     )
-    parser.add_argument("--quick", action="store_true", help="one short round: seven minutes, and rough")
+    parser.add_argument("--quick", action="store_true", help="one short round: eight minutes, and rough")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,...", help=", ".join(SECTIONS))
     parser.add_argument("--show", type=Path, metavar="FILE", help="measure nothing: print an earlier run's JSON file")
     parser.add_argument("--write-docs", action="store_true", help="put the whole run into docs/performance.*")
