@@ -1,4 +1,4 @@
-"""Half a minute of chaos, planned the same in every run. `scripts/chaos` plans anew each time."""
+"""A minute of chaos, planned the same in every run. `scripts/chaos` plans anew each time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from tests.chaos.run import run
 from tests.chaos.stand import NAMES
 
-SECONDS = 30
-PAYMENTS, KILLS = 60, 30
+SECONDS = 60
+PAYMENTS, KILLS = 60, 60
 
 
 @pytest.mark.timeout(SECONDS + 120)
