@@ -15,7 +15,7 @@ from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.redis_server import find_redis
 
 COUNT = 3
-READY_WITHIN_S = 20.0
+READY_WITHIN_S = 60.0
 _OPTIONS = (
     "--bind",
     "127.0.0.1",
