@@ -80,9 +80,11 @@ def _quantile(scores: Any, share: float) -> float:
 
 
 def _is_ordinary(text: Text) -> bool:
-    """Whether it is a harmless text of a package: those written here are all near an attack."""
+    """Whether it is a harmless text of a package: those written here, or beside attacks, are all near one."""
     return (
-        text.category is None and text.source not in ("tables", "bastioncorpus harmless") and "own/" not in text.source
+        text.category is None
+        and text.source not in ("tables", "bastioncorpus harmless", "agent-threat-rules harmless")
+        and "own/" not in text.source
     )
 
 

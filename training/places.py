@@ -20,11 +20,13 @@ class Place(NamedTuple):
 
     Attributes:
         files: a pattern of paths.
-        field: the key of the texts in JSON lines, CSV and YAML, at any depth; in Python the name of a variable or of
-            arguments; empty for a text file, each line of which is one.
+        field: the key of the texts in JSON lines, CSV and YAML, at any depth, or under another key at the top (`a/b`); in
+            Python the name of a variable, of a function, of arguments or of a key; empty for a text file, each line of
+            which is one.
         category: None for harmless texts.
         only: another key, and the value that it must have in the same row or call.
         source: what is added to the package's name.
+        joined: the texts of a file are one: the turns of a conversation.
     """
 
     files: str
@@ -32,10 +34,16 @@ class Place(NamedTuple):
     category: AttackCategory | None
     only: tuple[str, str] | None = None
     source: str = ""
+    joined: bool = False
 
 
 _TARGET = re.compile(r"\{TARGET\}|\[(?:INSERT PROMPT HERE|TASK|HARMFUL_TOPIC|RESTRICTED_TOPIC)\]")
 """Where the forbidden request goes."""
+_WRITTEN = (
+    r"rules/[\w-]+/ATR-2026-0(?:0(?:00[2-4]|03[02]|07[45]|08[135]|09[15]|13[3579]|140|161|20[67]|42\d|430|51[0-2]|535|57[39]|581)"
+    r"|186[0-5]|1302|1310|2502)-"
+)
+"""Rules whose examples were written for them, or come from LLMail-Inject."""
 PLACES: dict[str, tuple[Place, ...]] = {
     "prompt-armor": (
         Place(r"known_attacks\.jsonl$", "text", "jailbreak_persona", ("source", "trustai/in-the-wild"), "/in-the-wild"),
@@ -106,6 +114,42 @@ PLACES: dict[str, tuple[Place, ...]] = {
     "safelabs-eval": (
         Place(r"prompts/library\.py$", "prompt", "system_override", ("category", "ASI01_PROMPT_INJECTION")),
     ),
+    "keelson-ai": (
+        Place(
+            r"probes/(?:goal|conv|supply|memory|deleg|multi-agent|temporal|cogn)[\w-]+/[\w-]+\.yaml$",
+            "turns/content",
+            "system_override",
+            joined=True,
+        ),
+    ),
+    "agent-threat-rules": (
+        Place(_WRITTEN, "test_cases/true_positives/input", "system_override"),
+        Place(_WRITTEN, "test_cases/true_negatives/input", None),
+    ),
+    "crucible-security": (
+        Place(r"attacks/jailbreaks\.py$", "get_payloads", "jailbreak_persona"),
+        Place(
+            r"attacks/(?:adv\w+|agentic|browser\w+|enterprise\w+|goal\w+|infra\w+|mcp\w+|memory\w+|prompt_injection)\.py$",
+            "get_payloads",
+            "system_override",
+        ),
+    ),
+    "pytest-wardenbot": (
+        Place(r"corpus/indirect_injection\.py$", "INDIRECT_INJECTION_PROMPTS", "system_override"),
+        Place(r"corpus/jailbreak\.py$", "JAILBREAK_PROMPTS", "jailbreak_persona"),
+        Place(r"corpus/multi_turn\.py$", "MULTI_TURN_JAILBREAK_PROMPTS", "jailbreak_persona"),
+        Place(r"corpus/refusal_bypass\.py$", "REFUSAL_BYPASS_PROMPTS", "credential_exfiltration"),
+        Place(r"corpus/system_prompt_leak\.py$", "SYSTEM_PROMPT_LEAK_PROMPTS", "credential_exfiltration"),
+    ),
+    "spyv": (Place(r"spyv/attacks\.py$", "payload", "system_override"),),
+    "fas-judgement": (
+        Place(r"single-shot/patterns\.json$", "text", "credential_exfiltration", ("source", "FAS Research")),
+    ),
+    "vexscan": (
+        Place(r"agent_attacks/\w+\.py$", "PAYLOADS", "system_override"),
+        Place(r"agent_attacks/\w+\.py$", "VARIANTS", "credential_exfiltration"),
+        Place(r"jailbreaks/\w+\.py$", "PERSONAS", "jailbreak_persona"),
+    ),
 }
 
 
@@ -122,51 +166,85 @@ def collected(package: str, content: list[tuple[str, str]]) -> Iterator[tuple[st
 
 
 def _said(place: Place, path: str, raw: str) -> Iterator[str]:
-    if path.endswith(".jsonl"):
-        rows: Any = [json.loads(line) for line in raw.splitlines() if line.strip()]
-    elif path.endswith(".csv"):
-        rows = list(csv.DictReader(io.StringIO(raw)))
-    elif path.endswith(".json"):
-        rows = json.loads(raw)
-    elif path.endswith(".py"):
-        yield from _of_python(raw, place)
-        return
+    if path.endswith(".py"):
+        said = _of_python(raw, place)
     elif path.endswith(".txt"):
-        yield from (line for line in raw.splitlines() if line.count(" ") > 3 and line[0] != "#")
-        return
+        said = (line for line in raw.splitlines() if line.count(" ") > 3 and line[0] != "#")
     else:
-        rows = yaml.safe_load(raw)
-    yield from _under(rows, place)
+        said = _under(_rows(path, raw), place)
+    if place.joined:
+        yield "\n\n".join(text.strip() for text in said)
+    else:
+        yield from said
+
+
+def _rows(path: str, raw: str) -> Any:
+    if path.endswith(".jsonl"):
+        return [json.loads(line) for line in raw.splitlines() if line.strip()]
+    if path.endswith(".csv"):
+        return list(csv.DictReader(io.StringIO(raw)))
+    return json.loads(raw) if path.endswith(".json") else yaml.safe_load(raw)
 
 
 def _under(told: Any, place: Place) -> Iterator[str]:
     """The texts under the key, at any depth."""
+    outer, _, inner = place.field.partition("/")
     if isinstance(told, list):
         for item in told:
             yield from _under(item, place)
     elif isinstance(told, dict):
+        if inner:
+            yield from _under(told.get(outer), place._replace(field=inner))
+            return
         if place.only and told.get(place.only[0]) != place.only[1]:
             return
         for key, value in told.items():
             if key == place.field:
-                yield from [value] if isinstance(value, str) else [item for item in value if isinstance(item, str)]
+                said = value if isinstance(value, list) else [value]
+                yield from (item for item in said if isinstance(item, str))
             elif not isinstance(value, str):
                 yield from _under(value, place)
 
 
 def _of_python(raw: str, place: Place) -> Iterator[str]:
-    """The strings of the variable or of the arguments of this name; of a call in it, the first one."""
+    """The strings of the variable, function, key or arguments of this name; of a call or a tuple in a list, the first one."""
     for node in ast.walk(ast.parse(raw)):
         if isinstance(node, ast.Call):
             told = {keyword.arg: keyword.value for keyword in node.keywords}
-            said = told.get(place.field)
-            if isinstance(said, ast.Constant) and _is_only(place, told):
-                yield str(said.value)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == place.field:
-            for item in getattr(node.value, "elts", ()):
-                first = item.args[0] if isinstance(item, ast.Call) else item
-                if isinstance(first, ast.Constant):
-                    yield str(first.value)
+            if place.field in told and _is_only(place, told):
+                yield _text(told[place.field])
+        elif isinstance(node, ast.Dict):
+            yield from (
+                _text(value)
+                for key, value in zip(node.keys, node.values, strict=True)
+                if key and _text(key) == place.field
+            )
+        elif isinstance(node, ast.FunctionDef) and node.name == place.field:
+            yield from (said for part in ast.walk(node) if isinstance(part, ast.Return) for said in _items(part.value))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and _is_named(node, place.field):
+            yield from _items(node.value)
+
+
+def _is_named(node: ast.Assign | ast.AnnAssign, name: str) -> bool:
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _items(node: ast.expr | None) -> Iterator[str]:
+    for item in getattr(node, "elts", ()):
+        if isinstance(item, ast.Call):
+            yield _text(item.args[0]) if item.args else ""
+        elif isinstance(item, ast.Tuple):
+            yield next((said for part in ast.walk(item) if (said := _text(part)).count(" ") > 3), "")
+        else:
+            yield _text(item)
+
+
+def _text(node: ast.AST) -> str:
+    """What a string or an f-string says, without its places."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_only(place: Place, told: dict[str | None, ast.expr]) -> bool:
