@@ -32,9 +32,9 @@ SET_ASIDE = {
     *("@google", "gptme", "haystack-ai", "rasa", "swarms", "vaderSentiment"),  # harmless
 }
 """Sources that no fit, no rule and no threshold has seen, and no copies of their texts: the report's figures are theirs."""
-FALSE_ALARMS = {"medium": 0.0058, "high": 0.001, "doubt": 0.05}
+FALSE_ALARMS = {"medium": 0.006, "high": 0.001, "doubt": 0.2}
 """The share of the packages' harmless texts that may reach each threshold, in fits that have not seen their package. With the
-rules, .009 of them are findings of medium or more."""
+rules, .008 of them are findings of medium or more."""
 _OF_EACH_FAMILY = 150
 _PICTURE = Path("docs/prompt-injection-scan.png")
 

@@ -16,10 +16,11 @@ from training.places import PLACES, collected
 
 _ATTACKS = re.compile(
     r"jailbreak|red_?team|injection|attack|harm|garak|wildguard|tensor_?trust|notinject|giskard|cyberseceval|purplellama|strong_reject"
-    r"|/b3/|agent_threat|agentdojo|coconot|fortress|xstest|advbench|toxic|makemesay|guardrail|moderation|safety|shield|adversar|sosbench",
+    r"|agentic_misalignment|gdm_|ipi_coding|/(?:air_bench|ape|b3|make_me_pay|mask|persistbench|sycophancy)/"
+    r"|agent_threat|agentdojo|coconot|fortress|xstest|advbench|toxic|makemesay|guardrail|moderation|safety|shield|adversar|sosbench",
     re.I,
 )
-"""Files that may hold attacks, in packages whose texts count as harmless."""
+"""Files that may hold attacks or what models should not be made to do, in packages whose texts count as harmless."""
 _PROMPT = re.compile(r"\b(?:you|your|please|must|should|given|the following)\b", re.I)
 _OTHER_LANGUAGES = {"es", "fr", "de", "pt_BR", "it", "ru", "zh_Hans", "ja", "ko", "ar", "hi", "tr", "pl", "uk", "nl"}
 _DECLARATIONS = {
