@@ -39,7 +39,8 @@ from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
 
-READY_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 180.0
+"""It takes 5 s on two cores, and more than a minute where twenty others want them. What cannot start says so before."""
 WATCH_S = 0.5
 RAILS = tuple(Rail)
 

@@ -17,6 +17,7 @@ import redis
 from compose.sandbox.redis_server import start_redis
 from jobs.evm import chains
 from tests.scheduling import EndOfService, SharedServices, order
+from tests.slack import CROWD, patience
 from tests.whole_service import service
 
 __all__ = ["service"]
@@ -46,9 +47,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedServic
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """As they are handed out to several processes."""
+    """As they are handed out to several processes; with more time each on a busy machine."""
     place = {nodeid: number for number, nodeid in enumerate(order([item.nodeid for item in items]))}
     items.sort(key=lambda item: place[item.nodeid])
+    for item in items if CROWD > 1 else ():
+        own = item.get_closest_marker("timeout")
+        limit = float(own.args[0] if own else item.config.getini("timeout"))
+        item.add_marker(pytest.mark.timeout(patience(limit)), append=False)
 
 
 def pytest_collection_finish() -> None:

@@ -1,5 +1,24 @@
-"""How much later than it should a thing may seem to end, on a machine that has something else to do."""
+"""How long tests wait: longer on a machine that has something else to do."""
 
-SLACK_S = 3.0
-"""Less than the 5 s that dnspython, a TLS handshake or a test's server would wait by themselves, so that a deadline which
-nobody keeps is seen. How fast things are is for the bench."""
+from __future__ import annotations
+
+import os
+
+CROWD = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+"""How many processes share a core as the tests begin."""
+
+
+def patience(seconds: float) -> float:
+    """So many seconds of a core: what takes `seconds` on a machine that is free takes this long here."""
+    return seconds * CROWD
+
+
+SLACK_S = patience(3.0)
+"""How much later than it should a thing may seem to end. On a machine that is free it is less than the 5 s that dnspython, a
+TLS handshake or a test's server would wait by themselves, so that a deadline which nobody keeps is seen. How fast things are is
+for the bench."""
+
+
+def niceness(further: int) -> int:
+    """The niceness of a process that gives way by so much more than this one does; the system's limit is 19."""
+    return min(19, os.nice(0) + further)

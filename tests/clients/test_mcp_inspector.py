@@ -18,6 +18,7 @@ import pytest
 
 from compose.sandbox.child import ROOT, claim_port, tethered
 from tests.clients import environments
+from tests.slack import patience
 from tests.whole_service import Service
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the client
@@ -87,12 +88,12 @@ def test_the_inspector_lists_and_calls(
 
     def run(*arguments: str) -> Any:
         done = subprocess.run(
-            [*inspector, *target, *arguments],
+            [*inspector, *target, "--connect-timeout", str(round(patience(15_000))), *arguments],
             cwd=tmp_path,
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=patience(60),
             check=False,
         )
         assert done.stdout, done.stderr

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.facilitator.bench import Bench, FaultyNode, changed
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -79,10 +80,11 @@ async def test_after_one_that_is_pending(
     monkeypatch: Any,
 ) -> None:
     """A transaction that is on its way belongs to the authorization it was made of and to no other."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.2)
     payer = bench.payer()
     node.faults["eth_getTransactionReceipt"] = "null"
-    pending = await settle(faulty_node_facilitator, payer.call(ELSEWHERE, nonce=nonce))
+    with monkeypatch.context() as impatient:
+        impatient.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(0.2))
+        pending = await settle(faulty_node_facilitator, payer.call(ELSEWHERE, nonce=nonce))
     node.faults.clear()
 
     settlement = await settle(faulty_node_facilitator, payer.call(pay_to, nonce=nonce))

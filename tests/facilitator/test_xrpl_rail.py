@@ -19,6 +19,7 @@ from shared.settings import InvalidSetting
 from shared.x402.networks import XRPL_RLUSD
 from tests import xrpl_signing as signing
 from tests.facilitator.xrpl_stand import CLOSE_EVERY_S, Stand, payment_of
+from tests.slack import patience
 from tests.xrpl_signing import RLUSD, USDC
 
 pytestmark = pytest.mark.anyio
@@ -404,10 +405,12 @@ async def test_values_with_exponents_are_the_same(stand: Stand, rail: XrplRail) 
     assert evidence.amount == "0.001"
 
 
-@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("change", [{"value": "1e999999999"}, {"value": "NaN"}, {"value": None}, {"currency": None}])
-async def test_values_that_no_ledger_has(stand: Stand, rail: XrplRail, change: dict[str, Any]) -> None:
+async def test_values_that_no_ledger_has(
+    stand: Stand, rail: XrplRail, change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A node that says such things has said nothing, or nothing of ours."""
+    monkeypatch.setattr("facilitator.rails.xrpl.rail.SETTLE_TIMEOUT_S", patience(0.35))
     stand.server.edits["tx"] = _delivered(change)
     call = stand.call(stand.payer())
     assert (await rail.settle(call)).error_reason in ("settlement_pending", "invalid_transaction_state")

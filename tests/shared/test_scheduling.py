@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from shared.scheduling import SLICE_NS
+from tests.slack import niceness
 
 ROOT = Path(__file__).parents[2]
 AUTOGROUP = Path("/proc/self/autogroup")
@@ -78,8 +79,8 @@ def told(*before: str, niceness: int, policy: int = os.SCHED_OTHER) -> Any:
 @pytest.mark.parametrize("policy", [os.SCHED_OTHER, os.SCHED_BATCH])
 def test_who_is_nice_gives_way_with_all_threads_and_children(policy: int) -> None:
     """As far as this kernel goes: without slices of one's own the length is told as 0."""
-    seen = told(niceness=os.nice(0) + 10, policy=policy)
-    assert seen["nice"] == os.nice(0) + 10
+    seen = told(niceness=niceness(10), policy=policy)
+    assert seen["nice"] == niceness(10)
     for one in ("self", "thread", "child"):
         seen_policy, slice_ns = seen[one]
         assert seen_policy == os.SCHED_BATCH
@@ -108,8 +109,8 @@ def test_a_policy_of_another_kind_is_kept() -> None:
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="a kernel without autogroups")
 def test_a_session_of_others_is_left_alone() -> None:
     """That of a terminal, where whoever else was started there would be slowed down too."""
-    seen = told("sh", "-c", 'sh -c "\\"\\$@\\"; exit" - "$@"; exit', "-", niceness=os.nice(0) + 10)
-    assert (seen["nice"], seen["self"][0], seen["group"]) == (os.nice(0) + 10, os.SCHED_BATCH, "0")
+    seen = told("sh", "-c", 'sh -c "\\"\\$@\\"; exit" - "$@"; exit', "-", niceness=niceness(10))
+    assert (seen["nice"], seen["self"][0], seen["group"]) == (niceness(10), os.SCHED_BATCH, "0")
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,13 @@ from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
 from tests.each import each
+from tests.slack import patience
 from tests.workers.warm_pool import warm_pool
 from workers.child import Work
 from workers.children import ChildPool, Exhausted
 from workers.execute import decode_request
 
-PATIENCE_S = 60.0
+PATIENCE_S = patience(60.0)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
 from tests.each import each
+from tests.slack import patience
 from workers import fork_server
 from workers.child import Work
 from workers.children import ChildPool, cpu_time_s
@@ -29,7 +30,7 @@ from workers.execute import calculate, execute
 from workers.warming import examples, isolated
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60.0
+PATIENCE_S = patience(60.0)
 ALL = tuple(Pool)
 
 # A child that also tells which modules it has, and what it has tried to open.

@@ -34,6 +34,7 @@ from jobs.xrpl_wallet_watch.endpoint import Request, run
 from shared.outcome import UpstreamFailed
 from shared.settings import Settings
 from tests import xrpl_signing as signing
+from tests.slack import patience
 from tests.xrpl_signing import RLUSD, Json, amount
 from workers.adapters import xrpl, xrpl_node
 from workers.adapters.xrpl import XrplNodes
@@ -45,6 +46,13 @@ LINE = RLUSD.issuer, RLUSD.currency
 
 OPEN: list[XrplNodes] = []
 """Connections that a test has made."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine has the time of a free one."""
+    monkeypatch.setattr(endpoint, "WITHIN_S", patience(endpoint.WITHIN_S))
+
 
 Mangle = Callable[[str, bytes], bytes | None]
 

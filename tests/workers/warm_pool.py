@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 from shared.pools import Pool
+from tests.slack import patience
 from workers.children import ChildPool
 
-PATIENCE_S = 60.0
+PATIENCE_S = patience(60.0)
 
 
 def warm_pool(size: int, *pools: Pool) -> ChildPool:

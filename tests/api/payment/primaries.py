@@ -13,9 +13,10 @@ import redis
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.redis_server import find_redis
+from tests.slack import patience
 
 COUNT = 3
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = patience(20.0)
 _OPTIONS = (
     "--bind",
     "127.0.0.1",

@@ -13,6 +13,7 @@ from shared.x402.wire import FacilitatorCall, Settlement
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
+from tests.slack import patience
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("impatient")]
 
@@ -180,7 +181,7 @@ MOODS = ["error", "garbage", "http429", "reset", "lost", "null", "empty", "hang"
 
 async def settle_in_the_end(rail: SolanaRail, call: FacilitatorCall) -> Settlement:
     """As the API does it: the same call again, for as long as its outcome is open."""
-    for _ in range(10):
+    for _ in range(round(patience(10))):
         settlement = await rail.settle(call)
         if settlement.success:
             return settlement

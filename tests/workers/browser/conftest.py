@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import Local, configure, public_url
 from jobs.page.browser import Area, RenderedPage
+from tests.slack import patience
 from tests.workers.browser.site import Site
 from tests.workers.egress.name_server import NameServer
 from workers.adapters.browser import ChromiumBrowser
@@ -98,7 +99,11 @@ def render(browser: ChromiumBrowser, site: Site) -> Render:
     """Render a path of the site."""
 
     def rendered(
-        path: str = "/", *, host: str = "site.example.com", screenshot: Area | None = None, wait_s: float = 25.0
+        path: str = "/",
+        *,
+        host: str = "site.example.com",
+        screenshot: Area | None = None,
+        wait_s: float = patience(25.0),
     ) -> RenderedPage:
         url = public_url(f"http://{host}:{site.port}{path}")
         return browser.render(url, screenshot=screenshot, deadline=time.monotonic() + wait_s)

@@ -18,6 +18,7 @@ from shared.outcome import DeadlineExceeded
 from shared.pools import Pool
 from shared.settings import InvalidSetting, Settings
 from tests.bench.proc import family
+from tests.slack import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS
 from tests.workers.browser.namespaces import command
 from tests.workers.browser.site import Site
@@ -143,7 +144,7 @@ def test_how_many_pages_at_once() -> None:
 def test_a_browser_that_is_killed_during_a_job(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
     """The job is done by the next one, within its deadline."""
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
-        running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + 25)
+        running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(25))
         wait_until(lambda: site.count("/slow") == 1)
         os.kill(first_process(), signal.SIGKILL)
         assert "done" in running.result().html
@@ -158,7 +159,7 @@ def test_a_browser_that_is_killed_between_jobs(own: ChromiumBrowser, site: Site,
         os.kill(first_process(), signal.SIGKILL)
         if look:
             assert own.unavailable_reason() == ""
-        assert "done" in own.render(url, screenshot=None, deadline=time.monotonic() + 25).html
+        assert "done" in own.render(url, screenshot=None, deadline=time.monotonic() + patience(25)).html
 
 
 def test_a_browser_is_replaced_after_its_jobs(
@@ -169,7 +170,9 @@ def test_a_browser_is_replaced_after_its_jobs(
     site.add("/slow", "x", pause_s=0.2)
     first = launchers()
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
-        jobs = [threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + 25) for _ in range(5)]
+        jobs = [
+            threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(25)) for _ in range(5)
+        ]
         assert all("done" in job.result().html for job in jobs)
     assert own.unavailable_reason() == ""
     wait_until(lambda: len(launchers() - _BEFORE) == 1)
@@ -180,7 +183,7 @@ def test_the_end(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
     """Nothing is left, also in the middle of a job, whose caller is told."""
     threads_before = len(os.listdir("/proc/self/task"))
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
-        running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + 9)
+        running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(9))
         wait_until(lambda: site.count("/slow") == 1)
         own.close()
         assert running.exception() is not None
@@ -211,8 +214,8 @@ def test_a_page_whose_process_dies_before_it_asks(
     monkeypatch.setattr(Page, "_set_up", killing)
     began = time.monotonic()
     page = own.render(
-        public_url(f"http://site.example.com:{site.port}/"), screenshot=None, deadline=time.monotonic() + 40
+        public_url(f"http://site.example.com:{site.port}/"), screenshot=None, deadline=time.monotonic() + patience(40)
     )
     assert killed
     assert "<p>text</p>" in page.html
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < patience(20)

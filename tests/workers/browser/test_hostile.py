@@ -9,6 +9,7 @@ import pytest
 
 from jobs.page.browser import Area
 from shared.outcome import UpstreamFailed
+from tests.slack import patience
 from tests.workers.browser.conftest import Render
 from tests.workers.browser.site import Site
 from workers.browser import render as rendering
@@ -43,9 +44,9 @@ def test_a_page_that_cannot_be_read(render: Render, site: Site) -> None:
     site.add("/", "<p>text</p><script>for (let n = 3n; ; n **= 3n) n.toString()</script>")
     began = time.monotonic()
     with pytest.raises(UpstreamFailed) as failure:
-        render(wait_s=6)
+        render(wait_s=patience(6))
     assert failure.value.reason == "page_crashed"
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < patience(6)
 
 
 def test_the_proxys_refusal_in_a_frame_or_of_one_request(render: Render, site: Site) -> None:

@@ -17,6 +17,7 @@ from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
 from jobs.page.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
+from tests.slack import patience
 from tests.workers.browser.conftest import ADDRESS, Render
 from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser
@@ -273,7 +274,7 @@ def test_a_host_without_an_address_and_one_that_refuses(render: Render, browser:
         urls = [f"{scheme}://site.example.com:{silent.getsockname()[1]}/" for scheme in ("http", "https")]
         for url in map(public_url, urls):
             with pytest.raises(UpstreamFailed) as failure:
-                browser.render(url, screenshot=None, deadline=time.monotonic() + 10)
+                browser.render(url, screenshot=None, deadline=time.monotonic() + patience(10))
             assert failure.value.reason == "connection_refused"
 
 
@@ -281,7 +282,7 @@ def test_a_site_that_speaks_no_tls(browser: ChromiumBrowser, site: Site) -> None
     """The tunnel is there, but nothing that can be read in it."""
     url = public_url(f"https://site.example.com:{site.port}/")
     with pytest.raises(UpstreamFailed) as failure:
-        browser.render(url, screenshot=None, deadline=time.monotonic() + 10)
+        browser.render(url, screenshot=None, deadline=time.monotonic() + patience(10))
     assert failure.value.reason == "tls_failure"
 
 
@@ -292,11 +293,11 @@ def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority
     try:
         secure.add("/", "<p>secured</p>")
         url = public_url(f"https://site.example.com:{secure.port}/")
-        page = browser.render(url, screenshot=None, deadline=time.monotonic() + 20)
+        page = browser.render(url, screenshot=None, deadline=time.monotonic() + patience(20))
         assert ("<p>secured</p>" in page.html, page.source, page.requests) == (True, "<p>secured</p>", 1)
         other = public_url(f"https://other.example.org:{secure.port}/")
         with pytest.raises(UpstreamFailed) as failure:
-            browser.render(other, screenshot=None, deadline=time.monotonic() + 20)
+            browser.render(other, screenshot=None, deadline=time.monotonic() + patience(20))
         assert failure.value.reason == "tls_failure"
     finally:
         secure.close()
@@ -345,7 +346,7 @@ def test_half_a_page(browser: ChromiumBrowser, site: Site, authority: Authority,
         serving.pages["/"] = Content(b"", raw=lambda: [b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + half])
         url = public_url(f"{scheme}://site.example.com:{serving.port}/")
         with pytest.raises(UpstreamFailed) as failure:
-            browser.render(url, screenshot=None, deadline=time.monotonic() + 20)
+            browser.render(url, screenshot=None, deadline=time.monotonic() + patience(20))
         assert failure.value.reason == "bad_content"
     finally:
         serving.close()

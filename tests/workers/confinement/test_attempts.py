@@ -18,6 +18,7 @@ import pytest
 
 from shared import outcome
 from shared.outcome import Ok
+from tests.slack import patience
 from tests.workers.confinement.attempts import ATTEMPTS, USER
 from workers import fork_server
 from workers.child import Work
@@ -26,7 +27,7 @@ from workers.confinement.layers import Layers
 from workers.fork_server import ForkServer
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 60.0
+PATIENCE_S = patience(60.0)
 IS_ROOT = os.geteuid() == 0
 # Without root, the tests are the user.
 WHO = ("root", "user") if IS_ROOT else ("self",)

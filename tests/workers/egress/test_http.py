@@ -20,7 +20,7 @@ from jobs.hosts import Local, PublicUrl, configure, public_url
 from jobs.ports import Page
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from shared.settings import Settings
-from tests.slack import SLACK_S
+from tests.slack import SLACK_S, patience
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from workers.children import ChildPool
 from workers.egress.http import HttpClient
@@ -288,7 +288,7 @@ def test_headers_have_a_bound(client: HttpClient) -> None:
 )
 def test_endless_headers_end(client: HttpClient, answer: Any) -> None:
     """Interim answers count: a server can send them for ever."""
-    assert reason(client, answer, seconds=5) == "too_large"
+    assert reason(client, answer, seconds=patience(5)) == "too_large"
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_endless_headers_end(client: HttpClient, answer: Any) -> None:
 )
 def test_a_body_has_a_bound(client: HttpClient, answer: Any) -> None:
     """As it is sent, as it is decoded, and as it is announced: that ends the call before anything is read."""
-    assert reason(client, answer, seconds=5) == "too_large"
+    assert reason(client, answer, seconds=patience(5)) == "too_large"
 
 
 def test_a_body_may_be_exactly_as_long(client: HttpClient) -> None:
