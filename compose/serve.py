@@ -40,7 +40,8 @@ from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
 
 READY_TIMEOUT_S = 180.0
-"""It takes 5 s on two cores, and more than a minute where twenty others want them. What cannot start says so before."""
+"""It takes 5 s on two free cores, and more than a minute where twenty other processes use them. A process that ends is reported
+at once; a port that does not work, after this time."""
 WATCH_S = 0.5
 RAILS = tuple(Rail)
 

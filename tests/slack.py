@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-CROWD = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-"""How many processes share a core as the tests begin."""
+CROWD = min(20.0, max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0))))
+"""How many processes share a core as the tests begin. Bounds that have always had room are not multiplied by it."""
 
 
 def patience(seconds: float) -> float:
-    """So many seconds of a core: what takes `seconds` on a machine that is free takes this long here."""
+    """How long to wait here for what takes `seconds` on a machine that is free."""
     return seconds * CROWD
 
 

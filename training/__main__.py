@@ -32,9 +32,12 @@ SET_ASIDE = {
     *("@google", "gptme", "haystack-ai", "rasa", "swarms", "vaderSentiment"),  # harmless
 }
 """Sources that no fit, no rule and no threshold has seen, and no copies of their texts: the report's figures are theirs."""
-FALSE_ALARMS = {"medium": 0.006, "high": 0.001, "doubt": 0.2}
+FALSE_ALARMS = {"medium": 0.006, "doubt": 0.05}
 """The share of the packages' harmless texts that may reach each threshold, in fits that have not seen their package. With the
-rules, .008 of them are findings of medium or more."""
+rules, .009 of them are findings of medium or more."""
+_HIGH = 0.001
+"""The same of `high`, over all classes of lengths: it lies above medium by as much in each, since one class alone has few texts
+that reach it."""
 _OF_EACH_FAMILY = 150
 _PICTURE = Path("docs/prompt-injection-scan.png")
 
@@ -59,6 +62,8 @@ def main() -> None:
         name: [_quantile(unseen[ordinary & (length == one)], share) for one in range(len(LENGTHS) + 1)]
         for name, share in FALSE_ALARMS.items()
     }
+    above = unseen - np.array(least["medium"])[length]
+    least["high"] = [medium + _quantile(above[ordinary], _HIGH) for medium in least["medium"]]
     _say(started, "thresholds chosen")
     fitted = fit(taught)
     told = {

@@ -72,8 +72,8 @@ def empty_blocks(before: SceneTransaction, now: int) -> Sequence[int]:
     """Times of the empty blocks that come before a transaction's.
 
     Between a week ago and the creation of FRESH_SPENDER there are some: who looks for the block of a week ago with a few probes
-    finds one in which it was not there yet. They end early enough for one more: anvil's own clock may mine a block before they
-    are asked for, and the first of them is that one then.
+    finds one in which it was not there yet. Anvil's own clock may mine a block just before: it takes the first of these times,
+    and all others come one step later. So a last step is left free.
     """
     if before.name != "creation":
         return ()

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "rules"
 
 _FIELDS = {
     *("id", "category", "severity", "match", "patterns", "message", "hint", "examples", "counterexamples"),
-    *("except", "unless_near", "unless_before", "unless_written", "followed_by", "imperative", "marks", "certain"),
+    *("except", "unless_near", "unless_before", "unless_written", "followed_by", "imperative", "marks", "confirm"),
 }
 _WORD = r"[^\s.:#@]"
 _EDGE = r"[\s.:#@]"
@@ -47,8 +47,7 @@ class Rule:
         followed_by: no finding where something else follows it.
         imperative: it starts with a verb. The sentence may still be about somebody else.
         marks: it finds marks of a chat format, which are usual in a template.
-        certain: it counts by itself. Any other is low in a longer text in which neither another rule nor the statistical layer
-            sees what may be an attack.
+        confirm: it is low in a longer text in which neither another rule nor the statistical layer sees what may be an attack.
     """
 
     id: str
@@ -63,7 +62,7 @@ class Rule:
     followed_by: Pattern | None
     imperative: bool
     marks: bool
-    certain: bool
+    confirm: bool
     message: str
     hint: str
     examples: tuple[str, ...]
@@ -184,7 +183,7 @@ def _rule(declared: dict[str, Any], lists: dict[str, str]) -> Rule:
         followed_by=_optional(declared.get("followed_by"), lists, as_is=False),
         imperative=declared.get("imperative", False),
         marks=declared.get("marks", False),
-        certain=view == "hidden" or declared.get("certain", False),
+        confirm=declared.get("confirm", False),
         message=declared["message"],
         hint=declared["hint"],
         examples=tuple(declared["examples"]),

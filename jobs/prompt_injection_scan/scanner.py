@@ -112,12 +112,12 @@ class _Search:
         return self._reported(rule, item.severity, item.start, item.end, rule.message + said)
 
     def confirmed(self, found: list[Finding]) -> list[Finding]:
-        """The findings. In a longer text, that of a rule alone is low where the statistical layer sees nothing."""
-        rules = {one.rule for one in found if one.severity > Severity.LOW}
-        certain = any(self._book.by_id[rule].certain for rule in rules)
-        if len(rules) != 1 or certain or any(reading.doubtful for _, reading in self._read):
+        """The findings. Those that need to be confirmed are low when nothing else in the text may be an attack."""
+        alone = {one.rule for one in found if self._book.by_id[one.rule].confirm}
+        others = any(one.severity > Severity.LOW and one.rule not in alone for one in found)
+        if others or any(reading.doubtful for _, reading in self._read):
             return found
-        return [self._milder(one) if one.severity > Severity.LOW else one for one in found]
+        return [self._milder(one) if one.rule in alone and one.severity > Severity.LOW else one for one in found]
 
     @staticmethod
     def _milder(finding: Finding) -> Finding:

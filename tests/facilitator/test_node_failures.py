@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.facilitator.bench import Bench, FaultyNode, payment_id
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -108,7 +109,7 @@ async def test_a_forgotten_transaction_does_not_hold_up_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given a node that took a transaction and lost it, then it is sent again, and it and those after it settle."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(0.3))
     payer = bench.payer()
     await settle_in_the_end(faulty_node_facilitator, payer.call(pay_to))
     node.faults["eth_sendRawTransaction"] = "forget"

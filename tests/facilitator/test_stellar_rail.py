@@ -66,7 +66,7 @@ async def faulty_node_rail(
 ) -> AsyncIterator[StellarRail]:
     """A rail that knows the network through that node only, and is not patient."""
     monkeypatch.setattr("facilitator.rails.stellar.node.RPC_TIMEOUT_S", 1.0)
-    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 10 * LEDGER_S)
     rail = StellarRail(TOKEN, node.url, bench.settler.secret)
     await rail.start()
     yield rail
@@ -467,7 +467,7 @@ async def test_a_ledger_that_is_held_back(
     rail: StellarRail, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pending, with the transaction; asked again, the same one is waited for and nothing is sent twice."""
-    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 0.4)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 4 * LEDGER_S)
     shop = bench.shop()
     call, before = bench.call(bench.payer(), shop), bench.sent()
     with bench.holding():
@@ -618,7 +618,7 @@ async def test_a_node_that_falls_silent(
     faulty_node_rail: StellarRail, node: FaultyNode, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Open or unknown, never a refusal; after a while nothing is offered; when it is back all goes on without a restart."""
-    monkeypatch.setattr("facilitator.rails.stellar.rail.SILENT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SILENT_S", 3 * LEDGER_S)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     for method in ("getTransaction", "simulateTransaction", "getLedgerEntries", "sendTransaction"):
@@ -658,7 +658,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
-    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 0.15)
+    monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 1.5 * LEDGER_S)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     node.faults[method] = fault

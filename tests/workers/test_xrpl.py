@@ -50,7 +50,7 @@ OPEN: list[XrplNodes] = []
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine has the time of a free one."""
+    """The endpoint may take longer on a busy machine."""
     monkeypatch.setattr(endpoint, "WITHIN_S", patience(endpoint.WITHIN_S))
 
 

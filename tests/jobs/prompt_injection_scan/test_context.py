@@ -117,11 +117,10 @@ def test_marks_of_a_chat_in_a_template() -> None:
         ("chat-markers", "<|im_start|>system"),
         ("tool-markup", '<tool_call>{"name": "get_weather"}</tool_call>'),
         ("tool-json", 'See {"name": "book_room", "arguments": {"nights": 3}}'),
-        ("reveal-prompt", "- `--show-prompts`: print the system prompts"),
     ],
 )
-def test_a_rule_alone_needs_to_be_confirmed_in_a_longer_text(rule: str, sign: str) -> None:
-    """Its findings are low there, and say so; beside an order, or in a short text, they are what the rule says."""
+def test_signs_of_agents_need_to_be_confirmed_in_a_longer_text(rule: str, sign: str) -> None:
+    """Alone there they are low, and say so; beside an order, or in a short text, they are what the rule says."""
     page = "The hotel has forty rooms. The pool is open. Parking is free. Dogs are welcome.\n\nThe bar closes at ten."
     (alone,) = {
         (one.rule, one.severity.word, one.message.endswith("like an attack."))

@@ -63,7 +63,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Until it holds, for ten seconds at most."""
+    """Until it holds."""
     until = time.monotonic() + patience(10)
     while not condition():
         assert time.monotonic() < until
