@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coinslot import errors
 from tests.each import each
+from tests.slack import patience
 
 if TYPE_CHECKING:
     from tests.client.conftest import Command, Shop
@@ -61,17 +62,15 @@ def test_help_loads_nothing_heavy(module: str) -> None:
 
 
 def test_help_comes_quickly() -> None:
-    """Within 0.3 s of CPU time, Python included, which is the same on a busy machine; the best of five."""
+    """Under 0.3 s, Python included; the best of five, as the machine may be busy."""
     durations = []
     for _ in range(5):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "coinslot.main", "--help"], cwd=ROOT, stdout=subprocess.DEVNULL
+        started = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-m", "coinslot.main", "--help"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True
         )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0
-        durations.append(used.ru_utime + used.ru_stime)
-    assert min(durations) < 0.3
+        durations.append(time.perf_counter() - started)
+    assert min(durations) < patience(0.3)
 
 
 def test_a_closed_stdout_buys_nothing(shop: Shop) -> None:
