@@ -18,9 +18,8 @@ from shared.money import Price
 from shared.x402 import stellar
 from shared.x402.wire import FacilitatorCall, Payment
 from tests import stellar_signing as signing
-from tests.slack import patience
 
-LEDGER_S = patience(0.1)
+LEDGER_S = 0.1
 
 
 class StellarBench:
