@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from compose.sandbox.child import claim_port, tethered
+from tests.slack import patience
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,7 +59,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         text=True,
     )
     assert process.stdout is not None
-    watchdog = threading.Timer(120, process.kill)
+    watchdog = threading.Timer(patience(120), process.kill)
     watchdog.start()
     lines = []
     for line in process.stdout:
@@ -78,4 +79,4 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     )
     process.send_signal(signal.SIGINT)
     process.stdout.close()
-    assert process.wait(60) == 0, log.read_text()
+    assert process.wait(patience(60)) == 0, log.read_text()

@@ -34,6 +34,7 @@ from shared.streams import GROUP, stream_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing
+from tests.slack import patience
 from tests.workers.warm_pool import await_ready
 from workers.children import ChildPool
 from workers.main import CHILDREN, create_broker
@@ -178,7 +179,7 @@ def facilitator() -> Iterator[FacilitatorDouble]:
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert started.wait(5)
+    assert started.wait(patience(5))
     yield double
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)

@@ -11,6 +11,7 @@ from api import body
 from api.body import RequestBody
 from api.errors import Problem
 from api.long_bodies import LONG_BYTES, LongBodies
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -72,7 +73,7 @@ async def test_a_body_that_is_late_is_invalid(monkeypatch: pytest.MonkeyPatch) -
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patience(1)):
         await reading.discard()
 
 
@@ -104,7 +105,7 @@ async def test_a_short_body_is_looked_at_before_it_is_paid_for() -> None:
     reading = request(Upload(part(b"{x"), part(b"\xff]", more=False)))
     assert await reading.peek() == b"{x\xff]"
     assert await reading.peek() == b"{x\xff]"
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patience(1)):
         await reading.discard()
 
 
@@ -141,7 +142,7 @@ async def test_a_look_that_fails_says_nothing(events: list[dict[str, Any]], monk
     monkeypatch.setattr(body, "DISCARD_TIMEOUT_S", 0.01)
     reading = request(Upload(*events))
     assert await reading.peek() is None
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patience(1)):
         await reading.discard()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
 from compose.sandbox.redis_server import start_redis
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -227,5 +228,5 @@ async def test_an_attempt_that_is_cut_short_leaves_no_connection() -> None:
                 task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(patience(5)):
             await ended.wait()

@@ -16,6 +16,7 @@ import pytest
 from compose.sandbox.child import ROOT, Child, StartFailed, spawn
 from compose.sandbox.evm import start_chain
 from compose.sandbox.redis_server import start_redis
+from tests.slack import patience
 
 PARENT = """
 import sys, time
@@ -51,7 +52,7 @@ def test_children_die_with_a_killed_parent(running: Any, make_var: Any) -> None:
 
         parent.kill()
 
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + patience(5)
         while any(map(_alive, pids)) and time.monotonic() < deadline:
             time.sleep(0.01)
     assert not any(map(_alive, pids))

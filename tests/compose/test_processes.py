@@ -18,6 +18,7 @@ import pytest
 from compose.processes import STOP_NOW, SupervisedProcess
 from compose.procfile import Line
 from compose.sandbox.child import ROOT, tethered
+from tests.slack import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
 
@@ -31,7 +32,7 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def _until(true: Callable[[], bool], within_s: float = 10) -> None:
+def _until(true: Callable[[], bool], within_s: float = patience(10)) -> None:
     deadline = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < deadline
@@ -72,7 +73,7 @@ class Keeper:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Tell it to stop, and wait."""
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(patience(20))
 
 
 @pytest.fixture
@@ -253,5 +254,5 @@ def test_a_wrong_scale_is_a_sentence(keep: Any) -> None:
     """And the exit code is 1."""
     keeper = keep("a: true\n", "--scale", "b=2")
 
-    assert keeper.process.wait(10) == 1
+    assert keeper.process.wait(patience(10)) == 1
     assert keeper.notes("log") == ["coinslot: --scale b: the Procfile has only a"]

@@ -17,6 +17,7 @@ from coinslot.buyer import Buyer
 from coinslot.wallet import Wallet
 from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import ROOT, claim_port, tethered
+from tests.slack import patience
 
 SMALL = PROCFILE.with_name("Procfile.small")
 
@@ -129,7 +130,7 @@ class Running:
     def is_ready(self) -> bool:
         """What /readyz says."""
         try:
-            with urllib.request.urlopen(f"{self.base_url}/readyz", timeout=5) as answer:
+            with urllib.request.urlopen(f"{self.base_url}/readyz", timeout=patience(5)) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False
@@ -164,7 +165,7 @@ class Running:
 
     def ended(self) -> tuple[int, str]:
         """When it ends by itself. What it said of the steps of its start is left out."""
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate(timeout=patience(60))
         lines = said.splitlines(keepends=True)
         return self.process.returncode, "".join(line for line in lines if not line.startswith("run: "))
 

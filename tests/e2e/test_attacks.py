@@ -23,6 +23,7 @@ from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 from tests import signing
+from tests.slack import patience
 
 TRANSFER = "0x" + keccak256(b"Transfer(address,address,uint256)").hex()
 PATH = b"/v1/cdp/echo"
@@ -65,11 +66,11 @@ def exchange(service: Any, message: bytes, *, until: Callable[[], object] | None
         until: hang up as soon as this is true, without waiting for the answer.
     """
     address = urlsplit(service.base_url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=patience(20)) as connection:
         try:
             connection.sendall(message)
             if until is not None:
-                give_up_at = time.monotonic() + 10
+                give_up_at = time.monotonic() + patience(10)
                 while not until() and time.monotonic() < give_up_at:
                     pass
                 return 0, b"", b""
@@ -165,7 +166,7 @@ def test_p37_an_answer_that_got_lost_is_fetched_with_the_same_request(service: A
     payment = Payment(service)
     message = request([TYPE, payment.header], b'{"message":"lost"}')
     exchange(service, message, until=lambda: ledger.exists(record_key(payment.id)))
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + patience(10)
     while ledger.hget(record_key(payment.id), "state") != "DONE":
         assert time.monotonic() < give_up_at, ledger.hgetall(record_key(payment.id))
         time.sleep(0.05)

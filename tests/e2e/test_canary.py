@@ -35,6 +35,7 @@ from tests.e2e.running import Running
 from tests.e2e.searching import FORMS, Monitor, Place, files, pages, processes, sightings
 from tests.e2e.troubled import FOLDER
 from tests.jobs import jose
+from tests.slack import patience
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
@@ -51,7 +52,7 @@ SERVERS: dict[Role, str] = {
 Call = tuple[str, Any]
 
 
-def until(true: Callable[[], Any], within_s: float = 30) -> None:
+def until(true: Callable[[], Any], within_s: float = patience(30)) -> None:
     """Wait for it."""
     give_up_at = time.monotonic() + within_s
     while not true():
@@ -137,7 +138,7 @@ class Watched:
         self.running.end(signal.SIGTERM)
         for worker in self.workers.values():
             worker.terminate()
-            worker.wait(40)
+            worker.wait(patience(40))
         for monitor in self.monitors.values():
             monitor.stop()
         for server in self.servers.values():
@@ -188,7 +189,7 @@ class Watched:
     def answered(self, call: Call) -> Any:
         """Bought, fetched again with the same payment, and the same both times."""
         signed: list[SignedPayment] = []
-        with self.buyer(40, signed) as buyer:
+        with self.buyer(patience(40), signed) as buyer:
             first = buyer.call(*call).raw
             assert buyer.resume(signed[0]).raw == first
         return json.loads(first)
@@ -209,7 +210,7 @@ class Watched:
 
     def fetched(self, payment: SignedPayment) -> bytes:
         """The answer to what was paid before."""
-        with self.buyer(40, []) as buyer:
+        with self.buyer(patience(40), []) as buyer:
             return buyer.resume(payment).raw
 
     def hold(self) -> str:
@@ -232,7 +233,7 @@ class Watched:
             for child in children:
                 if b"multiprocessing" not in Path(f"/proc/{child}/cmdline").read_bytes():
                     os.kill(int(child), signal.SIGKILL)
-            master.wait(20)
+            master.wait(patience(20))
             self.workers[queue] = self._worker(queue)
 
     def restart_redis(self) -> None:

@@ -13,6 +13,7 @@ from compose.sandbox import scenes
 from shared.json_rpc import JsonRpc
 from shared.sandbox_place import ENVIRONMENT
 from shared.x402.networks import STELLAR_USDC
+from tests.slack import patience
 
 
 def doctor(service: Any, **settings: str) -> tuple[int, dict[str, list[tuple[str, str]]]]:
@@ -25,7 +26,7 @@ def doctor(service: Any, **settings: str) -> tuple[int, dict[str, list[tuple[str
 def ended_with(environment: dict[str, str]) -> tuple[int, dict[str, list[tuple[str, str]]]]:
     """As doctor."""
     command = [str(Path(sys.executable).with_name("coinslot-ops")), "doctor", "--json"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience(60), check=False)
     findings: dict[str, list[tuple[str, str]]] = {}
     for line in ended.stdout.splitlines():
         finding = json.loads(line)

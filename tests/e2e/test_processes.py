@@ -22,11 +22,12 @@ from coinslot.delivery import RetryPolicy
 from coinslot.errors import Unreachable
 from shared.streams import stream_key
 from tests.e2e.running import ROOT, Process, Running
+from tests.slack import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
-def _until(true: Callable[[], bool], within_s: float = 60) -> float:
+def _until(true: Callable[[], bool], within_s: float = patience(60)) -> float:
     """Seconds that it took."""
     started = time.monotonic()
     while not true():
@@ -95,7 +96,9 @@ def test_the_first_call_is_as_it_is_printed(running: Running) -> None:
     """Also where the service keeps its files in another folder than buyers look into."""
     (command,) = (line.split(maxsplit=2)[2] for line in running.told if line.startswith("first call"))
 
-    answer = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(
+        ["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=patience(60), check=False
+    )
 
     assert '"youSent":"hello"' in answer.stdout.replace(" ", ""), answer.stderr
 
@@ -168,7 +171,7 @@ def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
     for caller in callers[4:]:
         caller.start()
     for _ in callers:
-        assert signed.acquire(timeout=20)
+        assert signed.acquire(timeout=patience(20))
     time.sleep(0.05)
 
     running.process.send_signal(signal.SIGTERM)

@@ -13,12 +13,13 @@ import pytest
 from coinslot.buyer import Buyer
 from coinslot.payment import SignedPayment
 from coinslot.wallet import Wallet
+from tests.slack import patience
 
 
 def exchange(service: Any, *parts: bytes, hang_up: bool = False) -> tuple[int, bytes]:
     """Send bytes as they are, and perhaps the end of all sending; (status, everything that came back)."""
     address = urlsplit(service.base_url)
-    with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=patience(15)) as connection:
         for part in parts:
             connection.sendall(part)
         if hang_up:
@@ -117,7 +118,7 @@ def test_a_long_answer_is_whole_and_may_be_left(service: Any) -> None:
     request = b"POST /v1/cdp/faker HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s"
     request %= payment, len(body), body
     address = urlsplit(service.base_url)
-    with socket.create_connection((address.hostname, address.port), timeout=15) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=patience(15)) as connection:
         connection.sendall(request)
         assert connection.recv(9) == b"HTTP/1.1 "
     answers = [exchange(service, request)[1].partition(b"\r\n\r\n") for _ in range(2)]

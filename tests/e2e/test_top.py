@@ -22,6 +22,7 @@ from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
 from coinslot.wallet import Wallet
 from shared.x402.networks import Rail
+from tests.slack import patience
 
 TOP = [str(Path(sys.executable).with_name("coinslot-ops")), "top"]
 
@@ -45,7 +46,9 @@ def test_what_is_piped_is_told_once(service: Any) -> None:
         with pytest.raises(CoinslotError) as failed:
             bought.call("rss", {"url": "https://feeds.example.com/"})
     assert failed.value.charged is True
-    ended = subprocess.run(TOP, env=environment(service), capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        TOP, env=environment(service), capture_output=True, text=True, timeout=patience(60), check=False
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     for pool in ("micro", "fast", "net", "chain", "render", "whois", "youtube"):
         assert re.search(rf"^{pool} +1 +\d+ +\d+ +[0-9.]+ s +ok", ended.stdout, re.MULTILINE), ended.stdout
@@ -60,7 +63,7 @@ def test_a_terminal_is_refreshed_until_ctrl_c(service: Any) -> None:
     process = subprocess.Popen(TOP, env=environment(service), stdin=terminal, stdout=terminal, stderr=terminal)
     os.close(terminal)
     shown = b""
-    give_up_at = time.monotonic() + 60
+    give_up_at = time.monotonic() + patience(60)
     try:
         with buyer(service) as bought:
             while not re.search(rb"[1-9][0-9.]* answered|0\.[1-9] answered", re.sub(rb"\x1b\[[0-9;]*m", b"", shown)):
@@ -72,7 +75,7 @@ def test_a_terminal_is_refreshed_until_ctrl_c(service: Any) -> None:
         with contextlib.suppress(OSError):  # the terminal's end
             while os.read(master, 65536):
                 pass
-        assert process.wait(30) == 0
+        assert process.wait(patience(30)) == 0
     finally:
         process.kill()
         process.wait()

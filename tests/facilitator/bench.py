@@ -28,6 +28,7 @@ from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 from tests import signing
+from tests.slack import patience
 
 TOKEN = EVM_USDC["eip155:8453"]
 ABSENT = object()
@@ -181,7 +182,7 @@ class Bench:
 
     def receipt(self, transaction: str) -> Any:
         """The receipt, as soon as there is one."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + patience(20)
         while time.monotonic() < deadline:
             if receipt := self.rpc("eth_getTransactionReceipt", transaction):
                 return receipt
@@ -217,7 +218,7 @@ class FaultyNode:
     def start(self) -> None:
         """In a thread of its own."""
         self._thread.start()
-        assert self._started.wait(5)
+        assert self._started.wait(patience(5))
 
     def stop(self) -> None:
         """Its port is closed afterwards."""

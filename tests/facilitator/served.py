@@ -18,6 +18,7 @@ import msgspec
 
 from compose.sandbox.child import ROOT, claim_port
 from shared.settings import Settings
+from tests.slack import patience
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Served:
 
     def ask(self, method: str, path: str, body: bytes | Iterator[bytes] | None = None) -> tuple[int, bytes]:
         """One request over a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience(20))
         try:
             # A large body is answered, and the connection closed, before its end.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -65,7 +66,7 @@ class Served:
         """By SIGTERM, as a supervisor does it; it must end well."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            assert self.process.wait(20) == 0
+            assert self.process.wait(patience(20)) == 0
         finally:
             self.process.kill()
             self.process.wait()
@@ -82,7 +83,7 @@ def serve(settings: Settings) -> Served:
     }
     command = [sys.executable, "-m", "facilitator"]
     served = Served(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL), port)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + patience(20)
     while time.monotonic() < deadline:
         try:
             served.ask("GET", "/healthz")

@@ -18,8 +18,10 @@ from shared.money import Price
 from shared.x402 import stellar
 from shared.x402.wire import FacilitatorCall, Payment
 from tests import stellar_signing as signing
+from tests.slack import patience
 
-LEDGER_S = 0.1
+LEDGER_S = patience(0.1)
+"""What is signed for 30 of them is to be verified and sent in time."""
 
 
 class StellarBench:

@@ -11,6 +11,7 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, provision, start_chain
 from shared.json_rpc import JsonRpc
 from tests.facilitator.bench import Bench
+from tests.slack import patience
 
 GWEI = 10**9
 
@@ -64,7 +65,7 @@ class StillChain(Bench):
         return int(self.rpc("eth_getTransactionByHash", transaction)["nonce"], 16)
 
 
-def until(true: Callable[[], object], within_s: float = 10.0) -> None:
+def until(true: Callable[[], object], within_s: float = patience(10.0)) -> None:
     """Wait for something to become true."""
     deadline = time.monotonic() + within_s
     while not true():

@@ -21,6 +21,7 @@ from shared.x402.evm import keccak256
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
 from tests.facilitator.still import StillChain
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +79,7 @@ async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
 
 
 async def health_becomes(facilitator: httpx.AsyncClient, status: int, balance: str = "") -> Any:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patience(10)
     while True:
         answer = await facilitator.get("/healthz")
         if answer.status_code == status and answer.json()["rails"][BASE]["balance"].startswith(balance):

@@ -20,6 +20,7 @@ from shared.settings import Settings
 from shared.x402.evm import keccak256
 from tests.facilitator.bench import TOKEN, Bench, FaultyNode
 from tests.facilitator.conftest import Build, running
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +51,7 @@ async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
 
 
 async def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patience(10)
     while not true():
         assert time.monotonic() < deadline, "it does not become true"
         await asyncio.sleep(0.02)
@@ -182,7 +183,7 @@ async def test_too_many_losses_close_the_rail(
         told = await settle(facilitator, call)
         later = SimpleNamespace(time=lambda: time.time() + 61, monotonic=time.monotonic)
         monkeypatch.setattr("facilitator.rails.evm.transaction.time", later)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + patience(10)
         while (await facilitator.get("/healthz")).status_code == 200:
             assert time.monotonic() < deadline, "the loss is not noticed"
             await asyncio.sleep(0.05)

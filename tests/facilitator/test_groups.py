@@ -17,6 +17,7 @@ from facilitator.rails.evm.calldata import MULTICALL3
 from shared.settings import Settings
 from tests.facilitator.bench import Bench, FaultyNode, Payer, an_address, payment_id
 from tests.facilitator.conftest import Build, running
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -70,7 +71,7 @@ async def settle_together(
     def hold_the_first(_: Any) -> None:
         nonlocal sends
         sends += 1
-        give_up_at = time.monotonic() + 10
+        give_up_at = time.monotonic() + patience(10)
         while sends == 1 and node.seen.count("eth_getCode") <= len(calls) and time.monotonic() < give_up_at:
             time.sleep(0.01)
         if sends == 2:
@@ -86,7 +87,7 @@ async def settle_together(
 
 
 async def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patience(10)
     while not true():
         assert time.monotonic() < deadline, "it does not become true"
         await asyncio.sleep(0.01)

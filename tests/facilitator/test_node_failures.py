@@ -79,7 +79,9 @@ async def test_a_node_that_hangs(
     """The call ends within the node's time limit, open."""
     node.faults["eth_call"] = "hang"
 
-    settlement = await asyncio.wait_for(settle(faulty_node_facilitator, bench.payer().call(pay_to)), timeout=5)
+    settlement = await asyncio.wait_for(
+        settle(faulty_node_facilitator, bench.payer().call(pay_to)), timeout=patience(5)
+    )
 
     assert settlement["errorReason"] == "unexpected_settle_error"
 

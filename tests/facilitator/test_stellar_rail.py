@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests import stellar_signing as signing
 from tests.each import each
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.stellar_bench import LEDGER_S, StellarBench, changed
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -65,7 +67,7 @@ async def faulty_node_rail(
     bench: StellarBench, node: FaultyNode, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[StellarRail]:
     """A rail that knows the network through that node only, and is not patient."""
-    monkeypatch.setattr("facilitator.rails.stellar.node.RPC_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.rails.stellar.node.RPC_TIMEOUT_S", patience(1.0))
     monkeypatch.setattr("facilitator.rails.stellar.rail.SETTLE_TIMEOUT_S", 10 * LEDGER_S)
     rail = StellarRail(TOKEN, node.url, bench.settler.secret)
     await rail.start()
@@ -84,7 +86,7 @@ async def settled(rail: StellarRail, call: Any) -> Settlement:
     raise AssertionError("the outcome stays open")
 
 
-async def until_true(true: Any, within_s: float = 10.0) -> None:
+async def until_true(true: Any, within_s: float = patience(10.0)) -> None:
     """Wait for something to become true."""
     async with asyncio.timeout(within_s):
         while True:
@@ -498,12 +500,17 @@ async def test_a_transaction_whose_time_has_passed_frees_its_channel(
     rail: StellarRail, bench: StellarBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In no ledger and never to be in one: the payment is open again, and the next attempt settles it."""
-    monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", 0)
+    valid_s = 10
+    monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", valid_s)
     monkeypatch.setattr("facilitator.rails.stellar.channels.AGAIN_AFTER_S", 60.0)
     shop = bench.shop()
     call = bench.call(bench.payer(), shop, lasts=31)
     bench.ledger.lost = 1
-    settlement = await rail.settle(call)
+    asked = asyncio.create_task(rail.settle(call))
+    await until_true(lambda: not bench.ledger.lost)
+    with monkeypatch.context() as later:
+        later.setattr(bench.ledger, "clock", lambda: time.time() + valid_s + 1)
+        settlement = await asked
     monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", 30)
 
     assert (settlement.error_reason, settlement.transaction) == ("unexpected_settle_error", "")

@@ -20,6 +20,7 @@ from shared.settings import Settings
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
 from tests.facilitator.still import GWEI, StillChain
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +75,7 @@ async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
 
 
 async def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patience(10)
     while not true():
         assert time.monotonic() < deadline, "it does not become true"
         await asyncio.sleep(0.02)

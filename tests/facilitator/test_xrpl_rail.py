@@ -59,7 +59,7 @@ async def rail(stand: Stand) -> AsyncIterator[XrplRail]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patience(10)
     while not condition():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)

@@ -30,6 +30,7 @@ from shared.redis_connection import RedisConnection, connect
 from shared.replies import UNREADABLE, Reply
 from shared.sealing import Sealer, Unsealable
 from shared.settled_payment import SettledPayment
+from tests.slack import patience
 from workers.actors import JobRunner, WorkerServices, declare_actors
 from workers.answers import AnswerStore, Result
 from workers.child import Work
@@ -572,7 +573,7 @@ def test_what_dramatiq_logs_is_sealed(
     worker.start()
     try:
         made = broker.enqueue(message(ENDPOINT, payment, services.sealer, body=SECRET))
-        broker.join("micro", timeout=10_000)
+        broker.join("micro", timeout=round(patience(10_000)))
     finally:
         worker.stop()
         broker.close()

@@ -203,7 +203,7 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def ends(pid: int, within_s: float = 5) -> bool:
+def ends(pid: int, within_s: float = patience(5)) -> bool:
     """Whether a process that is not ours to wait for ends."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:

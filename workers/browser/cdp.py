@@ -75,9 +75,7 @@ class Cdp:
         self._writing.write(json.dumps(message).encode() + b"\0")
         return result
 
-    async def send(
-        self, method: str, session: str = "", /, *, limit_s: float = 5.0, **parameters: Any
-    ) -> dict[str, Any]:
+    async def send(self, method: str, session: str = "", /, *, limit_s: float, **parameters: Any) -> dict[str, Any]:
         """Send a command and return its result. Raises CdpError, TimeoutError."""
         async with asyncio.timeout(limit_s):
             return await self.post(method, session, **parameters)

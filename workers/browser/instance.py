@@ -81,7 +81,7 @@ class RunningBrowser:
             version = await browser.cdp.send("Browser.getVersion", limit_s=FIRST_ANSWER_S)
             browser.user_agent = f"{version['userAgent'].replace('HeadlessChrome', 'Chrome')} {agent}".strip()
             attach = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-            await browser.cdp.send("Target.setAutoAttach", **attach)
+            await browser.cdp.send("Target.setAutoAttach", limit_s=FIRST_ANSWER_S, **attach)
         except (OSError, TimeoutError, CdpError) as error:
             await browser.kill()
             raise NotStarted(f"the browser did not answer: {error}") from None

@@ -29,6 +29,7 @@ MAX_EVENTS = 20_000
 """A page of 200 requests makes about 2,000. Each costs the worker 20 us."""
 OPEN_S = 5.0
 """Seconds for each command that opens a page."""
+CLOSE_S = 3.0
 MAX_SOURCE_BYTES = 4 << 20
 """Of the response that the browser keeps, for the source of the main document."""
 
@@ -119,14 +120,23 @@ class Page:
         """
         cdp = self.browser.cdp
         made = await cdp.send(
-            "Target.createBrowserContext", disposeOnDetach=True, proxyServer=proxy, proxyBypassList="<-loopback>"
+            "Target.createBrowserContext",
+            disposeOnDetach=True,
+            proxyServer=proxy,
+            proxyBypassList="<-loopback>",
+            limit_s=OPEN_S,
         )
         self.context = made["browserContextId"]
         self.browser.owners[self.context] = self
         cdp.post("Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context)
         cdp.post("Browser.grantPermissions", permissions=[], browserContextId=self.context)  # all others are denied
         created = await cdp.send(
-            "Target.createTarget", url="about:blank", browserContextId=self.context, width=1280, height=800
+            "Target.createTarget",
+            url="about:blank",
+            browserContextId=self.context,
+            width=1280,
+            height=800,
+            limit_s=OPEN_S,
         )
         self.target = created["targetId"]
         for result in self._set_up(self.session, "page"):
@@ -139,7 +149,7 @@ class Page:
         for session in self._kinds:
             self.browser.cdp.sessions.pop(session, None)
         if self.context:
-            await self.browser.cdp.send("Target.disposeBrowserContext", browserContextId=self.context, limit_s=3)
+            await self.browser.cdp.send("Target.disposeBrowserContext", browserContextId=self.context, limit_s=CLOSE_S)
             self.browser.owners.pop(self.context, None)
 
     def adopts(self, target: dict[str, Any], session: str) -> bool:

@@ -16,6 +16,7 @@ from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import X402_VERSION, Offer, Payment
+from tests.slack import patience
 
 KIND = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}
 
@@ -55,7 +56,7 @@ class Stranger:
 
     async def saw(self, count: int) -> None:
         """Wait until there were so many requests."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(patience(5)):
             while len(self.seen) < count:
                 self._arrived.clear()
                 await self._arrived.wait()

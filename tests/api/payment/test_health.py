@@ -13,6 +13,7 @@ from api.payment.circuit import Circuit
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from shared.x402.networks import Rail
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +46,7 @@ class Watched:
         """Wait until it is, or is not."""
         changed = asyncio.Event()
         self.health.on_change(changed.set)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(patience(5)):
             while self.health.is_up is not is_up:
                 changed.clear()
                 await changed.wait()

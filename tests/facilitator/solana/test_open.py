@@ -170,7 +170,7 @@ async def test_a_node_that_hangs(
     """The call ends within its time limit, open."""
     node.faults["simulateTransaction"] = "hang"
 
-    settlement = await asyncio.wait_for(faulty_node_rail.settle(bench.call(bench.payer(), pay_to)), timeout=3)
+    settlement = await asyncio.wait_for(faulty_node_rail.settle(bench.call(bench.payer(), pay_to)), timeout=patience(3))
 
     assert settlement.error_reason == "unexpected_settle_error"
 

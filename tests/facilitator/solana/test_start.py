@@ -19,11 +19,12 @@ from shared.x402.networks import SOLANA_USDC
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench
 from tests.facilitator.solana.conftest import Running
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
 
-async def until(true: Callable[[], object], within_s: float = 3.0) -> None:
+async def until(true: Callable[[], object], within_s: float = patience(3.0)) -> None:
     """Wait for something to become true."""
     deadline = time.monotonic() + within_s
     while not true():

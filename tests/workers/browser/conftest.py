@@ -22,7 +22,10 @@ from jobs.page.browser import Area, RenderedPage
 from tests.slack import patience
 from tests.workers.browser.site import Site
 from tests.workers.egress.name_server import NameServer
+from workers.adapters import browser as adapter
 from workers.adapters.browser import ChromiumBrowser
+from workers.browser import instance, page, pool, process
+from workers.browser import render as rendering
 from workers.browser.program import find_program
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
@@ -31,6 +34,19 @@ from workers.egress.resolver import Resolver
 ADDRESS = "127.77.50.2"
 """Of the site: the only address that is allowed."""
 PRIVATE = "127.0.0.1"
+LIMITS = (
+    *((adapter, name) for name in ("START_S", "CLOSE_S", "LATE_S")),
+    *(
+        (instance, "FIRST_ANSWER_S"),
+        (page, "OPEN_S"),
+        (page, "CLOSE_S"),
+        (pool, "JOB_S"),
+        (process, "START_S"),
+        (process, "END_S"),
+    ),
+    *((rendering, name) for name in ("SETTLE_S", "READ_S", "READ_AGAIN_S", "MAX_QUIET_S")),
+)
+"""How long the product waits for the browser. Not what it keeps of a deadline: that is the caller's time."""
 HOSTS = {"site.example.com": ADDRESS, "other.example.org": ADDRESS, "inside.example.com": PRIVATE}
 
 Render = Callable[..., RenderedPage]
@@ -45,6 +61,15 @@ def installed() -> Path:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patient() -> Iterator[None]:
+    """A page's process that gets little of a busy machine is not taken for one that does not answer."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for module, name in LIMITS:
+            monkeypatch.setattr(module, name, patience(getattr(module, name)))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import pytest_socket
 
+from tests.slack import patience
 from tests.workers.browser import hostile_run
 
-SETTLE_S, BUSY_S = 2.5, 1.0
+SETTLE_S, BUSY_S = patience(2.5), patience(1.0)
 
 
 @pytest.mark.timeout(400)  # it takes a fifth of that on two cores that are free

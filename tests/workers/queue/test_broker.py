@@ -18,6 +18,7 @@ from dramatiq.worker import WorkerThread
 from compose.sandbox.redis_server import start_redis
 from shared.replies import LIST_TTL_S
 from shared.streams import GROUP, stream_key
+from tests.slack import patience
 from workers.queue import consumer as consumers
 from workers.queue.broker import StreamBroker
 from workers.queue.consumer import StreamConsumer
@@ -63,7 +64,7 @@ def test_messages_are_processed_once_each(broker: StreamBroker, start_worker: Wo
     start_worker(worker_threads=4)
     for number in range(50, 100):
         note.send(number)
-    broker.join("fast", timeout=10_000)
+    broker.join("fast", timeout=round(patience(10_000)))
     assert sorted(seen) == list(range(100))
     assert broker.client.xlen(stream_key("fast")) == 0
 
@@ -81,7 +82,7 @@ def test_an_idle_consumer_is_woken_at_once(broker: StreamBroker, start_worker: W
     try:
         time.sleep(0.3)
         wake.send()
-        assert ran.wait(2)
+        assert ran.wait(patience(2))
     finally:
         wake.send()
         worker.stop()
@@ -103,7 +104,7 @@ def test_a_batched_queue_acknowledges_in_few_writes_what_ends_together(clean_red
     worker.queue_prefetch = 16
     worker.start()
     try:
-        broker.join("slow", timeout=10_000)
+        broker.join("slow", timeout=round(patience(10_000)))
         assert broker.client.info("commandstats")["cmdstat_xack"]["calls"] <= 16
     finally:
         worker.stop()
@@ -242,7 +243,7 @@ def test_a_failing_actor_is_not_retried(broker: StreamBroker, start_worker: Work
 
     start_worker(worker_threads=1)
     fail.send()
-    broker.join("fast", timeout=5_000)
+    broker.join("fast", timeout=round(patience(5_000)))
     time.sleep(0.2)
     assert runs == [1]
 
@@ -262,7 +263,7 @@ def test_joining_a_worker_waits_for_what_it_fetched(broker: StreamBroker, start_
         slow.send(number)
     while not worker.work_queue.unfinished_tasks:
         time.sleep(0.005)
-    broker.join("fast", timeout=5_000)
+    broker.join("fast", timeout=round(patience(5_000)))
     worker.join()
     assert sorted(done) == [0, 1, 2, 3]
 
@@ -347,7 +348,7 @@ def test_who_writes_writes_for_others_too(broker: StreamBroker, replies: Replies
         thread.start()
     for thread in threads:
         thread.join()
-    broker.join("fast", timeout=2_000)
+    broker.join("fast", timeout=round(patience(2_000)))
     assert sorted(pushed(broker)) == sorted(ids)
     assert sum(replies.writes) == 50
 
@@ -393,7 +394,7 @@ def test_inline_actors_run_where_the_queue_is_read(
 
     ids = [note.send(number).message_id for number in range(100)]
     start_worker(worker_threads=2)
-    broker.join("micro", timeout=5_000)
+    broker.join("micro", timeout=round(patience(5_000)))
     assert len(threads) == 1
     assert pushed(broker) == ids
     assert max(replies.writes) > 1
@@ -477,12 +478,12 @@ def test_redis_restarts_under_a_worker(tmp_path: Path) -> None:
     worker.start()
     try:
         note.send(1)
-        broker.join("fast", timeout=5_000)
+        broker.join("fast", timeout=round(patience(5_000)))
         server.process.kill()
         server.stop()
         server = start_redis("queue", tmp_path, port)
         note.send(2)
-        broker.join("fast", timeout=5_000)
+        broker.join("fast", timeout=round(patience(5_000)))
     finally:
         worker.stop()
         broker.close()
