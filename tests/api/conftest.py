@@ -22,6 +22,7 @@ from coincurve import PrivateKey
 from litestar import Litestar
 from litestar.routes import ASGIRoute
 
+from api import redis_client
 from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
@@ -147,6 +148,12 @@ class FacilitatorDouble:
 
     async def canary(self, request: web.Request) -> web.Response:
         raise AssertionError("a redirect was followed")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patient() -> None:
+    """A Redis server that is connected to late is not lost: its jobs would be sent, and run, again."""
+    redis_client.CONNECT_TIMEOUT_S = patience(redis_client.CONNECT_TIMEOUT_S)
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from tests.chaos.checker import check
 from tests.chaos.history import read_history
 from tests.chaos.shop import CATALOGUES
 from tests.chaos.stand import Stand, stand
+from tests.slack import patience
 from tests.workers.browser.namespaces import Namespaces, command
 from tests.workers.browser.site import Content, Site
 
@@ -45,8 +46,8 @@ CALLS_PER_PAYER = 4
 CALLS_PER_KILL = 3
 PAGES = 2
 ADDRESS, HOST = "127.77.60.2", "site.example.com"
-END_WITHIN_S = 60.0
-FIND_WITHIN_S = 20.0
+END_WITHIN_S = patience(60.0)
+FIND_WITHIN_S = patience(20.0)
 MOST_EXECUTIONS = 8
 
 _OFFERS = {

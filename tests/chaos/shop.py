@@ -18,6 +18,7 @@ from jobs.render_pro import endpoint as render_pro
 from jobs.web_diff import endpoint as web_diff
 from shared.gc_tuning import tune_gc
 from tests.chaos import probe
+from tests.workers.browser.limits import wait_longer
 from workers.main import create_broker as create_real_broker
 from workers.queue.broker import StreamBroker
 
@@ -47,6 +48,7 @@ def application() -> Rsgi:
 
 def create_broker() -> StreamBroker:
     """What Dramatiq's worker loads."""
+    wait_longer()
     return create_real_broker(CATALOGUE)
 
 

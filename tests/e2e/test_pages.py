@@ -14,19 +14,22 @@ import pytest
 
 from coinslot import sandbox_file, wallet_source
 from coinslot.buyer import Buyer
+from coinslot.delivery import RetryPolicy
 from coinslot.wallet import Wallet
 from compose.sandbox.upstreams.pages import HOST, arrived
 from compose.sandbox.upstreams.ports import HTTPS_PORT
 from jobs.catalogue import BY_NAME
 from shared.x402.networks import Rail
 from tests.replayed import unmeasured
+from tests.slack import patience
 
 SITE = f"https://{HOST}:{HTTPS_PORT}"
 
 
 def buy(service: Any, rail: Rail, name: str, path: str, **fields: Any) -> Any:
     signer = wallet_source.sandbox_signer(sandbox_file.read(service.var / "sandbox.json"), rail)
-    with Buyer(service.base_url, Wallet((signer,)), max_price=None) as buyer:
+    policy = RetryPolicy(budget_s=patience(30))
+    with Buyer(service.base_url, Wallet((signer,)), max_price=None, retry_policy=policy) as buyer:
         return json.loads(buyer.call(name, {"url": SITE + path, **fields}).raw)
 
 

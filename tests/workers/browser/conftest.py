@@ -20,12 +20,10 @@ from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import Local, configure, public_url
 from jobs.page.browser import Area, RenderedPage
 from tests.slack import patience
+from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.site import Site
 from tests.workers.egress.name_server import NameServer
-from workers.adapters import browser as adapter
 from workers.adapters.browser import ChromiumBrowser
-from workers.browser import instance, page, pool, process
-from workers.browser import render as rendering
 from workers.browser.program import find_program
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
@@ -34,19 +32,6 @@ from workers.egress.resolver import Resolver
 ADDRESS = "127.77.50.2"
 """Of the site: the only address that is allowed."""
 PRIVATE = "127.0.0.1"
-LIMITS = (
-    *((adapter, name) for name in ("START_S", "CLOSE_S", "LATE_S")),
-    *(
-        (instance, "FIRST_ANSWER_S"),
-        (page, "OPEN_S"),
-        (page, "CLOSE_S"),
-        (pool, "JOB_S"),
-        (process, "START_S"),
-        (process, "END_S"),
-    ),
-    *((rendering, name) for name in ("SETTLE_S", "READ_S", "READ_AGAIN_S", "MAX_QUIET_S")),
-)
-"""How long the product waits for the browser. Not what it keeps of a deadline: that is the caller's time."""
 HOSTS = {"site.example.com": ADDRESS, "other.example.org": ADDRESS, "inside.example.com": PRIVATE}
 
 Render = Callable[..., RenderedPage]
@@ -64,12 +49,9 @@ def installed() -> Path:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def patient() -> Iterator[None]:
-    """A page's process that gets little of a busy machine is not taken for one that does not answer."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        for module, name in LIMITS:
-            monkeypatch.setattr(module, name, patience(getattr(module, name)))
-        yield
+def patient() -> None:
+    """Pages have more time on a busy machine."""
+    wait_longer()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from tests.slack import patience
 from tests.workers.browser.site import HTML, Content
 
 SEEN = "<p>text</p>"
@@ -90,7 +91,7 @@ SCRIPTS = {
     "big-integers": _script("for (let n = 3n; ; n **= 3n) n.toString()", *EITHER),
     "waits-for-an-answer": _script(
         "const x = new XMLHttpRequest(); x.open('GET', 'slow', false); x.send()",
-        slow=replace(_text("late"), pause_s=60.0),
+        slow=replace(_text("late"), pause_s=patience(60.0)),
     ),
     "observers": _script(
         "new MutationObserver(() => document.body.append('x')).observe(document, {childList: true, subtree: true});"
@@ -270,7 +271,7 @@ NO_PAGES = {
         (*_NO_PAGE, "too_large", *EITHER),
         says="",
     ),
-    "no-answer": _only(Content(b"", pause_s=60.0), "timeout"),
+    "no-answer": _only(Content(b"", pause_s=patience(60.0)), "timeout"),
     "downloads-of-its-own": _page(
         "<a id=a download href=file></a><script>a.click(); location = 'file'</script>",
         file=Content(b"\0", "application/octet-stream"),

@@ -17,7 +17,7 @@ from jobs.hosts import Local, PublicUrl, configure, public_url
 from jobs.page.browser import MAX_HTML, Area, RenderedPage
 from shared.outcome import BlockedAddress, JobFailure
 from tests.bench import proc
-from tests.slack import patience
+from tests.slack import CROWD, patience
 from tests.workers.browser.hostile_pages import GROUPS, READ, Hostile
 from tests.workers.browser.namespaces import Namespaces, command
 from tests.workers.browser.site import Canaries, Content, Site
@@ -43,6 +43,8 @@ NEVER_SAID = (
     *("is not public", "all that it may", "is not a request"),
 )
 """In no answer: contents that are not the page's, files, and the proxy's refusals."""
+LATE = ("page_crashed", "timeout", "too_large")
+"""Ends of a page that could have been read with more of the processor."""
 NAMES = ("silent.example.com",)
 BUSY = ("scripts", "dialogs", "tampering")
 """Groups of pages that are busy without end."""
@@ -180,7 +182,7 @@ class Run:
             result.is_early = answer.timed_out
             result.violations += _wrong(answer, page, f"http://site.example.com:{self._site.port}{place}")
         result.seconds = time.monotonic() - began
-        if result.end not in page.ends:
+        if result.end not in page.ends and not (CROWD > 4 and READ in page.ends and result.end in LATE):
             result.violations.append(f"ended with {result.end}, not with {' or '.join(page.ends)}")
         if result.seconds > WAIT_S + adapter.LATE_S:
             result.violations.append(f"took {result.seconds:.1f} s")

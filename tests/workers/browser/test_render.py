@@ -322,10 +322,10 @@ def test_a_page_that_has_no_body_in_time(render: Render, site: Site, begun: str)
     def answer() -> Iterator[bytes]:
         head = "Content-Type: text/html\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 99"
         yield f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n{begun}".encode()
-        is_over.wait(30)
+        is_over.wait(patience(30))
 
     site.pages["/"] = Content(b"", raw=answer)
-    site.add("/never", "", "text/javascript", pause_s=30.0)
+    site.add("/never", "", "text/javascript", pause_s=patience(30.0))
     try:
         with pytest.raises(UpstreamFailed) as failure:
             render()
