@@ -18,11 +18,12 @@ import msgspec
 
 from compose.sandbox.child import ROOT, tethered
 from tests.chaos.zygote import Birth
+from tests.slack import patience
 
 if TYPE_CHECKING:
     from tests.chaos.stand import Stand
 
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = patience(60.0)
 
 
 class Forked:

@@ -309,7 +309,7 @@ def run(calls: int, seed: int) -> Figures:
             figures = asyncio.run(one.run())
             for name in ("worker-1", "worker-2"):
                 made.kill(name)
-        until = time.monotonic() + 10
+        until = time.monotonic() + patience(10)
         while (left := one.deaths.namespaces.left()) and time.monotonic() < until:
             time.sleep(0.05)
         figures.violations += left

@@ -30,11 +30,12 @@ from tests.chaos.forks import Forked, Forks
 from tests.chaos.probe import FOLDER
 from tests.chaos.shop import CATALOGUES, SHOP
 from tests.chaos.zygote import Birth
+from tests.slack import patience
 
 NAMES = ("api-1", "api-2", "worker-1", "worker-2", "facilitator", "ledger", "queue", "mirror")
 KEPT: tuple[Role, ...] = ("ledger", "queue", "mirror")
 SETTLE_TIMEOUT_S = 1.0
-READY_WITHIN_S = 90.0
+READY_WITHIN_S = patience(90.0)
 _PORTS = range(20_000, 32_768)
 _owned: set[int] = set()
 

@@ -35,7 +35,14 @@ from shared.settings import Settings
 PATIENCE_S = 0.3
 BASE_URL = "http://shop.test"
 """Of every application: their templates are compiled for it."""
-_OWN = ("api", "workers", "workers.queue.consumer", "workers.queue.broker", "tests.chaos.shop")
+_OWN = (
+    "api",
+    "workers",
+    "workers.queue.consumer",
+    "workers.queue.broker",
+    "tests.chaos.shop",
+    "tests.workers.browser.limits",
+)
 _PR_SET_PDEATHSIG = 1
 
 

@@ -190,7 +190,7 @@ def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
         f"refused after {refused_after_s:.2f} s, stopped {time.monotonic() - continued_at:.1f} s after the last answer"
     )
     for caller in callers:
-        caller.join(10)
+        caller.join(patience(10))
     assert (len(answered_at), failures) == (8, [])
     assert running.processes() == []
 

@@ -18,12 +18,13 @@ from jobs.pii_redact import endpoint as pii_redact
 from jobs.rss import endpoint as rss
 from jobs.webhook_sig_verify import endpoint as webhook_sig_verify
 from shared.endpoint import Endpoint
+from tests.slack import patience
 from workers import main
 from workers.queue.broker import StreamBroker
 
 FOLDER = "TROUBLED_FOLDER"
 """Environment variable: where a job that holds on says so (`held-N`), and is let go (`released-N`)."""
-LONGEST_S = 20.0
+LONGEST_S = patience(20.0)
 
 
 def troubled(endpoint: Endpoint) -> Endpoint:

@@ -41,7 +41,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledgers close quickly here, so they are looked for often."""
     monkeypatch.setattr("facilitator.rails.stellar.rail.POLL_S", LEDGER_S / 2)
     monkeypatch.setattr("facilitator.rails.stellar.rail.IDLE_POLL_S", LEDGER_S)
-    monkeypatch.setattr("facilitator.rails.stellar.channels.AGAIN_AFTER_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.stellar.channels.AGAIN_AFTER_S", 3 * LEDGER_S)
 
 
 @pytest.fixture
@@ -504,7 +504,7 @@ async def test_a_transaction_whose_time_has_passed_frees_its_channel(
     monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", valid_s)
     monkeypatch.setattr("facilitator.rails.stellar.channels.AGAIN_AFTER_S", 60.0)
     shop = bench.shop()
-    call = bench.call(bench.payer(), shop, lasts=31)
+    call = bench.call(bench.payer(), shop)
     bench.ledger.lost = 1
     asked = asyncio.create_task(rail.settle(call))
     await until_true(lambda: not bench.ledger.lost)
@@ -514,7 +514,7 @@ async def test_a_transaction_whose_time_has_passed_frees_its_channel(
     monkeypatch.setattr("facilitator.rails.stellar.channels.VALID_S", 30)
 
     assert (settlement.error_reason, settlement.transaction) == ("unexpected_settle_error", "")
-    again = await rail.settle(bench.call(bench.payer(), shop))
+    again = await rail.settle(call)
     assert again.success
     assert rail._channels._free.qsize() == 16
 
@@ -524,7 +524,7 @@ async def test_a_caller_who_hangs_up_does_not_undo_a_settlement(rail: StellarRai
     shop = bench.shop()
     call = bench.call(bench.payer(), shop)
     with bench.holding(), pytest.raises(TimeoutError):
-        await asyncio.wait_for(rail.settle(call), timeout=0.3)
+        await asyncio.wait_for(rail.settle(call), timeout=3 * LEDGER_S)
 
     settlement = await settled(rail, call)
 

@@ -125,9 +125,9 @@ class ChromiumBrowser:
         try:
             warming.result(START_S)
             self._reason = ""
-        except NotStarted as error:
+        except (NotStarted, TimeoutError) as error:
             if not self._reason:
-                log.error("no browser: %s", error)
+                log.error("no browser: %s", str(error) or "it does not start in time")
             self._reason = NOT_STARTED
             self._start_again_at = time.monotonic() + START_AGAIN_S
 

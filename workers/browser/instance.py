@@ -18,6 +18,7 @@ from workers.egress.proxy import Proxy
 
 FIRST_ANSWER_S = 15.0
 """Seconds until a started browser answers, on a busy machine."""
+ATTACH_S = 5.0
 MAX_JOBS = 200
 """Jobs after which a browser is replaced, so that what it leaks stays bounded."""
 
@@ -81,7 +82,7 @@ class RunningBrowser:
             version = await browser.cdp.send("Browser.getVersion", limit_s=FIRST_ANSWER_S)
             browser.user_agent = f"{version['userAgent'].replace('HeadlessChrome', 'Chrome')} {agent}".strip()
             attach = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-            await browser.cdp.send("Target.setAutoAttach", limit_s=FIRST_ANSWER_S, **attach)
+            await browser.cdp.send("Target.setAutoAttach", limit_s=ATTACH_S, **attach)
         except (OSError, TimeoutError, CdpError) as error:
             await browser.kill()
             raise NotStarted(f"the browser did not answer: {error}") from None

@@ -8,7 +8,7 @@ from workers.browser import instance, page, pool, process, render
 
 _OF_MODULES = {
     adapter: ("START_S", "CLOSE_S", "LATE_S"),
-    instance: ("FIRST_ANSWER_S",),
+    instance: ("FIRST_ANSWER_S", "ATTACH_S"),
     page: ("OPEN_S", "CLOSE_S"),
     pool: ("JOB_S",),
     process: ("START_S", "END_S"),

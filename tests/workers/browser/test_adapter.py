@@ -23,6 +23,7 @@ from tests.workers.browser.conftest import ADDRESS, HOSTS
 from tests.workers.browser.namespaces import command
 from tests.workers.browser.site import Site
 from tests.workers.browser.test_launcher import wait_until
+from workers.adapters import browser as adapter
 from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
 from workers.browser import instance
 from workers.browser import program as programs
@@ -139,6 +140,18 @@ def test_how_many_pages_at_once() -> None:
     counts = [pages_at_once(gigabytes << 30) for gigabytes in (0, 1, 2, 4, 8, 64)]
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (1, 4)
+
+
+def test_a_browser_that_starts_too_late(program: Path, connector: Connector, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is not there for now, and is looked for again."""
+    monkeypatch.setattr(adapter, "START_S", 0.0)
+    monkeypatch.setattr(adapter, "START_AGAIN_S", 0.0)
+    port = ChromiumBrowser(connector, configured=str(program), agent="test", pages=1)
+    port.start()
+    assert port.unavailable_reason() == NOT_STARTED
+    monkeypatch.undo()
+    assert port.unavailable_reason() == ""
+    port.close()
 
 
 def test_a_browser_that_is_killed_during_a_job(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:

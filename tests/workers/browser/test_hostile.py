@@ -27,7 +27,7 @@ def test_dialogs(render: Render, site: Site) -> None:
 
 def test_a_page_beside_one_that_crashes(render: Render, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The watchdog kills the process of the page that takes too much memory. The other one is answered as if it were alone."""
-    monkeypatch.setattr(rendering, "SETTLE_S", 20.0)  # so that it is killed before it is read
+    monkeypatch.setattr(rendering, "SETTLE_S", patience(20.0))  # so that it is killed before it is read
     site.add("/", f"<p>text</p><script>{EATER}</script>")
     site.add("/good", "<p>good</p><script>fetch('/slow').then(() => document.body.append('done'))</script>")
     site.add("/slow", "x", pause_s=1.5)
@@ -39,8 +39,9 @@ def test_a_page_beside_one_that_crashes(render: Render, site: Site, monkeypatch:
         assert "<p>good</p>done" in good.result().html.replace("<script></script>", "")
 
 
-def test_a_page_that_cannot_be_read(render: Render, site: Site) -> None:
+def test_a_page_that_cannot_be_read(render: Render, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fails before the deadline, however late it was there: no script can be terminated inside a number of 100 MB."""
+    monkeypatch.setattr(rendering, "SETTLE_S", 5.0)  # of a longer deadline, more is left to fail in
     site.add("/", "<p>text</p><script>for (let n = 3n; ; n **= 3n) n.toString()</script>")
     began = time.monotonic()
     with pytest.raises(UpstreamFailed) as failure:

@@ -16,7 +16,6 @@ import pytest
 from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, ChainId, ChainRead, Code, TransactionByHash, Unavailable
 from shared.outcome import UpstreamFailed
 from tests.each import each
-from tests.slack import patience
 from tests.workers.chains.fake_node import LAG, MOODS, SECRET, FakeNode
 from tests.workers.chains.recording import ACCOUNT, BLOCKS, HEAD, STEP_S, number_of
 from workers.adapters.chains import NodeChains
@@ -31,7 +30,7 @@ def nodes() -> Iterator[tuple[FakeNode, FakeNode]]:
         yield first, second
 
 
-def _read(chains: NodeChains, index: int, within_s: float = patience(10.0)) -> ChainRead:
+def _read(chains: NodeChains, index: int, within_s: float = 10.0) -> ChainRead:
     calls = [question.call for question in BLOCKS[index]]
     return chains.read("base", calls, block=number_of(index), deadline=time.monotonic() + within_s)
 
@@ -118,7 +117,7 @@ def test_the_newest_block_is_asked_first_and_everything_is_of_it(nodes: tuple[Fa
     chains = NodeChains({"base": [first.url]})
     calls = [question.call for question in BLOCKS[-1]]
 
-    read = chains.read("base", calls, deadline=time.monotonic() + patience(10))
+    read = chains.read("base", calls, deadline=time.monotonic() + 10)
 
     assert (read.block, read.results) == (HEAD, _right(len(BLOCKS) - 1))
     assert first.requests[0] == ["eth_chainId", "eth_getBlockByNumber"]
@@ -130,23 +129,23 @@ def test_what_is_of_no_block_takes_one_batch(nodes: tuple[FakeNode, FakeNode]) -
     """The head comes with it. The chain's id is the node's own word."""
     chains = NodeChains({"base": [nodes[0].url]})
 
-    read = chains.read("base", [ChainId()], deadline=time.monotonic() + patience(10))
+    read = chains.read("base", [ChainId()], deadline=time.monotonic() + 10)
 
     assert (read.block, read.results) == (HEAD, (8453,))
     assert nodes[0].requests == [["eth_chainId", "eth_getBlockByNumber", "eth_chainId"]]
-    assert chains.read("base", [], deadline=time.monotonic() + patience(10)).block == HEAD
+    assert chains.read("base", [], deadline=time.monotonic() + 10).block == HEAD
 
 
 def test_a_head_that_lags_is_passed_over(nodes: tuple[FakeNode, FakeNode]) -> None:
     """Once another node has shown a newer one; when that node is gone, an old head is better than none."""
     first, second = nodes
     chains = NodeChains({"base": [first.url, second.url]})
-    assert chains.read("base", [ChainId()], deadline=time.monotonic() + patience(10)).block == HEAD
+    assert chains.read("base", [ChainId()], deadline=time.monotonic() + 10).block == HEAD
     first.mood = "lags"
 
-    assert chains.read("base", [ChainId()], deadline=time.monotonic() + patience(10)).block == HEAD
+    assert chains.read("base", [ChainId()], deadline=time.monotonic() + 10).block == HEAD
     second.mood = "says 503"
-    assert chains.read("base", [ChainId()], deadline=time.monotonic() + patience(10)).block == HEAD - LAG
+    assert chains.read("base", [ChainId()], deadline=time.monotonic() + 10).block == HEAD - LAG
 
 
 def test_a_block_that_a_node_does_not_have_yet_is_asked_of_others_and_again(nodes: tuple[FakeNode, FakeNode]) -> None:
@@ -178,7 +177,7 @@ def test_a_gap_is_said_only_when_every_node_has_it(nodes: tuple[FakeNode, FakeNo
 
     def read() -> tuple[object, ...]:
         calls = [Code(ACCOUNT), TransactionByHash(hash_)]
-        return chains.read("base", calls, block=number_of(0), deadline=time.monotonic() + patience(10)).results
+        return chains.read("base", calls, block=number_of(0), deadline=time.monotonic() + 10).results
 
     assert read() == (b"\x60\x01", {"hash": hash_})
     second.mood = "says 503"

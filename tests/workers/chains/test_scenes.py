@@ -34,7 +34,6 @@ from shared.outcome import UpstreamFailed
 from shared.x402.evm import keccak256
 from tests.compose.conftest import KINDS
 from tests.each import each
-from tests.slack import patience
 from workers.adapters.chains import NodeChains
 
 HOLDER, FRIEND, EMPTY = scenes.HOLDER.lower(), scenes.FRIEND.lower(), scenes.EMPTY.lower()
@@ -50,7 +49,7 @@ class Sandbox(NamedTuple):
 
     def read(self, chain: Any, *calls: ChainCall, block: int | None = None) -> tuple[Any, ...]:
         """Results."""
-        return self.chains.read(chain, calls, block=block, deadline=time.monotonic() + patience(10)).results
+        return self.chains.read(chain, calls, block=block, deadline=time.monotonic() + 10).results
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -86,7 +85,7 @@ def test_values_are_read(sandbox: Sandbox, chain: Any) -> None:
             *(EstimateGas(to=FRIEND, data=b"", sender=HOLDER, value=1), ChainId(), BlockTime(10**9)),
             *(TransactionByHash(unknown), ReceiptByHash(unknown), ReceiptByHash(names["pending"])),
         ],
-        deadline=time.monotonic() + patience(10),
+        deadline=time.monotonic() + 10,
     )
 
     spender = bytes.fromhex(scenes.OLD_SPENDER[2:])

@@ -11,7 +11,6 @@ import pytest
 
 from jobs.evm.chains import ChainId
 from shared.outcome import UpstreamFailed
-from tests.slack import patience
 from tests.workers.chains.fake_node import FakeNode
 from workers.adapters.chain_share import IN_USE_S, MOST, MOST_SLOW, SLOW_S, THREADS, ThreadShares
 from workers.adapters.chains import NodeChains
@@ -25,7 +24,7 @@ def test_a_chain_that_says_nothing_does_not_take_all_threads(hedge: bool, monkey
         urls = {"base": [works.url] * 2, "ethereum": [hangs.url] * 2}
         chains = NodeChains(urls, hedge=hedge)  # type: ignore[arg-type]
         for chain in ("base", "ethereum") * 20:  # from then on it is known what is slow
-            chains.read(chain, [ChainId()], deadline=time.monotonic() + patience(20))  # type: ignore[arg-type]
+            chains.read(chain, [ChainId()], deadline=time.monotonic() + 20)  # type: ignore[arg-type]
 
         def replies_late(batch: list[dict[str, object]]) -> list[dict[str, object]]:
             released.wait(30)
@@ -35,7 +34,7 @@ def test_a_chain_that_says_nothing_does_not_take_all_threads(hedge: bool, monkey
 
         def read(chain: str) -> str:
             try:
-                chains.read(chain, [ChainId()], deadline=time.monotonic() + patience(20))  # type: ignore[arg-type]
+                chains.read(chain, [ChainId()], deadline=time.monotonic() + 20)  # type: ignore[arg-type]
             except UpstreamFailed as failure:
                 return failure.reason
             return "answered"
@@ -45,7 +44,7 @@ def test_a_chain_that_says_nothing_does_not_take_all_threads(hedge: bool, monkey
             slow = [pool.submit(read, "ethereum") for _ in range(2 * THREADS)]
             fast = [pool.submit(read, "base") for _ in range(THREADS)]
 
-            assert {one.result(timeout=patience(9)) for one in fast} == {"answered"}
+            assert {one.result(timeout=9) for one in fast} == {"answered"}
             assert {one.result() for one in slow if one.done()} == {"rate_limited"}
             assert sum(not one.done() for one in slow) >= MOST_SLOW
 
