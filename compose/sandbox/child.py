@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ _STOP_WITHIN_S = 10.0
 PORTS = range(10_000, 20_000)
 """Ports below those that Linux gives to outgoing connections (`ip_local_port_range`, from 32768 on). An outgoing connection
 could take such a port before its server listens."""
+_CLAIMED_FOR_S = 180.0
+"""No server takes longer to listen, and nobody else is given its port until then."""
+_claims: deque[tuple[float, socket.socket]] = deque()
 _LOG_TAIL_CHARS = 2000
 
 
@@ -117,13 +121,16 @@ def _spawner() -> ThreadPoolExecutor:
 def claim_port(port: int, addresses: Sequence[str] = ("127.0.0.1",)) -> int:
     """A port that is free on these addresses now: `port` itself, or any port when it is 0.
 
-    Call it before a server is started: another process on the port would answer in its place.
+    Call it before a server is started: another process on the port would answer in its place. Of two processes that ask for
+    any port, each gets another one, also before its server listens.
 
     Raises:
         StartFailed: another process listens on `port`.
     """
     for candidate in [port] if port else random.SystemRandom().sample(PORTS, 100):
         try:
+            if not port:
+                _claim(candidate)
             for address in addresses:
                 with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
                     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -132,4 +139,17 @@ def claim_port(port: int, addresses: Sequence[str] = ("127.0.0.1",)) -> int:
             failed = error
         else:
             return candidate
-    raise StartFailed(f"port {candidate} of {address} can not be used: {failed.strerror}") from failed
+    raise StartFailed(f"port {candidate} of {', '.join(addresses)} can not be used: {failed.strerror}") from failed
+
+
+def _claim(port: int) -> None:
+    """Keep others from being given the port for a while. Raises OSError when one of them was given it."""
+    while _claims and _claims[0][0] < time.monotonic() - _CLAIMED_FOR_S:
+        _claims.popleft()[1].close()
+    name = socket.socket(socket.AF_UNIX)
+    try:
+        name.bind(f"\0coinslot-port-{port}")
+    except OSError:
+        name.close()
+        raise
+    _claims.append((time.monotonic(), name))

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compose.sandbox.child import ROOT, Child, StartFailed, spawn
+from compose.sandbox import child
+from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
 from compose.sandbox.evm import start_chain
 from compose.sandbox.redis_server import start_redis
 from tests.slack import patience
@@ -120,3 +122,23 @@ def test_both_kinds_of_server_run_side_by_side(make_var: Any) -> None:
 
     names = sorted(log.name for log in (var / "sandbox" / "log").iterdir())
     assert names == ["chains.log", "redis-ledger.log", "redis-queue.log"]
+
+
+def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any server listens, to this process or another one."""
+    monkeypatch.setattr(child, "PORTS", range(19_900, 20_000))
+    monkeypatch.setattr(child, "_claims", deque())
+    given = []
+
+    def give_all() -> None:
+        while True:
+            given.append(claim_port(0))
+
+    with pytest.raises(StartFailed):
+        give_all()
+    assert len(set(given)) == len(given) > 50
+    other = "from compose.sandbox import child; child.PORTS = range(19_900, 20_000); child.claim_port(0)"
+    ended = subprocess.run([sys.executable, "-c", other], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.stderr.splitlines()[-1].startswith("compose.sandbox.child.StartFailed")
+    for _, name in child._claims:
+        name.close()
