@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-_MEASURED = min(20.0, max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0))))
-CROWD = float(os.environ.setdefault("TESTS_CROWD", str(_MEASURED)))
+_LOAD = os.getloadavg()[0] / len(os.sched_getaffinity(0))
+CROWD = float(os.environ.setdefault("TESTS_CROWD", str(min(20.0, _LOAD) if _LOAD > 2 else 1.0)))
 """How many processes share a core as the tests begin: one figure for all of their processes, for they are a crowd themselves.
-Bounds that have always had room are not multiplied by it."""
+Up to two are what scripts/test has run before. Bounds that have always had room are not multiplied by it."""
 
 
 def patience(seconds: float) -> float:
