@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-OWN_SERVICES = ("test_by_hand.py", "test_canary.py", "test_other_settings.py", "test_processes.py")
-"""Of tests/e2e: they start processes with settings of their own."""
+OWN_SERVICES = ("test_by_hand.py", "test_canary.py", "test_dashboard.py", "test_other_settings.py", "test_processes.py")
+"""Of tests/e2e and tests/pages: they start processes with settings of their own."""
 HEAVY = (
     *("tests/chaos/", "tests/e2e/", "tests/pages/", "tests/workers/browser/"),
     *("tests/api/test_dispatch.py", "tests/api/test_pipeline.py", "tests/workers/test_children.py"),
@@ -20,8 +20,8 @@ HEAVY = (
 
 
 class SharedServices(LoadScopeScheduling):
-    """The tests of a file share their servers, and those of some files a whole service: a service takes 17 s of CPU time to
-    start, and most of a gigabyte."""
+    """The tests of a file share their servers, and those of some files a whole service: it takes 17 s of CPU time to start, and
+    more than a gigabyte."""
 
     def _split_scope(self, nodeid: str) -> str:
         return scope(nodeid)
@@ -54,10 +54,8 @@ def scope(nodeid: str) -> str:
     """The tests of one scope run in one process, one after the other."""
     file = PurePosixPath(nodeid.partition("::")[0])
     folder = file.parent.name
-    if folder == "e2e" and file.name not in OWN_SERVICES:
-        return "e2e"
-    if folder == "clients" or (folder == "pages" and file.name != "test_dashboard.py"):
-        return "clients and pages"
+    if folder in ("clients", "e2e", "pages") and file.name not in OWN_SERVICES:
+        return "with a service"
     return str(file)
 
 

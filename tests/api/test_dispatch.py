@@ -92,9 +92,9 @@ def start_worker(queue: Queue, redis_url: str, key_file: Path) -> Iterator[Start
 
     yield start
     for process in started:
-        process.terminate()
-    for process in started:
-        process.wait(30)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # an orderly end takes three seconds
+            process.wait(30)
 
 
 @pytest.fixture

@@ -104,9 +104,9 @@ def start_worker(clean_redis: str, key_file: Path, tmp_path: Path) -> Iterator[S
 
     yield start
     for worker in started:
-        worker.process.terminate()
-    for worker in started:
-        worker.process.wait(30)
+        if worker.process.poll() is None:
+            os.killpg(worker.process.pid, signal.SIGKILL)  # an orderly end takes seconds
+            worker.process.wait(30)
 
 
 @dataclass

@@ -131,9 +131,14 @@ async def test_one_that_is_gone_stops_its_own_payers_alone(
     facilitator: Any,
     payments: list[Paid],
     primaries: Primaries,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given a primary that was killed, then its payers get 503, nothing of theirs is settled, and /readyz has a notice; all
     others buy, repeat, and have a doubtful payment found. When it is back, the same payments are answered."""
+    monkeypatch.setattr(
+        "api.claims.EVIDENCE_TIMEOUT_S", 0.3
+    )  # the doubtful payment is looked into when its lease is over
+    monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
     before, after = payments[::2], payments[1::2]
     earlier = await bought(shop, before)
     gone = payments[0].server

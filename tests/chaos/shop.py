@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 
 import dramatiq.cli
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.server import Server
 
 import api.app
+import api.claims
 import api.payment.facilitator
-import api.pipeline
 from api.rsgi import Rsgi
 from jobs.render_pro import endpoint as render_pro
 from jobs.web_diff import endpoint as web_diff
 from shared.gc_tuning import tune_gc
 from tests.chaos import probe
+from tests.slack import patience
 from tests.workers.browser.limits import wait_longer
 from workers.main import create_broker as create_real_broker
 from workers.queue.broker import StreamBroker
@@ -28,14 +30,19 @@ SHOP = "CHAOS_SHOP"
 """Of the environment: a key of CATALOGUES."""
 CATALOGUES = {"probe": probe.CATALOGUE, "render": (render_pro.ENDPOINT, web_diff.ENDPOINT)}
 CATALOGUE = CATALOGUES[os.environ.get(SHOP, "probe")]
+_OF_DRIVERS: dict[ModuleType, tuple[str, ...]] = {
+    api.app: ("EVIDENCE_TIMEOUT_S",),
+    api.claims: ("EVIDENCE_TIMEOUT_S", "LEASE_MARGIN_S"),
+    api.payment.facilitator: ("EVIDENCE_TIMEOUT_S",),
+}
 
 
 def hurry(patience_s: float = PATIENCE_S) -> None:
     """A lease still outlives what its driver waits for; but a run of a minute is to see many drivers die."""
-    for module in (api.pipeline, api.payment.facilitator):
-        for name in ("LEASE_MARGIN_S", "EVIDENCE_TIMEOUT_S"):
-            if hasattr(module, name):
-                setattr(module, name, patience_s)
+    for module, names in _OF_DRIVERS.items():
+        for name in names:
+            assert name in vars(module), f"{module.__name__} has no {name}: it is waited for unnoticed"
+            setattr(module, name, patience(patience_s))
 
 
 def application() -> Rsgi:

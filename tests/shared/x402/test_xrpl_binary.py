@@ -222,10 +222,10 @@ def test_time_is_linear() -> None:
 
     def took(size: int) -> float:
         blob = field("F9", "EA7D" + f"{193 + (size - 193 >> 8):02X}{size - 193 & 255:02X}" + "AB" * size + "E1F1")
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(200):
             decode(blob)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     took(500)
     assert took(2000) < 40 * took(500)

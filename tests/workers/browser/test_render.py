@@ -21,6 +21,7 @@ from tests.slack import patience
 from tests.workers.browser.conftest import ADDRESS, Render
 from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser
+from workers.browser import render as rendering
 
 ARTICLE = """<!DOCTYPE html><html lang="en-GB"><head><title> A page </title><meta charset="utf-8"></head>
 <body class="x"><h1>Grüße &amp; more</h1><p data-a='"'>One&nbsp;two</p></body></html>"""
@@ -315,8 +316,11 @@ def test_a_site_that_does_not_speak_http(render: Render, site: Site, answer: byt
 
 
 @pytest.mark.parametrize("begun", ["<head><title>wait", "<script src=/never></script><p>text", "<body>", ""])
-def test_a_page_that_has_no_body_in_time(render: Render, site: Site, begun: str) -> None:
+def test_a_page_that_has_no_body_in_time(
+    render: Render, site: Site, begun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its text is not there, which is not the same as no text."""
+    monkeypatch.setattr(rendering, "SETTLE_S", patience(1.5))
     is_over = threading.Event()
 
     def answer() -> Iterator[bytes]:
