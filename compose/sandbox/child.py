@@ -26,7 +26,7 @@ PORTS = range(10_000, 20_000)
 could take such a port before its server listens."""
 _CLAIMED_FOR_S = 180.0
 """No server takes longer to listen, and nobody else is given its port until then."""
-_claims: deque[tuple[float, socket.socket]] = deque()
+_claims: deque[tuple[float, int]] = deque()
 _LOG_TAIL_CHARS = 2000
 
 
@@ -145,11 +145,11 @@ def claim_port(port: int, addresses: Sequence[str] = ("127.0.0.1",)) -> int:
 def _claim(port: int) -> None:
     """Keep others from being given the port for a while. Raises OSError when one of them was given it."""
     while _claims and _claims[0][0] < time.monotonic() - _CLAIMED_FOR_S:
-        _claims.popleft()[1].close()
+        os.close(_claims.popleft()[1])
     name = socket.socket(socket.AF_UNIX)
     try:
         name.bind(f"\0coinslot-port-{port}")
     except OSError:
         name.close()
         raise
-    _claims.append((time.monotonic(), name))
+    _claims.append((time.monotonic(), name.detach()))  # until the process ends, without a warning

@@ -140,5 +140,5 @@ def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     other = "from compose.sandbox import child; child.PORTS = range(19_900, 20_000); child.claim_port(0)"
     ended = subprocess.run([sys.executable, "-c", other], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.stderr.splitlines()[-1].startswith("compose.sandbox.child.StartFailed")
-    for _, name in child._claims:
-        name.close()
+    for _, descriptor in child._claims:
+        os.close(descriptor)
