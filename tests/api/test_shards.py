@@ -25,6 +25,7 @@ from shared.ledger_servers import read_record
 from shared.redis_connection import RedisConnection
 from shared.settings import Settings
 from tests.api.payment.primaries import COUNT, Primaries, three_primaries
+from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
 
@@ -135,10 +136,8 @@ async def test_one_that_is_gone_stops_its_own_payers_alone(
 ) -> None:
     """Given a primary that was killed, then its payers get 503, nothing of theirs is settled, and /readyz has a notice; all
     others buy, repeat, and have a doubtful payment found. When it is back, the same payments are answered."""
-    monkeypatch.setattr(
-        "api.claims.EVIDENCE_TIMEOUT_S", 0.3
-    )  # the doubtful payment is looked into when its lease is over
-    monkeypatch.setattr("api.claims.LEASE_MARGIN_S", 0.3)
+    for name in ("EVIDENCE_TIMEOUT_S", "LEASE_MARGIN_S"):  # the doubtful payment is looked into when its lease is over
+        monkeypatch.setattr(f"api.claims.{name}", patience(0.3))
     before, after = payments[::2], payments[1::2]
     earlier = await bought(shop, before)
     gone = payments[0].server
