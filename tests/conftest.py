@@ -22,7 +22,6 @@ from tests.whole_service import service
 
 __all__ = ["service"]
 
-gc.disable()  # until all is collected: it would look at thousands of tests and modules again and again
 TESTS = Path(__file__).parent
 
 # The same examples in every run, so that a change is judged by what it changes. HYPOTHESIS_PROFILE=explore looks for new ones.
@@ -58,10 +57,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Libraries that tests import (web3) raise the recursion limit to where nested JSON overflows the C stack. Ours do not."""
+    """Libraries that tests import (web3) raise the recursion limit to where nested JSON overflows the C stack. Ours do not.
+    And the collector does not look at thousands of tests and modules again and again."""
     sys.setrecursionlimit(1_000)
     gc.freeze()
-    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="module")

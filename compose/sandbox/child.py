@@ -27,6 +27,7 @@ could take such a port before its server listens."""
 _CLAIMED_FOR_S = 180.0
 """No server takes longer to listen, and nobody else is given its port until then."""
 _claims: deque[tuple[float, int]] = deque()
+"""When each port was given, and the descriptor of the socket that has its name."""
 _LOG_TAIL_CHARS = 2000
 
 
@@ -152,4 +153,4 @@ def _claim(port: int) -> None:
     except OSError:
         name.close()
         raise
-    _claims.append((time.monotonic(), name.detach()))  # until the process ends, without a warning
+    _claims.append((time.monotonic(), name.detach()))  # a socket object would warn when the process ends

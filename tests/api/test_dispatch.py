@@ -204,13 +204,16 @@ async def test_a_killed_worker_costs_no_answer(dispatch: Any, start_worker: Star
 
 
 async def test_a_restarted_queue_costs_no_answer(dispatch: Any, queue: Queue, start_worker: Start) -> None:
-    """Messages that wait, that run, and the replies of those that run: all are lost with the queue, and none is missed."""
-    start_worker()
+    """Messages that wait, that run, and the replies of those that run: all are lost with the queue, and none is missed. The
+    worker ends well after that."""
+    worker = start_worker()
     await running(dispatch, 0, 1)
     calls = [asyncio.ensure_future(dispatch(str(n))) for n in range(60)]
     await running(dispatch, 50, 1)
     queue.restart()
     assert await asyncio.gather(*calls) == [str(n) for n in range(60)]
+    worker.terminate()
+    assert worker.wait(30) == 0
 
 
 async def test_a_stopping_worker_ends_its_jobs(dispatch: Any, start_worker: Start) -> None:

@@ -202,8 +202,8 @@ async def test_a_killed_worker_leaves_no_reason(sold: SoldPool, start_worker: St
 
 
 async def test_a_lost_queue_does_not_hide_the_reason(sold: SoldPool, start_worker: Start, clean_redis: str) -> None:
-    """A worker that cannot work makes the group of an empty Redis, and says again why."""
-    start_worker("only", "no_browser")
+    """A worker that cannot work makes the group of an empty Redis, says again why, and ends well."""
+    worker = start_worker("only", "no_browser")
     await sold.until(workers=1, available=0)
     with redis.Redis.from_url(clean_redis) as client:
         client.flushall()
@@ -211,6 +211,8 @@ async def test_a_lost_queue_does_not_hide_the_reason(sold: SoldPool, start_worke
         assert refusal is not None
         assert refusal.reason == "no_browser"
         assert client.exists(stream_key(Pool.WHOIS))
+    worker.process.terminate()
+    assert await asyncio.to_thread(worker.process.wait, 30) == 0
 
 
 async def test_a_port_is_closed_after_its_workers_last_job(sold: SoldPool, start_worker: Start) -> None:

@@ -136,8 +136,9 @@ async def test_one_that_is_gone_stops_its_own_payers_alone(
 ) -> None:
     """Given a primary that was killed, then its payers get 503, nothing of theirs is settled, and /readyz has a notice; all
     others buy, repeat, and have a doubtful payment found. When it is back, the same payments are answered."""
-    for name in ("EVIDENCE_TIMEOUT_S", "LEASE_MARGIN_S"):  # the doubtful payment is looked into when its lease is over
-        monkeypatch.setattr(f"api.claims.{name}", patience(0.3))
+    # The doubtful payment is looked into when its lease is over.
+    for name in ("claims.EVIDENCE_TIMEOUT_S", "claims.LEASE_MARGIN_S", "payment.facilitator.EVIDENCE_TIMEOUT_S"):
+        monkeypatch.setattr(f"api.{name}", patience(0.3))
     before, after = payments[::2], payments[1::2]
     earlier = await bought(shop, before)
     gone = payments[0].server

@@ -35,13 +35,14 @@ _OF_DRIVERS: dict[ModuleType, tuple[str, ...]] = {
     api.claims: ("EVIDENCE_TIMEOUT_S", "LEASE_MARGIN_S"),
     api.payment.facilitator: ("EVIDENCE_TIMEOUT_S",),
 }
+"""Modules that read these limits, each by a name of its own."""
 
 
 def hurry(patience_s: float = PATIENCE_S) -> None:
     """A lease still outlives what its driver waits for; but a run of a minute is to see many drivers die."""
     for module, names in _OF_DRIVERS.items():
         for name in names:
-            assert name in vars(module), f"{module.__name__} has no {name}: it is waited for unnoticed"
+            assert name in vars(module), f"{module.__name__} has no {name}: the product's own is still waited for"
             setattr(module, name, patience(patience_s))
 
 

@@ -134,11 +134,13 @@ def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         while True:
             given.append(claim_port(0))
 
-    with pytest.raises(StartFailed):
-        give_all()
-    assert len(set(given)) == len(given) > 50
-    other = "from compose.sandbox import child; child.PORTS = range(19_900, 20_000); child.claim_port(0)"
-    ended = subprocess.run([sys.executable, "-c", other], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.stderr.splitlines()[-1].startswith("compose.sandbox.child.StartFailed")
-    for _, descriptor in child._claims:
-        os.close(descriptor)
+    try:
+        with pytest.raises(StartFailed):
+            give_all()
+        assert len(set(given)) == len(given) > 50
+        other = "from compose.sandbox import child; child.PORTS = range(19_900, 20_000); child.claim_port(0)"
+        ended = subprocess.run([sys.executable, "-c", other], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert ended.stderr.splitlines()[-1].startswith("compose.sandbox.child.StartFailed")
+    finally:
+        for _, descriptor in child._claims:
+            os.close(descriptor)

@@ -21,3 +21,4 @@ def test_hostile_pages(program: Path) -> None:
     report = hostile_run.run(1, settle_s=SETTLE_S, busy_s=BUSY_S)
     print(report)
     assert report.all_violations == []
+    assert any(page.end == "page_crashed" for page in report.rendered), "no page has reached a limit of its memory"
