@@ -10,7 +10,7 @@ import pytest_socket
 from tests.slack import patience
 from tests.workers.browser import hostile_run
 
-SETTLE_S, BUSY_S = patience(1.5), patience(1.0)
+SETTLE_S, BUSY_S = patience(2.5), patience(1.0)
 
 
 @pytest.mark.timeout(400)  # it takes a fifth of that on two cores that are free
