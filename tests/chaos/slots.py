@@ -145,7 +145,7 @@ class Slot:
                 dying = asyncio.create_task(self._await_death(victim, case, bought, ledger, seen))
                 listening = asyncio.create_task(self._redeliver(queue)) if case.is_redelivered else None
                 if case.is_left:
-                    await caller.ask(bought)
+                    await self._ask_until_claimed(caller, bought, ledger)
                     seen.append(await self._settled(ledger, bought))
                 was_reached = await self._call(case, caller, bought, dying)
                 if listening is not None:
@@ -196,6 +196,13 @@ class Slot:
         state: Any = await ledger.hget(record_key(bought.payment), "state")
         seen.append(Event(payment=bought.payment, event=state or "", at=time.time()))
         await self._start(role, case, "")
+
+    async def _ask_until_claimed(self, caller: Caller, bought: Purchase, ledger: redis.asyncio.Redis) -> None:
+        """Once, unless the API was asked before it had seen its worker: then it refuses, and records nothing."""
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while not await ledger.exists(record_key(bought.payment)):
+            assert time.monotonic() < give_up_at, self.logs()
+            await caller.ask(bought)
 
     async def _settled(self, ledger: redis.asyncio.Redis, bought: Purchase) -> Event:
         give_up_at = time.monotonic() + END_WITHIN_S
