@@ -137,13 +137,17 @@ class Slot:
             script = {"settle": case.outcome.settle, "evidence": case.outcome.evidence}
             await self._zygote.control(script={bought.payment: script})
             victim = "worker" if case.failpoint in WORKERS else "api"
+            watching: list[asyncio.Task[None]] = []
             try:
                 for role in ("api", "worker"):
                     await self._start(role, case, case.failpoint if role == victim else "")
                 await self._ready(queue)
                 seen: list[Event] = []
                 dying = asyncio.create_task(self._await_death(victim, case, bought, ledger, seen))
+                watching.append(dying)
                 listening = asyncio.create_task(self._redeliver(queue)) if case.is_redelivered else None
+                if listening is not None:
+                    watching.append(listening)
                 if case.is_left:
                     await self._ask_until_claimed(caller, bought, ledger)
                     seen.append(await self._settled(ledger, bought))
@@ -159,6 +163,9 @@ class Slot:
                     bought_all.append(purchase(caller.key, endpoint=case.endpoint))
                     await self._ask_on(caller, bought_all[-1])
             finally:
+                # Before the deaths: who watches one starts another process.
+                for task in watching:
+                    task.cancel()
                 for role in list(self._pids):
                     self._kill(role)
         history = self._history({one.payment for one in bought_all}, seen)
