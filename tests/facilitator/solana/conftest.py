@@ -14,6 +14,7 @@ from facilitator.rails.solana.rail import SolanaRail
 from shared.json_rpc import JsonRpc
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench
+from tests.slack import patience
 
 Running = Callable[..., AbstractAsyncContextManager[SolanaRail]]
 
@@ -52,7 +53,7 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rail that waits for the node and the network for a moment only."""
-    monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", patience(1.0))
     monkeypatch.setattr("facilitator.rails.solana.node.RPC_TIMEOUT_S", 1.0)
 
 
