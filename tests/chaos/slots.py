@@ -75,7 +75,7 @@ class Case:
         failpoint: where its process dies; empty: nowhere.
         copies: of the request, at the same time.
         is_redelivered: the job's message is put on the queue a second time when the call has been answered.
-        is_left: the caller asks once, and comes back only when the ledger knows that the payment was made.
+        is_left: the caller asks until its call is claimed, and comes back only when the ledger knows that the payment was made.
         endpoint: of tests/chaos/probe.py. Who watches makes a second call when the first has its end.
     """
 
@@ -207,9 +207,13 @@ class Slot:
     async def _ask_until_claimed(self, caller: Caller, bought: Purchase, ledger: redis.asyncio.Redis) -> None:
         """Once, unless the API was asked before it had seen its worker: then it refuses, and records nothing."""
         give_up_at = time.monotonic() + READY_WITHIN_S
-        while not await ledger.exists(record_key(bought.payment)):
+        while True:
+            answer = await caller.ask(bought)
+            if await ledger.exists(record_key(bought.payment)):
+                return
+            assert (answer.status, answer.code, answer.charged) == (503, "unavailable", False), self.logs()
             assert time.monotonic() < give_up_at, self.logs()
-            await caller.ask(bought)
+            await asyncio.sleep(0.05)
 
     async def _settled(self, ledger: redis.asyncio.Redis, bought: Purchase) -> Event:
         give_up_at = time.monotonic() + END_WITHIN_S

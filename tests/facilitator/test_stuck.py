@@ -319,9 +319,8 @@ async def test_a_group_is_replaced_as_a_whole(
 ) -> None:
     """For a higher price the same payments go under the same number, and all of them are settled by that transaction."""
     payer = still.payer()
-    monkeypatch.setattr(
-        "facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(2.0)
-    )  # a second is waited for the group
+    # The group is sent a second after the first one.
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(2.0))
     evm = dataclasses.replace(settings.evm, batch=50, spacing_ms=1_000)
     async with running(build(dataclasses.replace(settings, evm=evm))) as facilitator:
         still.hold()

@@ -165,9 +165,10 @@ async def test_static_refusals_need_no_node(
 
 
 async def test_a_node_that_hangs(
-    faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str
+    faulty_node_rail: SolanaRail, node: FaultyNode, bench: SolanaBench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call ends within its time limit, open."""
+    """The call ends within the time limit of its request, open."""
+    monkeypatch.setattr("facilitator.rails.solana.rail.SETTLE_TIMEOUT_S", patience(2.0))
     node.faults["simulateTransaction"] = "hang"
 
     settlement = await asyncio.wait_for(faulty_node_rail.settle(bench.call(bench.payer(), pay_to)), timeout=patience(3))
