@@ -70,8 +70,8 @@ def test_a_host_that_dies_leaves_the_payment(shop: Shop, start: Start, tmp_path:
 
     def sell(seen: Seen) -> Canned:
         if dies:
+            process.stdout.close()  # first: the end of the input ends the server, which then looks who reads its output
             process.stdin.close()
-            process.stdout.close()
         return shop.sell(seen)
 
     shop.paid = [sell]
