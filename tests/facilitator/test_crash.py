@@ -144,8 +144,16 @@ def test_killed_with_a_group_under_way(
     calls = [payer.call(pay_to) for payer in payers]
     first = start()
     still.hold()
-    node.faults["eth_sendRawTransaction"] = lambda _: time.sleep(0.5)  # meanwhile the others become ready
-    lost = [callers.submit(first.settle, call) for call in calls]
+    node.seen.clear()
+
+    def hold_until_all_were_checked(_: Any) -> None:
+        until(lambda: node.seen.count("eth_getCode") == 10)
+        time.sleep(0.2)  # the last answer is on its way
+
+    node.faults["eth_sendRawTransaction"] = hold_until_all_were_checked
+    lost = [callers.submit(first.settle, calls[0])]
+    until(lambda: "eth_sendRawTransaction" in node.seen)
+    lost += [callers.submit(first.settle, call) for call in calls[1:]]
     until(lambda: len(still.waiting) == 2)
     sent = {one["hash"] for one in still.waiting.values()}
     first.kill()

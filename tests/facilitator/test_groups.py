@@ -74,6 +74,7 @@ async def settle_together(
         give_up_at = time.monotonic() + patience(10)
         while sends == 1 and node.seen.count("eth_getCode") <= len(calls) and time.monotonic() < give_up_at:
             time.sleep(0.01)
+        time.sleep(0.1)  # the last answer is on its way
         if sends == 2:
             before()
 
