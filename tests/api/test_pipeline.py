@@ -566,7 +566,7 @@ async def test_a_closed_upstream_refuses_before_charging_until_it_opens(
     """503 with Retry-After and nothing settled, for as long as a worker says so; then the same payment is served."""
     headers = {"PAYMENT-SIGNATURE": as_header(payer.payment())}
     with redis.Redis.from_url(clean_redis) as client:
-        client.set(closed_key(Pool.MICRO), 1)
+        client.set(closed_key(Pool.MICRO), 1, px=60_000)
         await asyncio.sleep(0.4)  # what is known of a pool may be a quarter of a second old
         answer = await shop.post(PATH, headers=headers)
         assert (answer.status_code, answer.json()["code"], answer.json()["charged"]) == (503, "upstream_closed", False)
