@@ -6,8 +6,8 @@ It comes from npm, pinned in package.json and package-lock.json beside this file
     cp compose/sandbox/package.json compose/sandbox/package-lock.json var/node/
     npm ci --ignore-scripts --prefix var/node
 
-The lock pins the binary for 64-bit Linux on x86; elsewhere npm installs nothing and the sandbox runs the py-evm chain, unless
-an anvil is on PATH.
+The lock pins the binary for 64-bit Linux on x86. On another machine, ARM for instance, install Foundry: an anvil on PATH is
+found, and COINSLOT_ANVIL names one elsewhere.
 """
 
 from __future__ import annotations

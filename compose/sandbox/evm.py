@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from compose.sandbox import anvil, scenes
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
@@ -25,8 +23,6 @@ from facilitator.rails.evm.transaction import Bid
 from shared.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 
-NodeKind = Literal["anvil", "pyevm"]
-
 PAYER_FUNDS = 1_000 * 10**6
 """What the payer has after `provision`, in atomic units of USDC."""
 SETTLER_FUNDS_WEI = 10_000 * ETHER
@@ -36,13 +32,8 @@ _MINED_WITHIN_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A running chain.
+    """A running chain: one anvil."""
 
-    Attributes:
-        kind: anvil is the faster one. Both answer the standard methods alike; only anvil has anvil_ and evm_ methods.
-    """
-
-    kind: NodeKind
     rpc_url: str
     chain_id: int
     child: Child
@@ -78,86 +69,63 @@ class EvmSandbox:
     pay_to: str
 
 
-def start_chain(
-    var: Path, *, prefer: NodeKind | None = None, port: int = 0, node_folders: Sequence[Path] = ()
-) -> Chain:
+def start_chain(var: Path, *, port: int = 0, node_folders: Sequence[Path] = ()) -> Chain:
     """Start a fresh Base with its scenes and return when it answers.
 
     Args:
         var: the project's state folder; anvil is looked for in ``node`` in it.
-        prefer: None takes anvil where it is installed, else py-evm.
         port: 0 picks a free one.
         node_folders: further npm prefixes in which anvil may be.
 
     Raises:
-        StartFailed: anvil was asked for and is not installed, or the node did not come up.
+        StartFailed: anvil is not installed, or it did not come up.
     """
-    return _start(var, {scenes.BASE: port}, prefer, node_folders)[0]
+    return _start(var, {scenes.BASE: port}, node_folders)[0]
 
 
-def start_chains(
-    var: Path, *, prefer: NodeKind | None = None, node_folders: Sequence[Path] = ()
-) -> tuple[Chain, Chain]:
+def start_chains(var: Path, *, node_folders: Sequence[Path] = ()) -> tuple[Chain, Chain]:
     """Base and Ethereum, as `start_chain` starts one. Each is to be stopped."""
-    base, ethereum = _start(var, {scenes.BASE: 0, scenes.ETHEREUM: 0}, prefer, node_folders)
+    base, ethereum = _start(var, {scenes.BASE: 0, scenes.ETHEREUM: 0}, node_folders)
     return base, ethereum
 
 
-def start_chains_to_pay_on(
-    chain_id: int, var: Path, *, prefer: NodeKind | None = None, node_folders: Sequence[Path] = ()
-) -> dict[int, Chain]:
+def start_chains_to_pay_on(chain_id: int, var: Path, *, node_folders: Sequence[Path] = ()) -> dict[int, Chain]:
     """By chain id: the one that payments are made on, Base and Ethereum. Each is to be stopped."""
-    chains = _start(var, {chain_id: 0, scenes.BASE: 0, scenes.ETHEREUM: 0}, prefer, node_folders)
+    chains = _start(var, {chain_id: 0, scenes.BASE: 0, scenes.ETHEREUM: 0}, node_folders)
     return {chain.chain_id: chain for chain in chains}
 
 
-def _start(
-    var: Path, wanted: Mapping[int, int], prefer: NodeKind | None, node_folders: Sequence[Path]
-) -> Sequence[Chain]:
+def _start(var: Path, wanted: Mapping[int, int], node_folders: Sequence[Path]) -> Sequence[Chain]:
     """A chain for each id and port."""
-    binary = None if prefer == "pyevm" else anvil.find_anvil([var / "node", *node_folders])
-    if prefer == "anvil" and binary is None:
-        raise StartFailed("anvil is not installed: see compose/sandbox/anvil.py for the command")
+    binary = anvil.find_anvil([var / "node", *node_folders])
+    if binary is None:
+        raise StartFailed("anvil is not installed: run scripts/setup, or let COINSLOT_ANVIL name its binary")
     ports = {chain_id: claim_port(port) for chain_id, port in wanted.items()}
     now = int(time.time())
     with contextlib.ExitStack() as on_failure:
-        chains = _anvils(binary, ports, var, now) if binary else _pyevm(ports, var)
+        chains = _spawned(binary, ports, var, now)
         for chain in chains:
             on_failure.callback(chain.stop)
         for chain in chains:
             rpc = JsonRpc(chain.rpc_url)
             chain.child.wait_ready(partial(_is_chain, rpc, chain.chain_id))
-            if binary:
-                anvil.forget_block_hashes(rpc)
-                replay(rpc, chain.chain_id, now)
+            anvil.forget_block_hashes(rpc)
+            replay(rpc, chain.chain_id, now)
         on_failure.pop_all()
     return chains
 
 
-def _anvils(binary: Path, ports: Mapping[int, int], var: Path, now: int) -> Sequence[Chain]:
+def _spawned(binary: Path, ports: Mapping[int, int], var: Path, now: int) -> Sequence[Chain]:
     chains = []
     for chain_id, port in ports.items():
         first_block = genesis(chain_id, now - scenes.GENESIS_DAYS_AGO * scenes.DAY_S)
         command = anvil.command(binary, port, chain_id, var, first_block)
-        chains.append(Chain("anvil", _url(port), chain_id, spawn(f"chain-{chain_id}", command, var)))
+        chains.append(Chain(f"http://127.0.0.1:{port}", chain_id, spawn(f"chain-{chain_id}", command, var)))
     return chains
-
-
-def _pyevm(ports: Mapping[int, int], var: Path) -> Sequence[Chain]:
-    """All in one process."""
-    command = [sys.executable, "-m", "compose.sandbox.pyevm_chain", "--fund", load_wallets(var).settler]
-    for chain_id, port in ports.items():
-        command += ["--chain", f"{chain_id}={port}"]
-    child = spawn("chains", command, var)
-    return [Chain("pyevm", _url(port), chain_id, child) for chain_id, port in ports.items()]
 
 
 def _is_chain(rpc: JsonRpc, chain_id: int) -> bool:
     return bool(rpc("eth_chainId") == hex(chain_id))
-
-
-def _url(port: int) -> str:
-    return f"http://127.0.0.1:{port}"
 
 
 def provision(chain: Chain, var: Path) -> EvmSandbox:
@@ -168,8 +136,7 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     wallets = load_wallets(var)
     rpc = JsonRpc(chain.rpc_url)
     usdc = scenes.USDC[chain.chain_id]
-    if chain.kind == "anvil":  # on py-evm the settler has it from the first block
-        rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
+    rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
     missing = PAYER_FUNDS - _balance_of(rpc, usdc, wallets.payer)
     if missing > 0:
         _mint(rpc, chain.chain_id, wallets, missing)

@@ -47,9 +47,8 @@ class Ledgers:
     @property
     def words(self) -> str:
         """Which they are, for people."""
-        chain = "anvil" if self.chain.kind == "anvil" else "py-evm (slower: with npm, scripts/setup fetches anvil)"
         paid = "" if self.chain is self.base else f"chain {self.chain.chain_id}, "
-        return ", ".join((f"{chain} for {paid}Base and Ethereum", *(f"a local {name}" for name in self.others)))
+        return ", ".join((f"anvil for {paid}Base and Ethereum", *(f"a local {name}" for name in self.others)))
 
     def settings(self, var: Path, facilitator_url: str) -> dict[str, str]:
         """What makes a service of them, by the name of the setting; settlers' keys are put into `var`."""

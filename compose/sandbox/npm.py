@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 
 class NpmFailed(Exception):
     """npm is missing or failed. The text has its output."""
+
+
+def find_npm() -> str | None:
+    """npm of the machine, else that of the wheel which scripts/setup installs where there is none."""
+    return shutil.which("npm") or shutil.which("npm", path=str(Path(sys.executable).parent))
 
 
 def install(manifest: Path, prefix: Path) -> None:
@@ -22,7 +28,7 @@ def install(manifest: Path, prefix: Path) -> None:
     # npm writes this file last: without it the installation is not complete.
     if (prefix / "node_modules" / ".package-lock.json").is_file() and copied.read_bytes() == pinned:
         return
-    npm = shutil.which("npm")
+    npm = find_npm()
     if npm is None:
         raise NpmFailed("npm is not installed")
     prefix.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,8 @@
-"""A chain of each kind for the whole session, and the desk at which a test signs, sends and looks."""
+"""A chain for the whole session, and the desk at which a test signs, sends and looks."""
 
 from __future__ import annotations
 
-import platform
 import secrets
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -17,17 +15,12 @@ from eth_abi import encode
 from eth_account import Account
 from eth_account.datastructures import SignedMessage
 
-from compose.sandbox.anvil import find_anvil
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
-from compose.sandbox.npm import install
 from shared.json_rpc import JsonRpc, RpcError
 from shared.x402.evm import keccak256
 
 NODE = ROOT / "var" / "node"
-# What the committed lock pins: where npm is, anvil is not optional to the tests.
-NPM_HAS_ANVIL = bool(shutil.which("npm")) and (platform.system(), platform.machine()) == ("Linux", "x86_64")
-KINDS = ["anvil", "pyevm"] if NPM_HAS_ANVIL or find_anvil([NODE]) else ["pyevm"]
 
 TRANSFER = {
     "TransferWithAuthorization": [
@@ -46,7 +39,6 @@ FIELDS = ("address", "address", "uint256", "uint256", "uint256", "bytes32")
 class Desk:
     """One chain with its funded wallets, and the few things that tests do with them."""
 
-    kind: str
     sandbox: EvmSandbox
     rpc: JsonRpc
     _numbering: threading.Lock = field(default_factory=threading.Lock)
@@ -162,30 +154,22 @@ def _call() -> Any:
 
 
 @pytest.fixture(scope="session")
-def node_folder() -> Path:
-    """Where npm put anvil; it is fetched first when it is missing and the lock has it for this platform."""
-    if NPM_HAS_ANVIL and find_anvil([NODE]) is None:
-        install(ROOT / "compose" / "sandbox", NODE)
-    return NODE
-
-
-@pytest.fixture(scope="session")
-def make_var(node_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def make_var(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Makes fresh state folders that know where anvil is."""
 
     def make() -> Path:
         var = tmp_path_factory.mktemp("var")
-        (var / "node").symlink_to(node_folder)
+        (var / "node").symlink_to(NODE)
         return var
 
     return make
 
 
-@pytest.fixture(scope="session", params=KINDS)
-def running(request: pytest.FixtureRequest, make_var: Any) -> Iterator[tuple[Chain, Path]]:
-    """A chain of each kind, with its state folder."""
+@pytest.fixture(scope="session")
+def running(make_var: Any) -> Iterator[tuple[Chain, Path]]:
+    """A chain, with its state folder."""
     var = make_var()
-    chain = start_chain(var, prefer=request.param)
+    chain = start_chain(var)
     yield chain, var
     chain.stop()
 
@@ -194,4 +178,4 @@ def running(request: pytest.FixtureRequest, make_var: Any) -> Iterator[tuple[Cha
 def desk(running: tuple[Chain, Path]) -> Desk:
     """The desk of that chain."""
     chain, var = running
-    return Desk(chain.kind, provision(chain, var), JsonRpc(chain.rpc_url))
+    return Desk(provision(chain, var), JsonRpc(chain.rpc_url))

@@ -42,15 +42,7 @@ def test_a_named_one_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch: 
         find_anvil([])
 
 
-def test_asking_for_it_in_vain_is_an_error(tmp_path: Path) -> None:
-    """prefer="anvil" does not fall back to the other chain."""
-    with pytest.raises(StartFailed, match="not installed"):
-        start_chain(tmp_path, prefer="anvil")
-
-
-def test_without_it_the_other_chain_is_started(tmp_path: Path) -> None:
-    """No preference means anvil if there is one, else py-evm."""
-    chain = start_chain(tmp_path)
-    chain.stop()
-
-    assert chain.kind == "pyevm"
+def test_without_it_no_chain_starts(tmp_path: Path) -> None:
+    """The sentence says what to do."""
+    with pytest.raises(StartFailed, match="run scripts/setup"):
+        start_chain(tmp_path)

@@ -28,7 +28,7 @@ from compose.sandbox.redis_server import start_redis
 
 if __name__ == "__main__":
     var = Path(sys.argv[1])
-    servers = [start_redis("ledger", var), start_redis("queue", var), start_chain(var, prefer=sys.argv[2])]
+    servers = [start_redis("ledger", var), start_redis("queue", var), start_chain(var)]
     print(*(server.process.pid for server in servers), flush=True)
     time.sleep(60)
 """
@@ -42,10 +42,9 @@ def _alive(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
-def test_children_die_with_a_killed_parent(running: Any, make_var: Any) -> None:
+def test_children_die_with_a_killed_parent(make_var: Any) -> None:
     """Given running servers, when their parent is killed with SIGKILL, then they end by themselves."""
-    chain, _ = running
-    command = [sys.executable, "-c", PARENT, str(make_var()), chain.kind]
+    command = [sys.executable, "-c", PARENT, str(make_var())]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
         pids = [int(pid) for pid in parent.stdout.readline().split()]
@@ -113,15 +112,15 @@ def test_a_child_that_is_never_ready_is_stopped(tmp_path: Path, monkeypatch: pyt
     assert child.process.returncode is not None
 
 
-def test_both_kinds_of_server_run_side_by_side(make_var: Any) -> None:
+def test_servers_run_side_by_side(make_var: Any) -> None:
     """One state folder carries a ledger, a queue and a chain, each with its own log."""
     var = make_var()
-    servers = [start_redis("ledger", var), start_redis("queue", var), start_chain(var, prefer="pyevm")]
+    servers = [start_redis("ledger", var), start_redis("queue", var), start_chain(var)]
     for server in servers:
         server.stop()
 
     names = sorted(log.name for log in (var / "sandbox" / "log").iterdir())
-    assert names == ["chains.log", "redis-ledger.log", "redis-queue.log"]
+    assert names == ["chain-8453.log", "redis-ledger.log", "redis-queue.log"]
 
 
 def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:

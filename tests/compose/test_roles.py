@@ -92,13 +92,13 @@ warm([Pool.RENDER])
 }
 """What each role's processes import: at their start, and what they load later."""
 
-SETTLES = {"solana", "solders", "stellar-sdk", "py-evm", "web3"}
+SETTLES = {"solana", "solders", "stellar-sdk", "web3"}
 SELLS = {"faker", "jinja2", "jsonschema-rs", "lxml", "mini-racer", "phonenumbers", "trafilatura"}
 FOREIGN = {
     "api": SETTLES | {"dramatiq", "faker", "phonenumbers", "trafilatura", "xrpl-py"},
     "worker": SETTLES | {"granian", "litestar", "trafilatura"},
     "worker-render": SETTLES | {"granian", "litestar"},
-    "facilitator": SELLS | {"dramatiq", "py-evm", "redis", "web3", "xrpl-py"},
+    "facilitator": SELLS | {"dramatiq", "redis", "web3", "xrpl-py"},
     "client": SETTLES | SELLS | {"granian", "litestar", "redis", "xrpl-py"},
     "mcp": SETTLES | SELLS - {"jsonschema-rs"} | {"granian", "litestar", "redis", "xrpl-py"},
     "ops": SELLS - {"jinja2"} | {"dramatiq", "litestar"},  # rq-dashboard's Flask brings jinja2

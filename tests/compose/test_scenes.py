@@ -1,4 +1,4 @@
-"""Both kinds of chain carry the scenes, at their addresses and of their age, and answer what is asked of them in one batch."""
+"""Both chains carry the scenes, at their addresses and of their age, and answer what is asked of them in one batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, start_chains
 from compose.sandbox.scene_transactions import transactions
 from shared.json_rpc import JsonRpc, RpcError
-from tests.compose.conftest import KINDS, call
+from tests.compose.conftest import call
 
 CHAIN_IDS = (scenes.BASE, scenes.ETHEREUM)
 ADDRESSES = {
@@ -29,10 +29,10 @@ ADDRESSES = {
 BEFORE_FRESH = 7 * scenes.DAY_S
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def chains(request: pytest.FixtureRequest, make_var: Any) -> Iterator[tuple[Chain, Chain]]:
+@pytest.fixture(scope="module")
+def chains(make_var: Any) -> Iterator[tuple[Chain, Chain]]:
     """Base and Ethereum."""
-    started = start_chains(make_var(), prefer=request.param)
+    started = start_chains(make_var())
     yield started
     for chain in started:
         chain.stop()

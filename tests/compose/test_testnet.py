@@ -17,7 +17,7 @@ from tests.compose.conftest import call
 def test_payments_on_base_sepolia(make_var: Any) -> None:
     """The signature of a payment is over the name of the token, which is another there than on Base."""
     var = make_var()
-    chains = start_chains_to_pay_on(scenes.TESTNET, var, prefer="pyevm")
+    chains = start_chains_to_pay_on(scenes.TESTNET, var)
     try:
         assert set(chains) == {scenes.TESTNET, scenes.BASE, scenes.ETHEREUM}
         sandbox = provision(chains[scenes.TESTNET], var)

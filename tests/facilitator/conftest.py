@@ -14,7 +14,6 @@ import pytest_socket
 from litestar import Litestar
 from litestar.exceptions import LitestarDeprecationWarning
 
-from compose.sandbox.anvil import find_anvil
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
 from facilitator.app import create_app
@@ -39,7 +38,7 @@ async def running(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """A chain for the whole session: anvil where npm has put it, else py-evm."""
+    """A chain for the whole session."""
     pytest_socket.enable_socket()
     var = tmp_path_factory.mktemp("facilitator")
     chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
@@ -52,8 +51,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 @pytest.fixture(scope="session")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StillChain]:
     """Another chain, which waits to be told."""
-    if find_anvil([ROOT / "var" / "node"]) is None:
-        pytest.skip("only anvil can wait with a block")
     pytest_socket.enable_socket()
     chain, still = StillChain.start(tmp_path_factory.mktemp("still"))
     yield still

@@ -34,13 +34,6 @@ async def facilitator(build: Build, settings: Settings, node: FaultyNode) -> Asy
         yield client
 
 
-@pytest.fixture
-def sets_code(bench: Bench) -> None:
-    """Only anvil gives accounts code by decree."""
-    if "anvil" not in bench.rpc("web3_clientVersion"):
-        pytest.skip("only anvil sets code")
-
-
 @pytest.fixture(scope="module")
 def payers(bench: Bench) -> list[Payer]:
     return [bench.payer() for _ in range(6)]
@@ -217,7 +210,7 @@ async def test_a_lost_inner_failure_is_found(
 
 
 async def test_a_payer_with_code_burns_his_own_gas(
-    sets_code: None, facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
 ) -> None:
     """Given an account that got code after it was checked (EIP-7702), which burns the group's gas, then all others are paid."""
     griefer = bench.payer()
@@ -233,7 +226,7 @@ async def test_a_payer_with_code_burns_his_own_gas(
 
 
 async def test_a_payer_with_code_is_in_no_group(
-    sets_code: None, facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
+    facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, payers: list[Payer], pay_to: str
 ) -> None:
     """Whatever his code does, he is alone: here it is found out before anything is sent for him."""
     griefer = bench.payer()

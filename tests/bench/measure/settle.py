@@ -149,7 +149,7 @@ def _sample(
 def _settler(here: Stand, system: System, folder: Path, keys: list[PrivateKey]) -> Iterator[Settler]:
     """A node with funded payers, a facilitator on it, and a shop on that."""
     folder.mkdir()
-    chain = start_chain(folder, prefer="anvil", node_folders=[ROOT / "var" / "node"])
+    chain = start_chain(folder, node_folders=[ROOT / "var" / "node"])
     try:
         sandbox, rpc = provision(chain, folder), JsonRpc(chain.rpc_url)
         impersonated = ImpersonatedChain(rpc)

@@ -1,4 +1,4 @@
-"""Both of the sandbox's nodes, read through the port, give the same answers."""
+"""The sandbox's nodes, read through the port."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from jobs.evm.chains import (
 from shared.json_rpc import JsonRpc
 from shared.outcome import UpstreamFailed
 from shared.x402.evm import keccak256
-from tests.compose.conftest import KINDS
 from tests.each import each
 from workers.adapters.chains import NodeChains
 
@@ -52,11 +51,11 @@ class Sandbox(NamedTuple):
         return self.chains.read(chain, calls, block=block, deadline=time.monotonic() + 10).results
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def sandbox(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """On each kind of node."""
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Base and Ethereum."""
     var: Path = tmp_path_factory.mktemp("var")
-    base, ethereum = start_chains(var, prefer=request.param, node_folders=[ROOT / "var" / "node"])
+    base, ethereum = start_chains(var, node_folders=[ROOT / "var" / "node"])
     yield Sandbox(base, ethereum, NodeChains({"base": [base.rpc_url], "ethereum": [ethereum.rpc_url]}))
     base.stop()
     ethereum.stop()
@@ -145,8 +144,6 @@ def test_the_past_is_read(sandbox: Sandbox) -> None:
 
 def test_a_state_that_anvil_has_dropped_is_unavailable(sandbox: Sandbox) -> None:
     """It says that the block is out of range, with the code of a wrong parameter."""
-    if sandbox.ethereum.kind != "anvil":
-        pytest.skip("py-evm keeps every state")
     JsonRpc(sandbox.ethereum.rpc_url)("anvil_mine", hex(600))
 
     assert sandbox.read("ethereum", Code(scenes.OLD_SPENDER.lower()), BlockTime(1), block=1)[0] == Unavailable()

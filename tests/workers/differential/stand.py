@@ -54,7 +54,7 @@ class Stand(NamedTuple):
 @contextmanager
 def standing(var: Path, cases: Sequence[Case]) -> Iterator[Stand]:
     """Until the end."""
-    chain = start_chain(var, prefer="anvil", node_folders=[ROOT / "var" / "node"])
+    chain = start_chain(var, node_folders=[ROOT / "var" / "node"])
     try:
         rpc = JsonRpc(chain.rpc_url)
         rpc("evm_setAutomine", True)  # a block for each transaction, and no others

@@ -13,13 +13,11 @@ from datetime import UTC, datetime
 import pytest
 
 from compose.sandbox import scenes
-from tests.compose.conftest import KINDS
 from tests.workers.differential.cases import MAKERS, Case, cases
 from tests.workers.differential.checks import CHECKS
 from tests.workers.differential.stand import Stand, standing
 from tests.workers.differential.transactions import Moved, moved, send
 
-pytestmark = pytest.mark.skipif("anvil" not in KINDS, reason="anvil alone lets contracts be put anywhere")
 CASES, TRANSACTIONS, SEED = 500, 150, 17
 
 
