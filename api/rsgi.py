@@ -1,6 +1,6 @@
 """An ASGI application behind granian's own interface, RSGI.
 
-granian's own ASGI costs 6 % more CPU time per paid echo (885 us against 834, tests/bench/bench_paid_cpu.py), and a fifth of the
+granian's own ASGI costs 6 % more CPU time per paid echo (885 us against 834), and a fifth of the
 throughput of calls that are not paid (docs/performance.md).
 """
 

@@ -1,10 +1,8 @@
-"""Both chains carry the scenes, at their addresses and of their age, and answer what is asked of them in one batch."""
+"""Both chains carry the scenes, at their addresses and of their age."""
 
 from __future__ import annotations
 
 import csv
-import http.client
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -197,45 +195,6 @@ def test_the_week_has_blocks_before_the_fresh_spender(node: JsonRpc) -> None:
     assert times == sorted(times, reverse=True)
     assert times[-1] > time.time() - BEFORE_FRESH
     assert node("eth_getCode", scenes.FRESH_SPENDER, hex(created - 1)) == "0x"
-
-
-def test_everything_is_answered_in_one_batch(chains: tuple[Chain, Chain]) -> None:
-    """Every method that the reading endpoints use, at one block, over one connection."""
-    for chain in chains:
-        moved = scenes.TRANSACTIONS[chain.chain_id]["swap"]
-        node = JsonRpc(chain.rpc_url)
-        block = node("eth_blockNumber")
-        call = {"to": scenes.OLD_SPENDER, "data": "0x"}
-        asked: list[tuple[str, list[Any]]] = [
-            ("eth_chainId", []),
-            ("eth_getBlockByNumber", [block, False]),
-            ("eth_call", [{"from": scenes.EMPTY, **call, "to": scenes.SILENT, "value": "0x0"}, block]),
-            ("eth_estimateGas", [{"from": scenes.HOLDER, "to": scenes.FRIEND, "value": "0x1"}, block]),
-            ("eth_getStorageAt", [scenes.USDC[chain.chain_id], f"0x{0:064x}", block]),
-            ("eth_getCode", [scenes.OLD_SPENDER, "0x0"]),
-            ("eth_getBalance", [scenes.HOLDER, block]),
-            ("eth_getTransactionCount", [scenes.HOLDER, block]),
-            ("eth_getTransactionByHash", [moved]),
-            ("eth_getTransactionReceipt", [moved]),
-            ("eth_getLogs", [{"fromBlock": "0x0", "toBlock": block, "address": scenes.ERC20}]),
-            ("eth_gasPrice", []),
-            ("eth_feeHistory", ["0x2", block, [50]]),
-            ("eth_getTransactionByHash", ["0x" + "00" * 31 + "01"]),
-        ]
-        batch = [
-            {"jsonrpc": "2.0", "id": n, "method": method, "params": params} for n, (method, params) in enumerate(asked)
-        ]
-        connection = http.client.HTTPConnection("127.0.0.1", int(chain.rpc_url.rpartition(":")[2]), timeout=20)
-        connection.request("POST", "/", json.dumps(batch), {"Content-Type": "application/json"})
-        answers = {answer["id"]: answer for answer in json.loads(connection.getresponse().read())}
-        connection.close()
-
-        assert [answers[n] for n in range(len(asked)) if "result" not in answers[n]] == []
-        results = [answers[n]["result"] for n in range(len(asked))]
-        assert (results[0], results[2], results[3], results[7]) == (hex(chain.chain_id), "0x", "0x5208", "0x7")
-        assert len(results[9]["logs"]) == 2
-        assert len(results[10]) == 1
-        assert results[13] is None
 
 
 @pytest.mark.parametrize("sender", ["OLD_SPENDER", "DELEGATED"])
