@@ -1,7 +1,7 @@
 """The tests of what changed, as arguments of pytest: `scripts/test --fast` runs them.
 
-A change in `jobs/rss/` is tested by `tests/jobs/rss`, one in `shared/money.py` by `tests/shared/test_money.py`. Outside `jobs` a
-test with the changed file's name is enough; where there is none, the tests of its folder run.
+A change in `jobs/rss/` is tested by `tests/jobs/rss`, one in `shared/money.py` by `tests/shared/test_money.py`. Outside `jobs`
+a test with the changed file's name is enough; where there is none, the tests of its folder run.
 """
 
 from __future__ import annotations
