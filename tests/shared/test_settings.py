@@ -134,6 +134,13 @@ def test_every_setting_is_tested() -> None:
     assert {PREFIX + name.upper() for name in READ} == set(Settings().variables())
 
 
+def test_every_setting_has_a_rule() -> None:
+    """It stands on the field. A switch and the path of a file need none."""
+    parts = [Settings(), *Settings().rails.values()]
+    fields = [field for part in parts for field in dataclasses.fields(part) if field.type not in ("bool", "Path")]
+    assert [field.name for field in fields if "rule" not in field.metadata] == list(Settings().rails)
+
+
 @each(("name", "text", "value"), [(name, *row) for name, row in READ.items()], ids=list(READ))
 def test_a_setting_is_read(name: str, text: str, value: Any) -> None:
     """From its own variable, into its own type; space around it does not count."""
