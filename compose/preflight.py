@@ -12,8 +12,9 @@ from compose.sandbox import scenes
 from shared import tracing
 from shared.cdp_key import read_cdp_key
 from shared.egress import egress
+from shared.networks import NETWORKS
 from shared.sealing_keys import read_sealing_keys
-from shared.secret_files import read_headers, read_key, read_secret
+from shared.secret_files import read_headers, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
 
@@ -32,17 +33,13 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> Non
         read_sealing_keys(settings)
     if not is_missing("DASHBOARD_PASSWORD_FILE"):
         read_secret(settings.dashboard_password_file)
-    if settings.evm.rpc_url and is_missing("EVM_FACILITATOR_URL"):
-        read_key(settings.evm.settler_key_file)
-    if settings.ethereum.rpc_url and is_missing("ETHEREUM_FACILITATOR_URL"):
-        read_key(settings.ethereum.settler_key_file)
-    if settings.solana.rpc_url and is_missing("SOLANA_FACILITATOR_URL"):
-        read_key(settings.solana.settler_key_file)
-    if settings.stellar.rpc_url and is_missing("STELLAR_FACILITATOR_URL"):
-        read_secret(settings.stellar.settler_key_file)
+    for network in NETWORKS.values():
+        key_file = network.settler_key_file(settings.rails[network.name])
+        if key_file is not None and is_missing(f"{network.name.upper()}_FACILITATOR_URL"):
+            network.read_settler_key(key_file)
     if is_missing("EVM_PAY_TO") and is_missing("EVM_FACILITATOR_URL"):
         _require_local_chain(settings.evm.network)
-        for rail in (settings.evm, settings.ethereum, settings.solana, settings.stellar, settings.xrpl):
+        for rail in settings.rails.values():
             read_headers(rail.facilitator_headers_file)
             read_cdp_key(rail.facilitator_cdp_key_file)
     else:

@@ -22,14 +22,13 @@ from ops import recipients
 from ops.asking import api_place, asked
 from shared import confinement_notes, ledger_place, queue_clock, setting_names
 from shared.cdp_key import read_cdp_key
+from shared.networks import NETWORKS
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import RailSettings
 from shared.redis_connection import connect
 from shared.sealing_keys import previous_key_file
 from shared.secret_files import read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
-
-RAILS = ("evm", "ethereum", "solana", "stellar", "xrpl")
 
 
 class Finding(NamedTuple):
@@ -67,8 +66,8 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield from _redis("observations", settings.redis_url(settings.observation_url), _check_policy)
     yield from _disk(settings)
     yield from _api(settings)
-    for name in RAILS:
-        yield from _rail(name, getattr(settings, name))
+    for name, rail in settings.rails.items():
+        yield from _rail(name, rail)
 
 
 def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
@@ -94,21 +93,20 @@ def _key_files(settings: Settings) -> Findings:
     keys = {"sealing key": settings.key_file}
     if settings.previous_key_file or previous_key_file(settings).exists():
         keys["previous sealing key"] = previous_key_file(settings)
-    if settings.evm.rpc_url:
-        keys["settler key"] = settings.evm.settler_key_file
-    if settings.ethereum.rpc_url:
-        keys["settler key, Ethereum"] = settings.ethereum.settler_key_file
+    read: dict[str, Callable[[Path], object]] = {}
+    for name, network in NETWORKS.items():
+        if path := network.settler_key_file(settings.rails[name]):
+            keys[f"settler key of {name}"], read[f"settler key of {name}"] = path, network.read_settler_key
     for about, path in keys.items():
         try:
-            read_key(path)
+            read.get(about, read_key)(path)
         except InvalidSetting as error:
             yield Finding("fail", about, str(error))
         else:
             yield _private(about, path)
     if settings.dashboard_redis_url:
         yield _dashboard_password(settings.dashboard_password_file)
-    for name in RAILS:
-        rail: RailSettings = getattr(settings, name)
+    for name, rail in settings.rails.items():
         yield from _facilitator_secret(f"headers of {name}", rail.facilitator_headers_file, read_headers)
         yield from _facilitator_secret(f"CDP key of {name}", rail.facilitator_cdp_key_file, read_cdp_key)
 
@@ -280,7 +278,6 @@ def _recipient(name: str, rail: RailSettings) -> Findings:
     except recipients.NotChecked as why:
         yield Finding("warn", about, f"not checked whether the recipient can receive its tokens: {why}")
         return
-    if lacks is not None:
-        yield from (Finding("fail", about, sentence) for sentence in lacks)
-        if not lacks:
-            yield Finding("ok", about, "the recipient can receive its tokens")
+    yield from (Finding("fail", about, sentence) for sentence in lacks)
+    if not lacks:
+        yield Finding("ok", about, "the recipient can receive its tokens")

@@ -115,8 +115,7 @@ def settlers(settings: Settings) -> Families:
 
 def _settled_by_us(settings: Settings) -> dict[str, RailSettings]:
     """The rails whose facilitator is ours, by network."""
-    every = (settings.evm, settings.ethereum, settings.solana, settings.stellar, settings.xrpl)
-    return {rail.network: rail for rail in every if rail.pay_to and rail.rpc_url}
+    return {rail.network: rail for rail in settings.rails.values() if rail.pay_to and rail.rpc_url}
 
 
 def _asked(url: str, headers_file: str = "") -> dict[str, Any]:

@@ -9,7 +9,6 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
-from shared import failpoints
 from shared.setting import InvalidSetting
 
 Rule = Callable[[Any], None]
@@ -131,14 +130,6 @@ def day(value: str) -> None:
     except ValueError:
         is_one = False
     _require(is_one, "be a date like 2027-06-30")
-
-
-def failpoint_name(value: str) -> None:
-    """A place where a process kills itself."""
-    try:
-        failpoints.parse(value)
-    except ValueError as error:
-        raise ValueError(f"be {error}") from None
 
 
 PORT = above_zero(65535, "[1, 65535]")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
+from shared import failpoints
 from shared.endpoint import Readable
 from shared.ledger import BUCKETS
 from shared.ledger_place import place_of
@@ -34,7 +35,6 @@ from shared.setting_rules import (
     check,
     contact_address,
     day,
-    failpoint_name,
     host_names,
     http_address,
     http_addresses,
@@ -47,6 +47,14 @@ from shared.setting_rules import (
 )
 
 T = TypeVar("T")
+
+
+def _failpoint(value: str) -> None:
+    """A place where a process kills itself."""
+    try:
+        failpoints.parse(value)
+    except ValueError as error:
+        raise ValueError(f"be {error}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +170,7 @@ class Settings:
     """Address that the exporter listens on. Keep it private."""
     metrics_port: int = setting(4024, PORT)
     """Port that the exporter listens on."""
-    failpoint: str = setting("", failpoint_name)
+    failpoint: str = setting("", _failpoint)
     """Where a process is to kill itself, ``settled`` or ``settled@3`` (shared/failpoints.py). Not in production."""
     now: str = setting("", anything)
     """A fixed time, ``2026-11-20T15:04:05Z``, for answers that depend on the date. Not in production."""

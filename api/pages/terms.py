@@ -7,20 +7,8 @@ from decimal import Decimal
 
 from api.payment.gate import PaymentGate
 from api.payment.rails import ConfiguredRail
-from shared.x402.networks import SOLANA_DEVNET, SOLANA_MAINNET, XrplToken
+from shared.networks import name_of
 from shared.x402.wire import Offer
-
-_NETWORKS = {
-    "eip155:8453": "Base",
-    "eip155:84532": "Base Sepolia",
-    "eip155:1": "Ethereum",
-    SOLANA_MAINNET: "Solana",
-    SOLANA_DEVNET: "Solana Devnet",
-    "stellar:pubnet": "Stellar",
-    "stellar:testnet": "Stellar Testnet",
-    "xrpl:0": "XRP Ledger",
-    "xrpl:1": "XRP Ledger Testnet",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +46,16 @@ def read(gate: PaymentGate) -> tuple[Terms, ...]:
 
 
 def _terms(offer: Offer, rail: ConfiguredRail) -> Terms:
-    token = rail.token
-    if isinstance(token, XrplToken):
-        whole, symbol, issuer = Decimal(offer.amount), token.symbol, token.issuer
-    else:
-        whole, symbol, issuer = Decimal(offer.amount).scaleb(-token.decimals), "USDC", ""
+    whole = Decimal(offer.amount).scaleb(-rail.token.decimals)
     return Terms(
         rail=rail.rail.value,
-        network=_NETWORKS.get(offer.network, offer.network),
+        network=name_of(offer.network),
         network_id=offer.network,
-        symbol=symbol,
+        symbol=rail.token.symbol,
         amount=format(whole.normalize(), "f"),
         raw_amount=offer.amount,
         asset=offer.asset,
-        issuer=issuer,
+        issuer=offer.extra.get("issuer", ""),
         pay_to=offer.pay_to,
         valid_s=offer.max_timeout_seconds,
     )

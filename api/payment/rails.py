@@ -12,12 +12,13 @@ from api.payment.unsettled import Declined, NotSent, Unsettled
 from shared.cdp_key import read_cdp_key
 from shared.metrics import metrics
 from shared.money import Price
+from shared.networks import NETWORKS, Network
 from shared.rail_settings import RailSettings, XrplRailSettings
 from shared.secret_files import read_headers
 from shared.settings import PREFIX, InvalidSetting, Settings
 from shared.x402.configured_token import configured_token
 from shared.x402.exact import SCHEME
-from shared.x402.networks import TOKENS, Rail, Token, XrplToken
+from shared.x402.networks import Rail, Token
 from shared.x402.verifiers import RailVerifier, verifier_of
 from shared.x402.wire import Offer, Payment, Settlement
 
@@ -47,8 +48,7 @@ class ConfiguredRail:
 
     def tokens(self, offer: Offer) -> float:
         """What an offer asks for, in whole tokens."""
-        decimals = 0 if isinstance(self.token, XrplToken) else self.token.decimals  # the XRP Ledger has decimal amounts
-        return float(Decimal(offer.amount).scaleb(-decimals))
+        return float(Decimal(offer.amount).scaleb(-self.token.decimals))
 
     async def settle(self, payment: Payment, offer: Offer, *, payer: str) -> Settlement:
         """Have the facilitator settle a payment, and count how long that took. Raises Unsettled."""
@@ -92,7 +92,12 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
         InvalidSetting: no rail has a recipient; or on one of them no token is known, the recipient is no address, or the
             headers or the key for the facilitator cannot be read.
     """
-    rails = tuple(_configured(rail, settings) for rail in Rail if _has_recipient(rail, settings))
+    rails = tuple(
+        _configured(rail, network, settings)
+        for network in NETWORKS.values()
+        for rail in network.tokens
+        if _has_recipient(rail, settings.rails[network.name])
+    )
     if not rails:
         raise InvalidSetting("no rail is configured: set COINSLOT_EVM_PAY_TO to the address that is to be paid")
     if len({configured.asset for configured in rails}) < len(rails):
@@ -100,16 +105,15 @@ def configured_rails(settings: Settings) -> tuple[ConfiguredRail, ...]:
     return rails
 
 
-def _has_recipient(rail: Rail, settings: Settings) -> bool:
-    own = _settings_of(rail, settings)
+def _has_recipient(rail: Rail, own: RailSettings) -> bool:
     if isinstance(own, XrplRailSettings) and rail.removeprefix("xrpl-") not in own.tokens.split(","):
         return False
     return bool(own.pay_to)
 
 
-def _configured(rail: Rail, settings: Settings) -> ConfiguredRail:
+def _configured(rail: Rail, network: Network, settings: Settings) -> ConfiguredRail:
     """A rail with a facilitator client of its own, so that two rails with one facilitator fail independently."""
-    own = _settings_of(rail, settings)
+    own = settings.rails[network.name]
     verifier = verifier_of(own.network)
     facilitator = Facilitator(
         own.facilitator_url,
@@ -120,30 +124,19 @@ def _configured(rail: Rail, settings: Settings) -> ConfiguredRail:
     configured = ConfiguredRail(
         rail=rail,
         verifier=verifier,
-        token=configured_token(TOKENS[rail], own.network, _section(rail)),
+        token=configured_token(network.tokens[rail], own.network, network.name),
         pay_to=own.pay_to,
         facilitator=facilitator,
         health=Health(rail, facilitator, scheme=SCHEME, network=own.network),
     )
-    _require_payable(configured)
+    _require_payable(configured, f"{PREFIX}{network.name.upper()}_PAY_TO")
     return configured
 
 
-def _require_payable(configured: ConfiguredRail) -> None:
+def _require_payable(configured: ConfiguredRail, setting: str) -> None:
     verifier = configured.verifier
     for offer in configured.offers(_SOME_PRICE):
         # Any address can stand for what the facilitator will say.
         completed = verifier.completed(offer, dict.fromkeys(verifier.TERMS, offer.asset))
         if completed is None or not verifier.is_payable(completed):
-            setting = f"{PREFIX}{_section(configured.rail).upper()}_PAY_TO"
             raise InvalidSetting(f"{setting} is not an address: its checksum is wrong")
-
-
-def _settings_of(rail: Rail, settings: Settings) -> RailSettings:
-    own: RailSettings = getattr(settings, _section(rail))
-    return own
-
-
-def _section(rail: Rail) -> str:
-    """The part of the settings for a rail. `base` may be put on any EVM network; both XRPL rails share one part."""
-    return "evm" if rail is Rail.BASE else rail.partition("-")[0]

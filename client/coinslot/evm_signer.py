@@ -24,6 +24,11 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _ZERO = "0x" + 40 * "0"
 
 
+def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> EvmSigner:
+    """The signer of a wallet's key (client/coinslot/wallet_source.py). Raises WalletUnusable."""
+    return EvmSigner(bytes.fromhex(secret), network=network)
+
+
 class EvmSigner:
     """An account that holds USDC.
 

@@ -31,6 +31,11 @@ _PRICE = 1
 """Microlamports for a compute unit, as in the official clients."""
 
 
+def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> SolanaSigner:
+    """The signer of a wallet's key (client/coinslot/wallet_source.py). Raises WalletUnusable."""
+    return SolanaSigner(secret, network=network, rpc_url=rpc_url)
+
+
 class SolanaSigner:
     """A wallet that holds USDC. It needs no SOL.
 

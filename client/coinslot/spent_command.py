@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from coinslot import configuration
-from coinslot.network_names import network_name
 from coinslot.output import Output
 from coinslot.spending import Spent
 from shared.call_path import PATH_PREFIX
+from shared.networks import name_of
 
 SHOWN = 20
 
@@ -56,4 +56,4 @@ def _row(spent: Spent, is_sandbox: bool) -> tuple[str, ...]:
 
 
 def _place(network: str, is_sandbox: bool) -> str:
-    return network_name(network) + (" (sandbox)" if is_sandbox else "")
+    return name_of(network) + (" (sandbox)" if is_sandbox else "")

@@ -26,6 +26,11 @@ _VALID_S = 300
 _NO_TRANSACTION = "0" * 64
 
 
+def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> StellarSigner:
+    """The signer of a wallet's key (client/coinslot/wallet_source.py). Raises WalletUnusable."""
+    return StellarSigner(secret, network=network, rpc_url=rpc_url)
+
+
 class StellarSigner:
     """An account that holds USDC.
 

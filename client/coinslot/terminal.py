@@ -14,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from coinslot.answer import Answer
-from coinslot.network_names import network_name
 from coinslot.output import is_number
 from coinslot.payment import SignedPayment
 from coinslot.printable import printable
 from coinslot.progress import Progress, Quoted, Sending, Waiting
+from shared.networks import name_of
 
 SHOWN_OF_TRANSACTION = 10
 
@@ -118,7 +118,7 @@ def _paid(payment: SignedPayment, is_sandbox: bool) -> str:
 
 
 def _amount(amount: str, asset: str, network: str, *, is_sandbox: bool) -> str:
-    return f"{amount} {asset} on {network_name(network)}{' (sandbox, test money)' if is_sandbox else ''}"
+    return f"{amount} {asset} on {name_of(network)}{' (sandbox, test money)' if is_sandbox else ''}"
 
 
 def _short(transaction: str) -> str:

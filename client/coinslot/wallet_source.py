@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,20 +13,13 @@ from coinslot import sandbox_file
 from coinslot.errors import WalletUnusable
 from coinslot.evm_signer import EvmSigner
 from coinslot.signer import Signer
+from shared.networks import network_of
 from shared.secret_files import read_key, read_secret
 from shared.setting import InvalidSetting
-from shared.x402.networks import EVM_USDC, SOLANA_MAINNET, Rail
+from shared.x402.networks import EVM_USDC, Rail
 
 ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"
 RPC_ENVIRONMENT = "COINSLOT_WALLET_RPC_URL"
-NETWORKS: dict[Rail, str] = {
-    Rail.BASE: "eip155:8453",
-    Rail.SOLANA: SOLANA_MAINNET,
-    Rail.STELLAR: "stellar:pubnet",
-    Rail.XRPL_USDC: "xrpl:0",
-    Rail.XRPL_RLUSD: "xrpl:0",
-    Rail.ETHEREUM: "eip155:1",
-}
 # Hex and base58 keys, and phrases of many words; file names of this length have a dot or a slash.
 _LOOKS_LIKE_A_KEY = re.compile(r"[^./\\]{40,}")
 
@@ -89,53 +83,37 @@ def _from_key_file(named: str, rail: Rail, rpc_url: str) -> WalletSource:
 
 def _signer(rail: Rail, path: Path, rpc_url: str) -> Signer:
     """Raises InvalidSetting, WalletUnusable."""
-    if rail in (Rail.BASE, Rail.ETHEREUM):
-        return EvmSigner(read_key(path), network=NETWORKS[rail])
+    network = network_of(rail)
+    if network.signs_offline:
+        return _of_network(rail, read_key(path).hex(), network.default, "")
     if urlsplit(rpc_url).scheme not in ("http", "https"):
         raise WalletUnusable(
             f"paying on {rail} takes a node of its network",
             hint=f"Give --rpc-url URL or set {RPC_ENVIRONMENT}.",
         )
-    return _with_node(rail, read_secret(path), NETWORKS[rail], rpc_url)
+    return _of_network(rail, read_secret(path), network.default, rpc_url)
 
 
-def _with_node(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
-    """A signer that needs a node. Raises WalletUnusable."""
+def _of_network(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
+    """What the module of the network makes of a wallet's key. Raises WalletUnusable, also where its library is missing."""
+    package = network_of(rail).package
     try:
-        return _signer_of(rail, secret, network, rpc_url)
+        signer: Callable[..., Signer] = import_module(f"coinslot.{package}_signer").signer
+        return signer(secret, network=network, rpc_url=rpc_url, rail=rail)
     except ImportError as error:
-        extra = network.partition(":")[0]
         raise WalletUnusable(
             f"paying on {rail} takes a library that is not installed ({error.name})",
-            hint=f"Run: pip install 'coinslot-client[{extra}]'",
+            hint=f"Run: pip install 'coinslot-client[{package}]'",
         ) from None
-
-
-def _signer_of(rail: Rail, secret: str, network: str, rpc_url: str) -> Signer:
-    """Each imports its network's own library. Raises ImportError, WalletUnusable."""
-    match rail:
-        case Rail.SOLANA:
-            from coinslot.solana_signer import SolanaSigner
-
-            return SolanaSigner(secret, network=network, rpc_url=rpc_url)
-        case Rail.STELLAR:
-            from coinslot.stellar_signer import StellarSigner
-
-            return StellarSigner(secret, network=network, rpc_url=rpc_url)
-        case _:
-            from coinslot.xrpl_signer import XrplSigner
-
-            return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
 
 
 def sandbox_signer(sandbox: sandbox_file.Sandbox, rail: Rail) -> Signer:
     """The sandbox's account on this rail. Raises WalletUnusable when it has none."""
     if rail is not Rail.BASE:
-        ledgers = {Rail.SOLANA: sandbox.solana, Rail.STELLAR: sandbox.stellar, Rail.ETHEREUM: None}
-        ledger = ledgers.get(rail, sandbox.xrpl)
+        ledger: sandbox_file.Ledger | None = getattr(sandbox, network_of(rail).name, None)
         if ledger is None:
             raise WalletUnusable(f"the sandbox has no account on {rail}")
-        return _with_node(rail, ledger.payer_secret, ledger.network, ledger.rpc_url)
+        return _of_network(rail, ledger.payer_secret, ledger.network, ledger.rpc_url)
     network = f"eip155:{sandbox.evm.chain_id}"
     token = EVM_USDC.get(network)
     if token is None or token.address.lower() != sandbox.evm.usdc.lower():

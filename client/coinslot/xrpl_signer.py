@@ -35,6 +35,11 @@ _NODE_ERRORS = (
 Json = dict[str, Any]
 
 
+def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> XrplSigner:
+    """The signer of a wallet's key (client/coinslot/wallet_source.py). Raises WalletUnusable."""
+    return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
+
+
 class XrplSigner:
     """An account that holds a token, and XRP for the network's fee.
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from compose.sandbox import scenes
 from compose.sandbox.child import ROOT, Child
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains_to_pay_on
-from compose.sandbox.solana import SolanaSandbox, start_solana
-from compose.sandbox.stellar import StellarSandbox, start_stellar
-from compose.sandbox.xrpl import XrplSandbox, start_xrpl
+from shared.networks import NETWORKS
 
-OTHERS = ("solana", "stellar", "xrpl")
+OTHERS = tuple(name for name, network in NETWORKS.items() if network.package != "evm")
 """Beside the EVM chain. The names that the settings begin with, and the members of the sandbox file."""
-_START: dict[str, Any] = {"solana": start_solana, "stellar": start_stellar, "xrpl": start_xrpl}
+
+
+class LocalLedger(Protocol):
+    """What ``compose.sandbox.<name>.start_<name>(var)`` returns. It has a `settler_key`, too, unless payers pay the fees."""
+
+    child: Child
+    rpc_url: str
+    network: str
+    payer_secret: str
+    pay_to: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class Ledgers:
     base: Chain
     ethereum: Chain
     evm: EvmSandbox
-    others: dict[str, SolanaSandbox | StellarSandbox | XrplSandbox]
+    others: dict[str, LocalLedger]
 
     @property
     def children(self) -> tuple[Child, ...]:
@@ -69,8 +77,10 @@ class Ledgers:
                 f"{prefix}_PAY_TO": ledger.pay_to,
                 f"{prefix}_FACILITATOR_URL": facilitator_url,
             }
-            if not isinstance(ledger, XrplSandbox):  # its payers pay for settlements themselves
-                key_file = private_file(var / f"{name}-settler.key", ledger.settler_key)
+            if settler_key := getattr(
+                ledger, "settler_key", ""
+            ):  # on the XRP Ledger payers pay for settlements themselves
+                key_file = private_file(var / f"{name}-settler.key", settler_key)
                 made[f"{prefix}_SETTLER_KEY_FILE"] = str(key_file)
         return made
 
@@ -109,9 +119,10 @@ def ledgers(var: Path, evm_network: str, names: Collection[str]) -> Iterator[Led
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(1 + len(names), "ledger") as starting:
         # Where scripts/setup puts anvil.
         chains = starting.submit(start_chains_to_pay_on, paid_on, var, node_folders=[ROOT / "var" / "node"])
-        others = {name: starting.submit(_START[name], var) for name in names}
+        others: dict[str, Future[LocalLedger]] = {name: starting.submit(_start, name, var) for name in names}
         # Whatever has come up is stopped, also when another one did not.
-        for started in (chains, *others.values()):
+        stack.callback(_stop, chains)
+        for started in others.values():
             stack.callback(_stop, started)
         started_chains = chains.result()
         yield Ledgers(
@@ -121,6 +132,11 @@ def ledgers(var: Path, evm_network: str, names: Collection[str]) -> Iterator[Led
             evm=provision(started_chains[paid_on], var),
             others={name: started.result() for name, started in others.items()},
         )
+
+
+def _start(name: str, var: Path) -> LocalLedger:
+    start: Callable[[Path], LocalLedger] = getattr(import_module(f"compose.sandbox.{name}"), f"start_{name}")
+    return start(var)
 
 
 def _stop(started: Future[Any]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 class Rail(enum.StrEnum):
@@ -29,6 +29,7 @@ class EvmToken:
         decimals: of the atomic unit.
     """
 
+    symbol: ClassVar[str] = "USDC"
     network: str
     address: str
     name: str
@@ -62,6 +63,7 @@ class SolanaToken:
         decimals: of the atomic unit.
     """
 
+    symbol: ClassVar[str] = "USDC"
     network: str
     mint: str
     decimals: int
@@ -93,6 +95,7 @@ class StellarToken:
         passphrase: names the network in everything that is signed.
     """
 
+    symbol: ClassVar[str] = "USDC"
     network: str
     contract: str
     issuer: str
@@ -132,7 +135,10 @@ class XrplToken:
         currency: 40 hex digits, upper case.
         issuer: classic address. The same currency of another issuer is another token.
         symbol: shown to people.
+        decimals: an offer writes whole tokens.
     """
+
+    decimals: ClassVar[int] = 0
 
     network: str
     currency: str
@@ -160,16 +166,6 @@ XRPL_RLUSD: dict[str, XrplToken] = {
 }
 
 Token = EvmToken | SolanaToken | StellarToken | XrplToken
-
-TOKENS: dict[Rail, Mapping[str, Token]] = {
-    Rail.BASE: EVM_USDC,
-    Rail.SOLANA: SOLANA_USDC,
-    Rail.STELLAR: STELLAR_USDC,
-    Rail.XRPL_USDC: XRPL_USDC,
-    Rail.XRPL_RLUSD: XRPL_RLUSD,
-    Rail.ETHEREUM: EVM_USDC,
-}
-"""The tokens that a rail can be configured to take, by network."""
 
 # x402 v1 called networks by name. We understand the names of those that we can settle on.
 V1_NAMES: dict[str, str] = {"base": "eip155:8453", "base-sepolia": "eip155:84532", "ethereum": "eip155:1"}

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from shared.money import Price
 from shared.x402 import evm, solana, stellar, xrpl
 from shared.x402.authorization import Authorization
+from shared.x402.exact import SCHEME
 from shared.x402.wire import Offer
 
 
@@ -47,10 +48,15 @@ class RailVerifier(Protocol):
         """
 
 
-VERIFIERS: dict[str, RailVerifier] = {"eip155": evm, "solana": solana, "stellar": stellar, "xrpl": xrpl}
-"""By the namespace of the network's CAIP-2 name. The modules themselves are the verifiers."""
+VERIFIERS: dict[tuple[str, str], RailVerifier] = {
+    (SCHEME, "eip155"): evm,
+    (SCHEME, "solana"): solana,
+    (SCHEME, "stellar"): stellar,
+    (SCHEME, "xrpl"): xrpl,
+}
+"""By scheme, and the namespace of the network's CAIP-2 name. The modules themselves are the verifiers."""
 
 
-def verifier_of(network: str) -> RailVerifier:
-    """The verifier of a network. Raises KeyError when there is none."""
-    return VERIFIERS[network.partition(":")[0]]
+def verifier_of(network: str, scheme: str = SCHEME) -> RailVerifier:
+    """The verifier of a network's payments by a scheme. Raises KeyError when there is none."""
+    return VERIFIERS[scheme, network.partition(":")[0]]

@@ -118,6 +118,6 @@ def test_what_is_not_checked_is_said(service: Any) -> None:
     not_checked = "not checked whether the recipient can receive its tokens: "
     for url, why in (
         ("", "COINSLOT_STELLAR_RPC_URL names no node to ask"),
-        ("http://127.0.0.1:9", "the node of COINSLOT_STELLAR_RPC_URL does not tell"),
+        ("http://127.0.0.1:9", "the node of COINSLOT_STELLAR_RPC_URL does not say"),
     ):
         assert of_stellar(service, COINSLOT_STELLAR_RPC_URL=url) == [("warn", not_checked + why)]

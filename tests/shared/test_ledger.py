@@ -39,7 +39,7 @@ def test_a_payment_is_in_the_bucket_of_its_payer(payment_id: str, network: str, 
 
 def test_networks_with_tokens_share_a_bucket_that_no_others_have() -> None:
     """A token pays once, whoever pays on whichever of them: one script has to see it. A new network with tokens fails here."""
-    assert {namespace for namespace, verifier in VERIFIERS.items() if verifier.TOKEN_KEY} == WITH_TOKENS
+    assert {namespace for (_, namespace), verifier in VERIFIERS.items() if verifier.TOKEN_KEY} == WITH_TOKENS
     assert {bucket_of_payer(namespace, str(n)) for namespace in WITH_TOKENS for n in range(99)} == {0}
     others = {bucket_of_payer("eip155:1", str(n)) for n in range(9_999)}
     assert others == set(range(1, BUCKETS))

@@ -5,20 +5,21 @@ from __future__ import annotations
 import pytest
 
 from shared.money import Price
+from shared.networks import NETWORKS
 from shared.x402.exact import SCHEME
-from shared.x402.networks import TOKENS, Rail
+from shared.x402.networks import Token
 from shared.x402.verifiers import verifier_of
 from tests.each import each
 
-CASES = [(rail, network) for rail in Rail for network in TOKENS[rail]]
+CASES = [token for row in NETWORKS.values() for tokens in row.tokens.values() for token in tokens.values()]
 
 
-@each(("rail", "network"), CASES)
-def test_a_rail_offers_its_token_on_each_network(rail: Rail, network: str) -> None:
+@each("token", CASES)
+def test_a_rail_offers_its_token_on_each_network(token: Token) -> None:
     """The verifier is found by the network, and its own offer matches itself."""
-    verifier = verifier_of(network)
-    (offer,) = verifier.offers(TOKENS[rail][network], Price.of("0.001"), "someone")
-    assert (offer.scheme, offer.network) == (SCHEME, network)
+    verifier = verifier_of(token.network)
+    (offer,) = verifier.offers(token, Price.of("0.001"), "someone")
+    assert (offer.scheme, offer.network) == (SCHEME, token.network)
     assert verifier.matches(offer, offer)
     assert bool(verifier.TOKEN_KEY) == bool(verifier.TOKEN_REASON)
 

@@ -1,0 +1,58 @@
+"""The EVM rail as the settings have it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from decimal import Decimal
+from pathlib import Path
+
+from facilitator.rails.evm.rail import EvmRail
+from shared.rail_settings import EvmRailSettings
+from shared.secret_files import read_key
+from shared.settings import InvalidSetting
+from shared.x402.configured_token import configured_token
+from shared.x402.networks import EVM_USDC
+
+log = logging.getLogger(__name__)
+
+
+def rail(settings: EvmRailSettings, name: str) -> EvmRail:
+    """Raises InvalidSetting."""
+    return EvmRail(
+        configured_token(EVM_USDC, settings.network, name),
+        settings.rpc_url,
+        read_key(settings.settler_key_file),
+        most_for_gas=_atomic(settings.max_fee_gwei, 9),
+        low_balance=_atomic(settings.low_balance_eth, 18),
+        batch=settings.batch,
+        spacing_s=settings.spacing_ms / 1000,
+        finality=settings.finality,
+        journal=_journal(settings, name),
+    )
+
+
+def _journal(settings: EvmRailSettings, name: str) -> Path | None:
+    """The rail's journal; None when it has no file of its own and cannot be beside the key.
+
+    Raises:
+        InvalidSetting: it cannot be written where the settings say.
+    """
+    chain_id = settings.network.partition(":")[2]
+    path = Path(settings.journal_file or f"{settings.settler_key_file}.{chain_id}.journal")
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        variable = f"COINSLOT_{name.upper()}_JOURNAL_FILE"
+        if settings.journal_file:
+            raise InvalidSetting(f"{variable}: {path} cannot be written: {error.strerror}") from None
+        log.warning(
+            "no journal, because %s cannot be written: %s. %s may name another place", path, error.strerror, variable
+        )
+        return None
+    return path
+
+
+def _atomic(amount: float, decimals: int) -> int:
+    """The amount in the smallest unit, exactly as the setting writes it."""
+    return int(Decimal(repr(amount)).scaleb(decimals))

@@ -1,0 +1,25 @@
+"""Whether a recipient on Solana has a token account for USDC."""
+
+from __future__ import annotations
+
+from shared.json_rpc import JsonRpc, RpcError
+from shared.node_connections import NodeFailed
+from shared.rail_settings import SolanaRailSettings
+from shared.x402.networks import SOLANA_USDC
+from shared.x402.solana_address import decode_base58, encode_base58, token_account
+
+
+def lacks(own: SolanaRailSettings, *, timeout_s: float) -> list[str] | None:
+    """What the recipient lacks, as sentences; None when the node does not say."""
+    token = SOLANA_USDC.get(own.network)
+    if token is None:
+        return None
+    account = encode_base58(token_account(decode_base58(own.pay_to, 32), decode_base58(token.mint, 32)))
+    node = JsonRpc(own.rpc_url, timeout_s=timeout_s)
+    try:
+        found = node("getAccountInfo", account, {"encoding": "base64"})["value"]
+    except (NodeFailed, RpcError, KeyError, TypeError):
+        return None
+    finally:
+        node.close()
+    return [] if found else [f"{own.pay_to} has no token account for USDC: {account} does not exist"]
