@@ -13,7 +13,6 @@ from jobs.chain.request import Address, ChainName, check_addresses, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
@@ -21,6 +20,7 @@ from jobs.evm.reverts import Revert
 from jobs.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
 from jobs.evm.unlimited import unlimited_form
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 

@@ -14,7 +14,6 @@ from jobs.chain.request import MAX_BODY_BYTES, Address, ChainName, Uint256, chec
 from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import Balance, Call, Code, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
 from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_data, parse_uint256
@@ -22,6 +21,7 @@ from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert, explain
 from jobs.ports import Context
+from jobs.ports.chains import Balance, Call, Code, Reverted, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 

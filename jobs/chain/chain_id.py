@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import ChainId, check_configured
 from jobs.evm.declaration import chain_data
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.ports import Context
+from jobs.ports.chains import ChainId, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 

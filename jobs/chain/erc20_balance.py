@@ -14,13 +14,13 @@ from jobs.chain.request import Address, ChainName, check_addresses, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert
 from jobs.evm.tokens import metadata_calls, token_of
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 

@@ -17,7 +17,6 @@ from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
 from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import ether, parse_data, parse_uint256
@@ -26,6 +25,7 @@ from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert, explain
 from jobs.evm.tokens import METADATA_GAS, word
 from jobs.ports import Context
+from jobs.ports.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
 from shared.endpoint import MOST_BYTES, Example, InvalidField
 from shared.money import Price
 

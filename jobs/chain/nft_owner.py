@@ -14,13 +14,13 @@ from jobs.chain.request import Address, ChainName, Uint256, check_addresses, par
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_uint256
 from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, name_call, text_of, truth
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 

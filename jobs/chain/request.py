@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from jobs.evm import address, quantity
-from jobs.evm.chains import Chain
+from jobs.ports.chains import Chain
 
 MAX_DATA_CHARS = 2 + 2 * quantity.MAX_DATA_BYTES
 MAX_BODY_BYTES = MAX_DATA_CHARS + 4096

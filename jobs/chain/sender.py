@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import Reverted
+from jobs.ports.chains import Reverted
 
 Rule = Literal["gas_free_value_from_balance"]
 

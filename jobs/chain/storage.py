@@ -11,7 +11,6 @@ import msgspec
 
 from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Code, Storage, check_configured
 from jobs.evm.code import slot_address
 from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_uint256
@@ -19,6 +18,7 @@ from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.selectors import KNOWN_SLOTS
 from jobs.ports import Context
+from jobs.ports.chains import Code, Storage, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from jobs.evm.chains import CHAIN_IDS, Chain, ChainCall, Unavailable
 from jobs.ports import Context
+from jobs.ports.chains import CHAIN_IDS, Chain, ChainCall, Unavailable
 from shared.outcome import InvalidInput, UpstreamFailed
 
 WITHIN_S = 10.0

@@ -6,13 +6,14 @@ Source: Solidity documentation, Control Structures, "Error handling: Assert, Req
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from jobs.evm import abi, signatures, text
-from jobs.evm.chains import Reverted
 from jobs.evm.selectors import selector
+from jobs.evm.signatures import Argument
+from jobs.ports.chains import Reverted
 
 ERROR = selector("Error(string)")
 PANIC = selector("Panic(uint256)")
@@ -43,14 +44,6 @@ Kind = Literal[
 ]
 
 
-class ErrorArgument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`value`: numbers are decimal strings, bytes are hex."""
-
-    name: str
-    type: str
-    value: Any
-
-
 class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Why a call was undone.
 
@@ -63,7 +56,7 @@ class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reason: str | None
     selector: str | None
     signature: str | None
-    args: list[ErrorArgument]
+    args: list[Argument]
     data: str
 
 
@@ -90,17 +83,16 @@ def _custom(data: bytes) -> Revert:
     if known is not None:
         try:
             found = signatures.arguments(known, data[4:])
-        except signatures.Undecodable:
+        except abi.Undecodable:
             pass
         else:
             inside = ", ".join(f"{each.name}={each.value}" if each.name else f"{each.value}" for each in found)
-            args = [ErrorArgument(name=each.name, type=each.type, value=each.value) for each in found]
-            return _revert("custom", text.clean(f"{known.name}({inside})", text.MAX_REASON), data, known.text, args)
+            return _revert("custom", text.clean(f"{known.name}({inside})", text.MAX_REASON), data, known.text, found)
     return _revert("unknown", f"custom error 0x{data[:4].hex()}", data)
 
 
 def _revert(
-    kind: Kind, reason: str | None, data: bytes, signature: str | None = None, args: list[ErrorArgument] | None = None
+    kind: Kind, reason: str | None, data: bytes, signature: str | None = None, args: list[Argument] | None = None
 ) -> Revert:
     return Revert(
         kind=kind,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
 
 from jobs.evm import abi, address, data_file, text
-from jobs.evm.abi import Type, Undecodable, Value
+from jobs.evm.abi import Type, Value
 
 MAX_SHOWN_BYTES = 256
 """Of one argument."""
@@ -26,13 +29,12 @@ class Signature:
     arguments: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One that was decoded. `value` is JSON: numbers are decimal strings, bytes are hex, addresses have checksums."""
+class Argument(msgspec.Struct, frozen=True):
+    """`value`: numbers are decimal strings, bytes are hex, tuples are objects."""
 
     name: str
     type: str
-    value: object
+    value: Any
 
 
 def function(selector: bytes) -> Signature | None:
@@ -71,11 +73,6 @@ def shown(kind: Type, value: Value) -> object:
             return {name or str(at): shown(part, each) for at, (name, part, each) in enumerate(named)}
 
 
-def dynamic_free(signature: Signature) -> bool:
-    """Whether its calldata has one length alone."""
-    return not any(part.is_dynamic for part in signature.arguments.parts)
-
-
 @lru_cache(maxsize=1024)
 def _signature(selector: str, kind: str) -> Signature | None:
     written = _table().get((selector, kind))
@@ -89,6 +86,3 @@ def _signature(selector: str, kind: str) -> Signature | None:
 @cache
 def _table() -> dict[tuple[str, str], str]:
     return {(selector, kind): written for selector, kind, written in data_file.lines("signatures.tsv")}
-
-
-__all__ = ["Argument", "Signature", "Undecodable", "arguments", "dynamic_free", "error", "function", "shown"]

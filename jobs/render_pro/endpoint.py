@@ -18,13 +18,13 @@ import msgspec
 
 from jobs.observation import Observed
 from jobs.page import snapshots
-from jobs.page.browser import Area, Screenshot
 from jobs.page.evidence import Focus
 from jobs.page.reading import Extract, Method
 from jobs.page.request import Cursor, Url, checked_url, subject
 from jobs.page.screenshot import pixel_hash
 from jobs.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.ports import Context
+from jobs.ports.browser import Area, Screenshot
 from jobs.render_pro.example import EXAMPLE
 from shared.endpoint import Category, Endpoint, Flavour, Pool
 from shared.money import Price

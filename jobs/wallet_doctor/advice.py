@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 from jobs.evm.address import short
-from jobs.evm.chains import Chain
 from jobs.evm.quantity import ether, formatted
+from jobs.ports.chains import Chain
 
 GAS_UNITS = 100_000
 """A transfer of tokens, or a small swap."""

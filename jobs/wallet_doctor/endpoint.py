@@ -17,7 +17,6 @@ from jobs.chain.request import Address, ChainName
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
 from jobs.evm.code import delegate_of
 from jobs.evm.declaration import chain_safety
 from jobs.evm.quantity import ether, formatted
@@ -25,6 +24,7 @@ from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, truth, word
 from jobs.ports import Context
+from jobs.ports.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
 from jobs.wallet_doctor.advice import DUST_ATOMIC, Recommendation, Wallet, min_gas_wei, recommendations
 from shared.endpoint import Example, InvalidField, at_least_one_of
 from shared.money import Price

@@ -20,9 +20,9 @@ import msgspec
 
 from jobs.observation import Observed
 from jobs.ports import Context
+from jobs.ports.xrpl import History
 from jobs.xrpl_wallet_watch import addresses, baseline
 from jobs.xrpl_wallet_watch.addresses import NotAnAddress
-from jobs.xrpl_wallet_watch.ledger import History
 from jobs.xrpl_wallet_watch.response import Response, response
 from jobs.xrpl_wallet_watch.watch import MAX_TRANSACTIONS, Watched
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool

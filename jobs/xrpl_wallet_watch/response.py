@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import msgspec
 
+from jobs.ports.xrpl import Amount, Transaction
 from jobs.xrpl_wallet_watch.alerts import alerts
-from jobs.xrpl_wallet_watch.ledger import Amount, Transaction
 from jobs.xrpl_wallet_watch.watch import DROPS, Watched, counterparty, health, plain, reserve, runway
 from shared.money import Price
 

@@ -12,8 +12,8 @@ from compose.sandbox.upstreams.pages import BERTHS
 from jobs.calculations import CALCULATIONS
 from jobs.hosts import PublicUrl
 from jobs.observation import Observed, Previous
-from jobs.page.browser import Area, RenderedPage, Screenshot
 from jobs.ports import Context
+from jobs.ports.browser import Area, RenderedPage, Screenshot
 from shared.outcome import JobFailure, UpstreamFailed
 from shared.settled_payment import SettledPayment
 
