@@ -8,7 +8,8 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from jobs.page.folding import Folded, folded, folded_query
+from jobs.page.folding import folded, folded_query
+from jobs.text.layer import Layer
 
 MAX_MATCHES = 10
 CONTEXT = 120
@@ -89,11 +90,9 @@ def _phrases(markdown: str, query: str, *, without: str) -> list[_Span]:
     whole: list[_Span] = []
     parts: list[_Span] = []
     for start, end in _places(text.text, needle):
-        found = text.original(start, end)
-        if found is None:
+        if not text.is_whole(start, end):
             continue
-        # The range goes to the next unit: signs that fold to nothing are not quoted at its end.
-        first, last = found[0], _trimmed_end(markdown, found, without)
+        first, last = text.span(start, end)
         if _cuts_word(text.text, start) or _cuts_word(text.text, end):
             parts.append(_Span(first, last, "part"))
         else:
@@ -108,13 +107,6 @@ def _places(text: str, needle: str) -> Iterator[tuple[int, int]]:
     while at >= 0:
         yield at, at + len(needle)
         at = text.find(needle, at + len(needle))
-
-
-def _trimmed_end(markdown: str, found: tuple[int, int], without: str) -> int:
-    start, end = found
-    while without and end > start + 1 and markdown[end - 1] in without:
-        end -= 1
-    return end
 
 
 def _cuts_word(text: str, at: int) -> bool:
@@ -140,18 +132,18 @@ def _all_words(markdown: str, query: str) -> list[_Span]:
     return spans
 
 
-def _shortest_range(text: Folded, wanted: frozenset[str]) -> tuple[int, int] | None:
+def _shortest_range(text: Layer, wanted: frozenset[str]) -> tuple[int, int] | None:
     last: dict[str, int] = {}
     best: tuple[int, int] | None = None
     for word in _WORD.finditer(text.text):
-        if word[0] not in wanted or text.original(word.start(), word.end()) is None:
+        if word[0] not in wanted or not text.is_whole(word.start(), word.end()):
             continue
         last[word[0]] = word.start()
         if len(last) == len(wanted):
             start = min(last.values())
             if best is None or word.end() - start < best[1] - best[0]:
                 best = start, word.end()
-    return text.original(*best) if best else None
+    return text.span(*best) if best else None
 
 
 def _headings(markdown: str) -> list[tuple[int, str]]:
