@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
@@ -43,6 +44,11 @@ def calculate(argument: bytes) -> bytes:
     """Compare Texts and return their Diff, both as MessagePack."""
     texts = msgspec.msgpack.decode(argument, type=Texts)
     return msgspec.msgpack.encode(compared(texts.old, texts.new))
+
+
+def examples() -> Iterator[bytes]:
+    """Two texts with a replaced line and a new one."""
+    yield msgspec.msgpack.encode(Texts("green tea\nis 4 dollars\n", "green tea\nis 5 dollars\nnow\n"))
 
 
 def compared(old: str, new: str, *, max_cells: int = MAX_LINE_CELLS) -> Diff:

@@ -6,7 +6,7 @@ The server decides how much work this is: tens of thousands of names, long chain
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -77,14 +77,6 @@ class Findings(msgspec.Struct, frozen=True):
     chain: Sequence[Link]
 
 
-def example() -> Question:
-    """A chain that can be examined on any machine: a public authority's own certificate."""
-    from OpenSSL import crypto
-
-    der = crypto.dump_certificate(crypto.FILETYPE_ASN1, public_authorities()[0])
-    return Question(host="shop.example", chain=[der], authorities=b"", now_s=0)
-
-
 def calculate(argument: bytes) -> bytes:
     """Examine a Question and return its Findings, both as MessagePack. Raises UpstreamFailed."""
     question = msgspec.msgpack.decode(argument, type=Question)
@@ -93,6 +85,14 @@ def calculate(argument: bytes) -> bytes:
     except Malformed:
         detail = "The certificate of the server cannot be read."
         raise UpstreamFailed(detail, reason="bad_content", is_final=True) from None
+
+
+def examples() -> Iterator[bytes]:
+    """A chain that can be examined on any machine: a public authority's own certificate."""
+    from OpenSSL import crypto
+
+    der = crypto.dump_certificate(crypto.FILETYPE_ASN1, public_authorities()[0])
+    yield msgspec.msgpack.encode(Question(host="shop.example", chain=[der], authorities=b"", now_s=0))
 
 
 def examine(question: Question) -> Findings:

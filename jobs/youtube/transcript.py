@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from xml.parsers import expat
 
 import msgspec
@@ -42,6 +43,13 @@ class _Unreadable(Exception):
 def calculate(argument: bytes) -> bytes:
     """Read a caption document and return its segments as JSON. Raises UpstreamFailed, as `segments` does."""
     return msgspec.json.encode(segments(argument))
+
+
+def examples() -> Iterator[bytes]:
+    """A document with both escapings and a tag."""
+    yield (
+        b'<transcript><text start="1.2" dur="3.4">it&amp;#39;s &amp;lt;i&amp;gt;here&amp;lt;/i&amp;gt;</text></transcript>'
+    )
 
 
 def decode(calculated: bytes) -> list[Segment]:

@@ -95,7 +95,7 @@ class Site:
         self.calculated.append(name)
         if name in self.failing:
             raise UpstreamFailed("What came back takes too much to read.", reason="bad_content")
-        return CALCULATIONS[name](argument)
+        return CALCULATIONS[name].calculate(argument)
 
     def call(self, run: Any, request: Any, *, later: timedelta = timedelta(hours=1)) -> Any:
         """Run an endpoint as the worker does: what it leaves is there for the next call."""
