@@ -1,0 +1,15 @@
+"""How the fields of requests and responses are described, and the fields that many responses have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+
+def doc(text: str) -> msgspec.Meta:
+    """What a field means, for those who call: `name: Annotated[str, doc("The registrar's name.")]`."""
+    return msgspec.Meta(description=text)
+
+
+Ok = Annotated[bool, doc("Always true. A failed call has an error body instead.")]
