@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.ssl_info.certificate import Certificate, read_certificate
 from jobs.ssl_info.der import Malformed
 from jobs.ssl_info.hostname import is_for
@@ -46,12 +47,16 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Link(msgspec.Struct, frozen=True, rename="camel"):
-    """A certificate of the chain. Null: the certificate cannot be read."""
+    """A certificate of the chain. Its fields are null when the certificate cannot be read."""
 
-    subject: Name | None
-    issuer: Name | None
-    valid_to: str | None
-    fingerprint_sha256: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+    subject: Annotated[Name | None, doc("Who it was issued to.")]
+    issuer: Annotated[Name | None, doc("Who issued it.")]
+    valid_to: Annotated[
+        str | None, doc("The last moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
+    ]
+    fingerprint_sha256: Annotated[
+        str, msgspec.Meta(min_length=64, max_length=64), doc("SHA-256 of the certificate, in lower-case hex.")
+    ]
 
 
 class Findings(msgspec.Struct, frozen=True):

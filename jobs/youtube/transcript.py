@@ -11,10 +11,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from typing import Annotated
 from xml.parsers import expat
 
 import msgspec
 
+from jobs.fields import doc
 from shared.outcome import UpstreamFailed
 
 NAME = "caption_document"
@@ -29,11 +31,11 @@ _BLANK = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]*")
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """A text and the time at which it is shown. `start` and `dur` are in seconds. Segments may overlap."""
+    """A text and the time at which it is shown. Segments may overlap."""
 
-    start: float
-    dur: float
-    text: str
+    start: Annotated[float, doc("When it is shown first, in seconds from the start of the video.")]
+    dur: Annotated[float, doc("For how long it is shown, in seconds.")]
+    text: Annotated[str, doc("The text, without markup.")]
 
 
 class _Unreadable(Exception):
