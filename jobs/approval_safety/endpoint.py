@@ -15,7 +15,7 @@ from typing import Annotated
 import msgspec
 
 from jobs.approval_safety.response import Response
-from jobs.chain.request import Address, ChainName, check_addresses, parsed
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
 from jobs.evm.declaration import chain_safety
 from jobs.evm.quantity import MAX_UINT256, parse_uint256
 from jobs.evm.reader import Reader
@@ -28,22 +28,20 @@ UNLIMITED = "unlimited"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`token`: the ERC-20 contract. `spender`: who is to be approved. `owner`: who approves, to look at what it has."""
-
     chain: ChainName
-    token: Address
-    spender: Address
+    token: Annotated[str, hex_address("The ERC-20 contract")]
+    spender: Annotated[str, hex_address("Who would be approved")]
     amount: Annotated[
         str,
         msgspec.Meta(
-            description="In the token's smallest unit: decimal digits, 0x and hex digits, or `unlimited` in any case.",
+            description="The amount, in the token's smallest unit: decimal, 0x and hex digits, or `unlimited` in any case.",
             # Shown, not checked: the message says more than a pattern.
             extra_json_schema={
                 "pattern": "^([0-9]{1,80}|0[xX][0-9a-fA-F]{1,64}|[uU][nN][lL][iI][mM][iI][tT][eE][dD])$"
             },
         ),
     ]
-    owner: Address | None = None
+    owner: Annotated[str, hex_address("Who would approve, to read its balance and present allowance")] | None = None
 
     def __post_init__(self) -> None:
         check_configured(self.chain)

@@ -6,13 +6,14 @@ Source: Solidity documentation, Control Structures, "Error handling: Assert, Req
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from jobs.evm import abi, signatures, text
 from jobs.evm.selectors import selector
 from jobs.evm.signatures import Argument
+from jobs.fields import doc
 from jobs.ports.chains import Reverted
 
 ERROR = selector("Error(string)")
@@ -45,19 +46,22 @@ Kind = Literal[
 
 
 class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Why a call was undone.
+    """Why a call reverted."""
 
-    `kind`: `error` (a text), `panic` (an assertion of the compiler), `custom` (an error whose signature is known), `unknown`
-    (one whose signature is not), `empty` (no reason given), or what stopped it without return data. `reason`: in words. `data`:
-    what was returned, 1,024 bytes at most.
-    """
-
-    kind: Kind
-    reason: str | None
-    selector: str | None
-    signature: str | None
-    args: list[Argument]
-    data: str
+    kind: Annotated[
+        Kind,
+        doc(
+            "What the contract returned: `error`, a text; `panic`, an assertion of the compiler; `custom`, an error "
+            "whose signature is known; `unknown`, another error; `empty`, nothing. Else what stopped the call."
+        ),
+    ]
+    reason: Annotated[str | None, doc("The reason in words. Null when there is none.")]
+    selector: Annotated[str | None, doc("The first 4 bytes of the returned data, in hex. Null when there are fewer.")]
+    signature: Annotated[
+        str | None, doc("The signature of the error, such as `Error(string)`. Null when it is not known.")
+    ]
+    args: Annotated[list[Argument], doc("The arguments of a custom error, decoded.")]
+    data: Annotated[str, doc("The returned data in hex, at most 1,024 bytes.")]
 
 
 def explain(reverted: Reverted) -> Revert:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from jobs.evm import abi, address, data_file, text
 from jobs.evm.abi import Type, Value
+from jobs.fields import doc
 
 MAX_SHOWN_BYTES = 256
 """Of one argument."""
@@ -30,11 +31,11 @@ class Signature:
 
 
 class Argument(msgspec.Struct, frozen=True):
-    """`value`: numbers are decimal strings, bytes are hex, tuples are objects."""
+    """One decoded argument."""
 
-    name: str
-    type: str
-    value: Any
+    name: Annotated[str, doc("The argument's name. Empty when it has none.")]
+    type: Annotated[str, doc("The argument's Solidity type, such as `uint256`.")]
+    value: Annotated[Any, doc("The value. Numbers are decimal strings, bytes are hex, tuples are objects.")]
 
 
 def function(selector: bytes) -> Signature | None:

@@ -29,12 +29,10 @@ _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}", re.ASCII)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`txHash`: of the transaction. `chain`: where it is looked for."""
-
     tx_hash: Annotated[
         str,
         msgspec.Meta(
-            description="0x and 64 hex digits.",
+            description="The hash of the transaction: 0x and 64 hex digits.",
             # Shown, not checked: the message says more than a pattern.
             extra_json_schema={"pattern": "^0[xX][0-9a-fA-F]{64}$"},
         ),
