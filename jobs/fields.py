@@ -12,4 +12,5 @@ def doc(text: str) -> msgspec.Meta:
     return msgspec.Meta(description=text)
 
 
+Time = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.", extra_json_schema={"format": "date-time"})]
 Ok = Annotated[bool, doc("Always true. A failed call has an error body instead.")]

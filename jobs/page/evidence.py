@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.page.folding import folded, folded_query
 from jobs.text.layer import Layer
 
@@ -30,36 +31,27 @@ _UNSPACED = re.compile(
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that says what was looked for.
+    """A place that says what was looked for."""
 
-    Attributes:
-        quote: ``markdown[start:end]``, verbatim.
-        start, end: offsets in code points.
-        kind: `phrase`, the text as a whole; `part`, inside longer words; `words`, all its words in one block, in any order.
-        heading: the text of the heading above it, null when there is none.
-        before, after: up to 120 code points of the same text around the quote, verbatim.
-    """
-
-    quote: str
-    start: int
-    end: int
-    kind: Literal["phrase", "part", "words"]
-    heading: str | None
-    before: str
-    after: str
+    quote: Annotated[str, doc("The text there, verbatim: `markdown[start:end]`.")]
+    start: Annotated[int, doc("0-based offset of its first character in `markdown`, in Unicode code points.")]
+    end: Annotated[int, doc("Offset of the first character after it.")]
+    kind: Annotated[
+        Literal["phrase", "part", "words"],
+        doc("`phrase`, the text as a whole; `part`, inside longer words; `words`, all its words in one block."),
+    ]
+    heading: Annotated[str | None, doc("The heading above it. Null when there is none.")]
+    before: Annotated[str, doc("Up to 120 characters before it, verbatim.")]
+    after: Annotated[str, doc("Up to 120 characters after it, verbatim.")]
 
 
 class Focus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Evidence for a text.
+    """Evidence for a text."""
 
-    `found`: whether the page says it; nothing is ever paraphrased. `matches`: the first ten, all of one kind, in the order of
-    the page. `matchCount`: all of them, counted up to 1,000.
-    """
-
-    query: str
-    found: bool
-    match_count: Annotated[int, msgspec.Meta(ge=0)]
-    matches: list[Match]
+    query: Annotated[str, doc("The text that was looked for.")]
+    found: Annotated[bool, doc("Whether the page says it.")]
+    match_count: Annotated[int, msgspec.Meta(ge=0), doc("How often the page says it, counted up to 1,000.")]
+    matches: Annotated[list[Match], doc("The first ten places, all of one kind, in the order of the page.")]
 
 
 class _Span(NamedTuple):

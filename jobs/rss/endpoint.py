@@ -14,11 +14,11 @@ from typing import Annotated
 import msgspec
 
 from jobs import http_status
-from jobs.fields import Ok, doc
+from jobs.fields import Ok, Time, doc
 from jobs.hosts import NotPublic, public_url
 from jobs.ports import Context, Page
 from jobs.rss import reading
-from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading, Time
+from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 from shared.outcome import UpstreamFailed

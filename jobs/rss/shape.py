@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.fields import doc
+from jobs.fields import Time, doc
 
 Format = Literal["rss2", "rss1", "rss0.9x", "atom1", "atom0.3", "cdf"]
 Parser = Literal["native", "feedparser"]
-Time = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.", extra_json_schema={"format": "date-time"})]
 
 
 class Enclosure(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -39,18 +39,30 @@ Address = Annotated[str, msgspec.Meta(min_length=1, max_length=addresses.LONGEST
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`address`: the wallet. `minCallsRemaining`: when it can pay for fewer calls, there is an alert. `allowedDestinations`:
-    those that it may pay without one; an X-address allows one destination tag, a classic address all.
-    """
-
     address: Annotated[
         str,
         msgspec.Meta(
-            min_length=1, max_length=addresses.LONGEST, description="Classic address (r...) or X-address (X...)."
+            min_length=1,
+            max_length=addresses.LONGEST,
+            description="The wallet, as classic address (r...) or X-address (X...).",
         ),
     ]
-    min_calls_remaining: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 100
-    allowed_destinations: Annotated[tuple[Address, ...], msgspec.Meta(max_length=100)] = ()
+    min_calls_remaining: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0, le=1_000_000_000, description="There is an alert when the wallet can pay for fewer calls than this."
+        ),
+    ] = 100
+    allowed_destinations: Annotated[
+        tuple[Address, ...],
+        msgspec.Meta(
+            max_length=100,
+            description=(
+                "Recipients that may be paid without an alert. An X-address allows one destination tag, a classic "
+                "address all."
+            ),
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         _check(self.address, "address")
