@@ -45,7 +45,7 @@ from api.services import Services
 from api.sharded import as_one
 from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
-from jobs.evm import chains
+from jobs.ports import chains
 from shared import tracing
 from shared.answers import AnswerSealer
 from shared.egress import egress

@@ -1,11 +1,12 @@
 """Every calculation: work on hostile data that a handler hands to a child process.
 
-A calculation is a module with NAME and `calculate`. Its name has an underscore, so it never equals the name of an endpoint.
+A calculation is a module with NAME, `calculate` and `examples`. Its name has an underscore, so it never equals the name of an
+endpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from jobs.page import compare, read_page, read_text
@@ -13,6 +14,7 @@ from jobs.rss import reading as feed_reading
 from jobs.ssl_info import examination
 from jobs.x402_discover import reading as discovery_reading
 from jobs.youtube import transcript
+from shared.pools import Pool
 
 
 class Calculation(Protocol):
@@ -23,11 +25,20 @@ class Calculation(Protocol):
     def calculate(self, argument: bytes) -> bytes:
         """Calculate the encoded result of an encoded argument. The module chooses both encodings."""
 
+    def examples(self) -> Iterable[bytes]:
+        """Arguments that together use every library and table that `calculate` may use.
 
-_MODULES: tuple[Calculation, ...] = (
-    *(transcript, examination, discovery_reading, feed_reading),
-    *(read_page, read_text, compare),
-)
+        They are calculated once before children are forked (workers/warming.py). A child can open no file: what no example
+        has loaded is missing there, and the answer is another one without an error.
+        """
 
-CALCULATIONS: Mapping[str, Callable[[bytes], bytes]] = {module.NAME: module.calculate for module in _MODULES}
-"""The function of each calculation, by name."""
+
+BY_POOL: Mapping[Pool, tuple[Calculation, ...]] = {
+    Pool.NET: (examination, discovery_reading, feed_reading),
+    Pool.YOUTUBE: (transcript,),
+    Pool.RENDER: (read_page, read_text, compare),
+}
+"""The calculations that the endpoints of each pool use."""
+
+CALCULATIONS: Mapping[str, Calculation] = {module.NAME: module for modules in BY_POOL.values() for module in modules}
+"""Each calculation by its name."""

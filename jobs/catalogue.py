@@ -26,10 +26,10 @@ from jobs.xrpl_wallet_watch import endpoint as xrpl_wallet_watch
 from jobs.youtube import endpoint as youtube
 from shared.endpoint import Endpoint
 
-UPDATED = "2026-11-22T00:00:00Z"
+UPDATED = "2026-11-24T00:00:00Z"
 """The day on which anything that discovery shows last changed, in UTC. Indexers read it to know when to look again."""
 
-DIGEST = "6fd95593ef67958f"
+DIGEST = "f1df00c7c487bcce"
 """The digest of what discovery showed on that day. tests/contract/test_updated.py computes it, and says what to write here."""
 
 CATALOGUE: tuple[Endpoint, ...] = (

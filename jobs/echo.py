@@ -6,23 +6,20 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import Ok, doc
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """`message`: at most 500 code points; absent and null are the same."""
-
     message: Annotated[str, msgspec.Meta(max_length=500, description="Text to say back.")] | None = None
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """`youSent` is the message exactly as it came, or null."""
-
-    ok: bool
-    service: str
-    you_sent: str | None
+    ok: Ok
+    service: Annotated[str, doc("The name of this service: `coinslot`.")]
+    you_sent: Annotated[str | None, doc("The message of the request, unchanged. Null when the request had none.")]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -15,7 +15,7 @@ import pytest_socket
 import redis
 
 from compose.sandbox.redis_server import start_redis
-from jobs.evm import chains
+from jobs.ports import chains
 from tests.scheduling import EndOfService, SharedServices, order
 from tests.slack import CROWD, patience
 from tests.whole_service import service

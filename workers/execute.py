@@ -44,7 +44,7 @@ def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome,
 
 def calculate(name: str, argument: bytes) -> Outcome:
     """Run a calculation. Raises the same exceptions as `execute`."""
-    return _outcome(name, lambda: CALCULATIONS[name](argument))
+    return _outcome(name, lambda: CALCULATIONS[name].calculate(argument))
 
 
 def _outcome(name: str, work: Callable[[], bytes]) -> Outcome:

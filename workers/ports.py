@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jobs.evm.chains import Chain
+from jobs.ports.chains import Chain
 from shared.egress import Egress, egress
 from shared.pools import Pool
 from shared.settings import Settings
@@ -138,21 +138,21 @@ class WorkerPorts:
 
     @cached_property
     def chains(self) -> NodeChains:
-        """Implements jobs.evm.chains.Chains."""
+        """Implements jobs.ports.chains.Chains."""
         from workers.adapters.chains import NodeChains
 
         return NodeChains(self._chain_urls, hedge=self._hedge)
 
     @cached_property
     def xrpl(self) -> XrplNodes:
-        """Implements jobs.xrpl_wallet_watch.ledger.XrplLedger."""
+        """Implements jobs.ports.xrpl.XrplLedger."""
         from workers.adapters.xrpl import XrplNodes
 
         return XrplNodes(self._xrpl.read_urls, network=self._xrpl.network)
 
     @cached_property
     def browser(self) -> ChromiumBrowser:
-        """Implements jobs.page.browser.Browser."""
+        """Implements jobs.ports.browser.Browser."""
         from workers.adapters.browser import ChromiumBrowser
 
         return ChromiumBrowser(

@@ -33,7 +33,7 @@ def of(struct: type[msgspec.Struct], *, described: bool = True) -> Schema:
     """The schema of a Struct's JSON form, self-contained and without `$schema`. Every call returns the same object.
 
     Class names never appear: every request is called `Request`, and a reader would take that for the name of a type.
-    The first paragraph of a Struct's docstring is its description, so it speaks of fields by their names on the wire.
+    The first paragraph of a Struct's docstring is its description, for a field too that has no text of its own.
 
     Args:
         described: False leaves out every description.
@@ -104,7 +104,7 @@ def _inlined(schema: Schema, components: Mapping[str, Schema], inside: tuple[str
     if result.get("items") is False and result.get("maxItems") == len(result["prefixItems"]):
         del result["items"]
     # An OpenAPI hint that maps tags to references; the tags' own `enum` says the same.
-    result.pop("discriminator", None)
+    tag = result.pop("discriminator", {}).get("propertyName")
     if not described:
         result.pop("description", None)
     for key in _ONE:
@@ -113,6 +113,9 @@ def _inlined(schema: Schema, components: Mapping[str, Schema], inside: tuple[str
     for key in _MANY:
         if key in result:
             result[key] = [_inlined(option, components, inside, described) for option in result[key]]
+    if tag and described:
+        for option in result["anyOf"]:  # a tag is no field of its Struct, which could describe it
+            option["properties"][tag] = {"description": "The kind of this object.", **option["properties"][tag]}
     _describe_the_whole(result)
     for key in _NAMED:
         if key in result:

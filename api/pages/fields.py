@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,6 @@ from typing import Any
 Schema = Mapping[str, Any]
 
 _MAX_PATTERN = 60
-# "`name`: …" in a description, or "`one`, `other`: …".
-_ABOUT = re.compile(r"(?:^|(?<=[.;,?] ))((?:`[\w.]+`(?:, | and |, and )?)+): ")
-_NAMES = re.compile(r"`([\w.]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +36,19 @@ class Field:
 
 
 def read(schema: Schema) -> tuple[str, tuple[Field, ...]]:
-    """The first sentences of the schema's description, which are about the whole, and its fields.
+    """The schema's description, and its fields.
 
     Args:
         schema: of an object, with nothing left to resolve (api/discovery/schemas.py).
     """
-    lead, _ = _described(schema)
-    return lead, tuple(_fields(schema, ""))
+    return schema.get("description", ""), tuple(_fields(schema, ""))
 
 
 def _fields(schema: Schema, prefix: str) -> Iterator[Field]:
-    _, about = _described(schema)
     required = schema.get("required", ())
     for name, member in schema.get("properties", {}).items():
-        lead, _ = _described(member)
-        text = " ".join(part for part in (lead, about.get(name, "")) if part)
-        yield Field(prefix + name, tuple(dict.fromkeys(_kinds(member))), name in required, _rule(member), text)
+        kinds, text = tuple(dict.fromkeys(_kinds(member))), member.get("description", "")
+        yield Field(prefix + name, kinds, name in required, _rule(member), text)
         yield from _inside(member, prefix + name)
 
 
@@ -168,23 +161,3 @@ def _counted(number: Any, unit: str) -> str:
         return f"{number:,}"
     one, many = ("y", "ies") if unit == "propert" else ("", "s")
     return f"{number:,} {unit}{one if number == 1 else many}"
-
-
-def _described(schema: Schema) -> tuple[str, dict[str, str]]:
-    """A description, split into what is about the whole and what is about single fields."""
-    text: str = schema.get("description", "")
-    known = {name for part in (schema, *_options(schema)) for name in part.get("properties", {})}
-    marks = [mark for mark in _ABOUT.finditer(text) if known.issuperset(_NAMES.findall(mark[1]))]
-    if not marks:
-        return text, {}
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    about: dict[str, str] = {}
-    for mark, end in zip(marks, ends, strict=True):
-        sentence = _sentence(text[mark.end() : end])
-        about.update(dict.fromkeys(_NAMES.findall(mark[1]), sentence))
-    return text[: marks[0].start()].strip(), about
-
-
-def _sentence(text: str) -> str:
-    text = text.strip().rstrip(";,")
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"

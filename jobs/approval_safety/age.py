@@ -14,8 +14,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jobs.evm.chains import BlockTime, Chain, ChainCall, Code, Unavailable
 from jobs.evm.reader import Reader
+from jobs.ports.chains import BlockTime, Chain, ChainCall, Code, Unavailable
 from shared.outcome import UpstreamFailed
 
 DAY_S = 86_400

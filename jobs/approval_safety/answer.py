@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jobs.approval_safety import endpoint
 from jobs.approval_safety.findings import findings
 from jobs.approval_safety.reading import Known
+from jobs.approval_safety.response import Flags, Response, ShownSpender, ShownToken
 from jobs.approval_safety.rules import judge
 from jobs.evm import known_addresses, known_tokens
 from jobs.evm.address import checksummed
@@ -17,16 +17,16 @@ def data_version() -> str:
     return f"{known_tokens.version()}-{known_addresses.version()}"
 
 
-def answer(reader: Reader, known: Known, amount: int) -> endpoint.Response:
+def answer(reader: Reader, known: Known, amount: int) -> Response:
     """Judged by the rules."""
     judgement = judge(known.evidence)
     evidence = known.evidence
-    return endpoint.Response(
+    return Response(
         **reader.head(),
         risk_level=judgement.level,
         risk_score=judgement.score,
         recommendation=judgement.recommendation,
-        flags=endpoint.Flags(
+        flags=Flags(
             unlimited_approval=evidence.unlimited is not None,
             fresh_contract=evidence.kind == "contract" and evidence.age == "fresh",
             eoa_spender=evidence.kind != "contract",
@@ -45,11 +45,11 @@ def answer(reader: Reader, known: Known, amount: int) -> endpoint.Response:
     )
 
 
-def _token(reader: Reader, known: Known) -> endpoint.ShownToken:
+def _token(reader: Reader, known: Known) -> ShownToken:
     token = known.token
     is_canonical = token.address in known_tokens.known_tokens(reader.chain)
     original = token.address if is_canonical else known.copycat.original.address if known.copycat else ""
-    return endpoint.ShownToken(
+    return ShownToken(
         address=checksummed(token.address),
         name=token.name,
         symbol=token.symbol,
@@ -60,10 +60,10 @@ def _token(reader: Reader, known: Known) -> endpoint.ShownToken:
     )
 
 
-def _spender(known: Known) -> endpoint.ShownSpender:
+def _spender(known: Known) -> ShownSpender:
     spender = known.spender
     delegate = delegate_of(spender.code)
-    return endpoint.ShownSpender(
+    return ShownSpender(
         address=checksummed(spender.address),
         is_contract=spender.kind == "contract",
         delegated_to=checksummed(delegate) if delegate else None,

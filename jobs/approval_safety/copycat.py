@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, NamedTuple
 
-from jobs.evm.chains import Chain
 from jobs.evm.known_tokens import KnownToken, known_tokens
 from jobs.evm.lookalikes import readings, skeleton
+from jobs.ports.chains import Chain
 
 Likeness = Literal["disguised", "name_and_symbol", "symbol", "name"]
 NATIVE = KnownToken("", 18, "ETH", "Ether")

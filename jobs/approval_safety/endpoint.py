@@ -10,43 +10,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
-from jobs.chain.request import Address, ChainName, check_addresses, parsed
-from jobs.evm.chains import check_configured
+from jobs.approval_safety.response import Response
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
 from jobs.evm.declaration import chain_safety
 from jobs.evm.quantity import MAX_UINT256, parse_uint256
 from jobs.evm.reader import Reader
-from jobs.evm.reader import Response as ChainResponse
 from jobs.ports import Context
+from jobs.ports.chains import check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
 UNLIMITED = "unlimited"
-Severity = Literal["info", "low", "medium", "high", "critical"]
-Level = Literal["low", "medium", "high", "critical"]
-Recommendation = Literal["proceed", "reduce_amount", "reject"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`token`: the ERC-20 contract. `spender`: who is to be approved. `owner`: who approves, to look at what it has."""
-
     chain: ChainName
-    token: Address
-    spender: Address
+    token: Annotated[str, hex_address("The ERC-20 contract")]
+    spender: Annotated[str, hex_address("Who would be approved")]
     amount: Annotated[
         str,
         msgspec.Meta(
-            description="In the token's smallest unit: decimal digits, 0x and hex digits, or `unlimited` in any case.",
+            description="The amount, in the token's smallest unit: decimal, 0x and hex digits, or `unlimited` in any case.",
             # Shown, not checked: the message says more than a pattern.
             extra_json_schema={
                 "pattern": "^([0-9]{1,80}|0[xX][0-9a-fA-F]{1,64}|[uU][nN][lL][iI][mM][iI][tT][eE][dD])$"
             },
         ),
     ]
-    owner: Address | None = None
+    owner: Annotated[str, hex_address("Who would approve, to read its balance and present allowance")] | None = None
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -58,80 +53,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return MAX_UINT256 if self.amount.lower() == UNLIMITED else parse_uint256(self.amount, field="amount")
 
 
-class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`eoaSpender`: also an account that delegated to a contract. `unverifiable`: the spender's age cannot be known."""
-
-    unlimited_approval: bool
-    fresh_contract: bool
-    eoa_spender: bool
-    copycat_token: bool
-    known_malicious: bool
-    unverifiable: bool
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`severity`: `info` adds nothing to the score. `points`: what it adds. `evidence`: what it stands on."""
-
-    code: str
-    severity: Severity
-    message: str
-    points: int
-    evidence: dict[str, str]
-
-
-class ShownToken(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`name`, `symbol`: a stranger's text, cleaned. `canonicalAddress`: of the token that its name or symbol stands for."""
-
-    address: str
-    name: str | None
-    symbol: str | None
-    decimals: int | None
-    total_supply: str | None
-    is_canonical: bool
-    canonical_address: str | None
-
-
-class ShownSpender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`ageDays`: at least; null when unknown. `implementation`: whose code it runs in the end. `label`: what it is known as."""
-
-    address: str
-    is_contract: bool
-    delegated_to: str | None
-    code_size: int
-    age_days: int | None
-    is_proxy: bool
-    is_upgradeable: bool
-    implementation: str | None
-    label: str | None
-
-
-class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`riskScore`: 0 to 100. `amountFormatted`: null without decimals. `ownerBalance`, `currentAllowance`: of `owner`."""
-
-    risk_level: Level
-    risk_score: int
-    recommendation: Recommendation
-    flags: Flags
-    findings: list[Finding]
-    token: ShownToken
-    spender: ShownSpender
-    amount: str
-    amount_formatted: str | None
-    owner_balance: str | None
-    current_allowance: str | None
-    data_version: str
-
-
 def run(request: Request, context: Context) -> Response:
     """Read, judge, and say why."""
     # Not in the API, which needs the declaration alone.
-    from jobs.approval_safety import answer, reading
+    from jobs.approval_safety import reading
+    from jobs.approval_safety.answer import answer
 
     reader = Reader(context, request.chain)
     amount = request.atomic()
     owner = parsed(request.owner) if request.owner else None
     known = reading.read(reader, parsed(request.token), parsed(request.spender), amount, owner)
-    return answer.answer(reader, known, amount)
+    return answer(reader, known, amount)
 
 
 ENDPOINT = chain_safety(

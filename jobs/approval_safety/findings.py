@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.approval_safety.endpoint import Finding, Severity
 from jobs.approval_safety.reading import Known
+from jobs.approval_safety.response import Finding, Severity
 from jobs.approval_safety.rules import Judgement
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS, Chain
 from jobs.evm.known_addresses import Listing
 from jobs.evm.text import quoted
 from jobs.evm.unlimited import unlimited_form
+from jobs.ports.chains import CHAIN_IDS, Chain
 
 _FORMS = {
     "max_uint256": "2^256-1, the usual number for no limit",

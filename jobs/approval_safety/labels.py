@@ -5,7 +5,7 @@ Sources: the deployment pages of Uniswap, Permit2, 1inch, 0x, CoW Protocol, Aave
 
 from __future__ import annotations
 
-from jobs.evm.chains import Chain
+from jobs.ports.chains import Chain
 
 _EVERYWHERE = {
     "0x000000000022d473030f116ddee9f6b43ac78ba3": "Permit2",

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from jobs.approval_safety.age import Verdict
 from jobs.approval_safety.copycat import Likeness
-from jobs.approval_safety.endpoint import Level, Recommendation
+from jobs.approval_safety.response import Level, Recommendation
 from jobs.approval_safety.spender import Kind
 from jobs.evm.unlimited import Form
 

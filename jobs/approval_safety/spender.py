@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from jobs.evm.address import of_word
-from jobs.evm.chains import Call, Code, Storage
 from jobs.evm.code import PROXY_SLOTS, delegate_of, minimal_target, proxy_reads, slot_address
 from jobs.evm.reader import Reader
 from jobs.evm.selectors import BEACON_SLOT, IMPLEMENTATION
 from jobs.evm.tokens import METADATA_GAS
+from jobs.ports.chains import Call, Code, Storage
 
 MAX_HOPS = 3
 Kind = Literal["account", "delegated_account", "contract"]

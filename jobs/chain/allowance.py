@@ -6,32 +6,33 @@ token. A contract that reverts is an answer: `allowance` is null, and `revert` s
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import Address, ChainName, check_addresses, parsed
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
+from jobs.evm.fields import Decimals, HasReverted, RevertDetails, RevertReason, Symbol, TokenAddress, revert_fields
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.reverts import Revert
 from jobs.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
 from jobs.evm.unlimited import unlimited_form
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`token`: the ERC-20 contract. `owner`: whose tokens. `spender`: who may take them."""
-
     chain: ChainName
-    token: Address
-    owner: Address
-    spender: Address
+    token: Annotated[str, hex_address("The ERC-20 contract")]
+    owner: Annotated[str, hex_address("Whose tokens they are")]
+    spender: Annotated[str, hex_address("Who may take the tokens")]
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -39,19 +40,27 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`allowance`: in the token's smallest unit. `allowanceFormatted`: with its decimals."""
-
-    token: str
-    owner: str
-    spender: str
-    allowance: str | None
-    decimals: int | None
-    allowance_formatted: str | None
-    symbol: str | None
-    is_unlimited: bool | None
-    reverted: bool
-    revert_reason: str | None
-    revert: Revert | None
+    token: TokenAddress
+    owner: Annotated[str, doc("Whose tokens they are, in checksum case.")]
+    spender: Annotated[str, doc("Who may take the tokens, in checksum case.")]
+    allowance: Annotated[
+        str | None, doc("How much the spender may take, in the token's smallest unit. Null when the call reverted.")
+    ]
+    decimals: Decimals
+    allowance_formatted: Annotated[
+        str | None, doc("The allowance in whole tokens. Null without `decimals`, or when the call reverted.")
+    ]
+    symbol: Symbol
+    is_unlimited: Annotated[
+        bool | None,
+        doc(
+            "Whether the allowance has no limit: a number that stands for none, or more than the token's supply. Null "
+            "when the call reverted."
+        ),
+    ]
+    reverted: HasReverted
+    revert_reason: RevertReason
+    revert: RevertDetails
 
 
 def run(request: Request, context: Context) -> Response:
@@ -76,9 +85,7 @@ def run(request: Request, context: Context) -> Response:
         allowance_formatted=words.formatted(allowed),
         symbol=words.symbol,
         is_unlimited=None if allowed is None else unlimited_form(allowed, word(supply)) is not None,
-        reverted=revert is not None,
-        revert_reason=revert.reason if revert else None,
-        revert=revert,
+        **revert_fields(revert),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.evm.chains import Reverted
 from jobs.evm.reader import NotAContract
 from jobs.evm.reverts import Revert, explain
 from jobs.evm.tokens import word
+from jobs.ports.chains import Reverted
 
 
 def number_or_revert(answer: Any, code: bytes, *, question: str) -> tuple[int | None, Revert | None]:

@@ -7,21 +7,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-from jobs.chain.estimate_gas import CallData
-from jobs.chain.request import MAX_BODY_BYTES, Address, ChainName, Uint256, check_addresses, parsed
+from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import Balance, Call, Code, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
 from jobs.evm.declaration import chain_data
+from jobs.evm.fields import HasReverted, RevertDetails, RevertReason, revert_fields
 from jobs.evm.quantity import parse_data, parse_uint256
 from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.reverts import Revert, explain
+from jobs.evm.reverts import explain
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Balance, Call, Code, Reverted, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -29,13 +32,13 @@ MAX_RETURNED_BYTES = 128 * 1024
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`to`: the contract. `data`: calldata. `from`: the sender; the zero address when null. `value`: wei."""
-
     chain: ChainName
-    to: Address
+    to: Annotated[str, hex_address("The contract to call")]
     data: CallData = "0x"
-    from_: Address | None = msgspec.field(default=None, name="from")
-    value: Uint256 = "0"
+    from_: Annotated[str, hex_address("The sender; the zero address when null")] | None = msgspec.field(
+        default=None, name="from"
+    )
+    value: Annotated[str, uint256("The ether to send, in wei")] = "0"
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -47,15 +50,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`data`: what was returned, also by a revert; its first 128 KB. `dataBytes`: how much it was. `revertReason`: in words."""
-
-    to: str
-    data: str
-    data_bytes: int
-    data_truncated: bool
-    reverted: bool
-    revert_reason: str | None
-    revert: Revert | None
+    to: Annotated[str, doc("The contract that was called, in checksum case.")]
+    data: Annotated[str, doc("What it returned, also when it reverted: hex, at most 128 KB.")]
+    data_bytes: Annotated[int, doc("How many bytes it returned.")]
+    data_truncated: Annotated[bool, doc("Whether it returned more than `data` has.")]
+    reverted: HasReverted
+    revert_reason: RevertReason
+    revert: RevertDetails
     sender: Sender
 
 
@@ -82,9 +83,7 @@ def run(request: Request, context: Context) -> Response:
         data="0x" + returned[:MAX_RETURNED_BYTES].hex(),
         data_bytes=len(returned),
         data_truncated=len(returned) > MAX_RETURNED_BYTES,
-        reverted=revert is not None,
-        revert_reason=revert.reason if revert else None,
-        revert=revert,
+        **revert_fields(revert),
         sender=sender_of(given, balance),
     )
 

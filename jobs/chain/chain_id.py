@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import ChainId, check_configured
 from jobs.evm.declaration import chain_data
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import ChainId, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`chain`: which one."""
-
     chain: ChainName
 
     def __post_init__(self) -> None:
@@ -24,10 +25,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`chainId`, `chainIdHex`: from the node. `caip2`: how payments name the chain."""
-
-    chain_id_hex: str
-    caip2: str
+    chain_id_hex: Annotated[str, doc("`chainId` in hex, as the node answered.")]
+    caip2: Annotated[str, doc("The chain's name in x402 payments (CAIP-2): `eip155:8453`.")]
 
 
 def run(request: Request, context: Context) -> Response:

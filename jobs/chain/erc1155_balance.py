@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
+from jobs.evm.fields import HasReverted, RevertDetails, RevertReason, TokenAddress, revert_fields
 from jobs.evm.quantity import parse_uint256
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.reverts import Revert
 from jobs.evm.tokens import METADATA_GAS, truth
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -25,12 +28,10 @@ INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC1155_INTERFACE.ljust(32,
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`token`: the ERC-1155 contract. `address`: whose balance. `tokenId`: of which token."""
-
     chain: ChainName
-    token: Address
-    address: Address
-    token_id: Uint256
+    token: Annotated[str, hex_address("The ERC-1155 contract")]
+    address: Annotated[str, hex_address("Whose balance to read")]
+    token_id: Annotated[str, uint256("The id of the token")]
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -39,16 +40,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`balance`: null when the contract refused; `revert` says why. `isErc1155`: it says so; null when it is silent."""
-
-    token: str
-    address: str
-    token_id: str
-    balance: str | None
-    is_erc1155: bool | None
-    reverted: bool
-    revert_reason: str | None
-    revert: Revert | None
+    token: TokenAddress
+    address: Annotated[str, doc("Whose balance it is, in checksum case.")]
+    token_id: Annotated[str, doc("The id of the token, in decimal.")]
+    balance: Annotated[str | None, doc("The balance, in decimal. Null when the call reverted.")]
+    is_erc1155: Annotated[
+        bool | None, doc("Whether the contract says that it is an ERC-1155 (ERC-165). Null when it does not say.")
+    ]
+    reverted: HasReverted
+    revert_reason: RevertReason
+    revert: RevertDetails
 
 
 def run(request: Request, context: Context) -> Response:
@@ -72,9 +73,7 @@ def run(request: Request, context: Context) -> Response:
         token_id=str(token_id),
         balance=None if balance is None else str(balance),
         is_erc1155=is_erc1155,
-        reverted=revert is not None,
-        revert_reason=revert.reason if revert else None,
-        revert=revert,
+        **revert_fields(revert),
     )
 
 

@@ -7,30 +7,31 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import Address, ChainName, check_addresses, parsed
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
+from jobs.evm.fields import Decimals, HasReverted, RevertDetails, RevertReason, Symbol, TokenAddress, revert_fields
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.reverts import Revert
 from jobs.evm.tokens import metadata_calls, token_of
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`token`: the ERC-20 contract. `address`: whose balance."""
-
     chain: ChainName
-    token: Address
-    address: Address
+    token: Annotated[str, hex_address("The ERC-20 contract")]
+    address: Annotated[str, hex_address("Whose balance to read")]
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -38,17 +39,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`balance`: in the token's smallest unit. `balanceFormatted`: with its decimals. `reverted`: the contract refused."""
-
-    token: str
-    address: str
-    balance: str | None
-    decimals: int | None
-    balance_formatted: str | None
-    symbol: str | None
-    reverted: bool
-    revert_reason: str | None
-    revert: Revert | None
+    token: TokenAddress
+    address: Annotated[str, doc("Whose balance it is, in checksum case.")]
+    balance: Annotated[str | None, doc("The balance, in the token's smallest unit. Null when the call reverted.")]
+    decimals: Decimals
+    balance_formatted: Annotated[
+        str | None, doc("The balance in whole tokens. Null without `decimals`, or when the call reverted.")
+    ]
+    symbol: Symbol
+    reverted: HasReverted
+    revert_reason: RevertReason
+    revert: RevertDetails
 
 
 def run(request: Request, context: Context) -> Response:
@@ -70,9 +71,7 @@ def run(request: Request, context: Context) -> Response:
         decimals=words.decimals,
         balance_formatted=words.formatted(balance),
         symbol=words.symbol,
-        reverted=revert is not None,
-        revert_reason=revert.reason if revert else None,
-        revert=revert,
+        **revert_fields(revert),
     )
 
 

@@ -12,42 +12,46 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from jobs.chain.request import MAX_BODY_BYTES, Address, ChainName, Data, Uint256, check_addresses, parsed
+from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.chain.sender import Sender, by_the_rule, sender_of
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
 from jobs.evm.code import PRECOMPILES
 from jobs.evm.declaration import chain_data
+from jobs.evm.fields import revert_fields
 from jobs.evm.quantity import ether, parse_data, parse_uint256
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.reverts import Revert, explain
 from jobs.evm.tokens import METADATA_GAS, word
+from jobs.fields import doc
 from jobs.ports import Context
-from shared.endpoint import MOST_BYTES, Example, InvalidField
+from jobs.ports.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
+from shared.endpoint import Example, InvalidField
 from shared.money import Price
 
 ENVELOPE_BYTES = 120
 """Of a transaction that is not signed yet, beside its data: chain, nonce, fees, gas, address and value at their longest."""
 NO_CODE = "no_code_at_to"
-CallData = Annotated[Data, msgspec.Meta(extra={MOST_BYTES: MAX_BODY_BYTES})]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`to`: null creates a contract, with `data` as its code. `value`: wei. `from`: the sender; the zero address when null."""
-
     EXTRA_JSON_SCHEMA: ClassVar = {
         "if": {"required": ["to"], "properties": {"to": {"type": "string"}}},
         "else": {"required": ["data"], "properties": {"data": {"minLength": len("0x00")}}},
     }
 
     chain: ChainName
-    to: Address | None = None
-    data: CallData = "0x"
-    value: Uint256 = "0"
-    from_: Address | None = msgspec.field(default=None, name="from")
+    to: Annotated[str, hex_address("The recipient; null to create a contract")] | None = None
+    data: Annotated[
+        CallData,
+        doc("The calldata, or the code of a new contract: 0x and an even number of hex digits, 128 KB at most."),
+    ] = "0x"
+    value: Annotated[str, uint256("The ether to send, in wei")] = "0"
+    from_: Annotated[str, hex_address("The sender; the zero address when null")] | None = msgspec.field(
+        default=None, name="from"
+    )
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -60,18 +64,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`gas`: in decimal; null when it would revert. `feeWei`: gas times `gasPriceWei`, and `l1FeeWei` where there is one."""
-
-    to: str | None
-    gas: str | None
-    gas_hex: str | None
-    reverted: bool
-    revert_reason: str | None
-    revert: Revert | None
-    gas_price_wei: str
-    l1_fee_wei: str | None
-    fee_wei: str | None
-    fee_formatted: str | None
+    to: Annotated[str | None, doc("The recipient, in checksum case. Null when a contract would be created.")]
+    gas: Annotated[str | None, doc("The gas that the transaction needs, in decimal. Null when it would revert.")]
+    gas_hex: Annotated[str | None, doc("The same in hex.")]
+    reverted: Annotated[bool, doc("Whether the transaction would revert.")]
+    revert_reason: Annotated[
+        str | None, doc("Why it would revert, in words. Null when it would not, or gives no reason.")
+    ]
+    revert: Annotated[Revert | None, doc("The revert in detail. Null when it would not revert.")]
+    gas_price_wei: Annotated[str, doc("The price of gas now, in wei.")]
+    l1_fee_wei: Annotated[
+        str | None, doc("On Base the highest fee for the data on Ethereum, in wei. Null on Ethereum.")
+    ]
+    fee_wei: Annotated[
+        str | None, doc("The fee: `gas` at `gasPriceWei`, and `l1FeeWei`, in wei. Null when it would revert.")
+    ]
+    fee_formatted: Annotated[str | None, doc("The fee in ether. Null when it would revert.")]
     sender: Sender
 
 
@@ -106,9 +114,7 @@ def run(request: Request, context: Context) -> Response:
         to=checksummed(to) if to else None,
         gas=None if gas is None else str(gas),
         gas_hex=None if gas is None else hex(gas),
-        reverted=revert is not None,
-        revert_reason=revert.reason if revert else None,
-        revert=revert,
+        **revert_fields(revert),
         gas_price_wei=str(price),
         l1_fee_wei=None if l1_fee is None else str(l1_fee),
         fee_wei=None if fee is None else str(fee),

@@ -7,20 +7,24 @@ claim so.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from jobs.chain.answers import number_or_revert
-from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.evm import selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Call, Code, check_configured
 from jobs.evm.declaration import chain_data
+from jobs.evm.fields import RevertReason, TokenAddress
 from jobs.evm.quantity import parse_uint256
 from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, name_call, text_of, truth
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Call, Code, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -29,11 +33,9 @@ INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, 
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`token`: the ERC-721 contract. `tokenId`: which of its tokens."""
-
     chain: ChainName
-    token: Address
-    token_id: Uint256
+    token: Annotated[str, hex_address("The ERC-721 contract")]
+    token_id: Annotated[str, uint256("The id of the NFT")]
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -42,15 +44,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`owner`: null when nobody has it. `exists`: somebody has it. `isErc721`: the contract says so; null when silent."""
-
-    token: str
-    token_id: str
-    owner: str | None
-    exists: bool
-    collection: str | None
-    is_erc721: bool | None
-    revert_reason: str | None
+    token: TokenAddress
+    token_id: Annotated[str, doc("The id of the NFT, in decimal.")]
+    owner: Annotated[str | None, doc("Who owns it, in checksum case. Null when nobody does.")]
+    exists: Annotated[bool, doc("Whether somebody owns it.")]
+    collection: Annotated[str | None, doc("The contract's own name for the collection. Null when it has none.")]
+    is_erc721: Annotated[
+        bool | None, doc("Whether the contract says that it is an ERC-721 (ERC-165). Null when it does not say.")
+    ]
+    revert_reason: RevertReason
 
 
 def run(request: Request, context: Context) -> Response:

@@ -7,34 +7,38 @@ from typing import Annotated, Any
 import msgspec
 
 from jobs.evm import address, quantity
-from jobs.evm.chains import Chain
+from jobs.ports.chains import Chain
+from shared.endpoint import MOST_BYTES
 
 MAX_DATA_CHARS = 2 + 2 * quantity.MAX_DATA_BYTES
 MAX_BODY_BYTES = MAX_DATA_CHARS + 4096
 
-# Shown, not checked: what reads them says more than a pattern.
-Address = Annotated[
+CallData = Annotated[
     str,
     msgspec.Meta(
-        description="0x and 40 hex digits, in lower, upper or checksum case (EIP-55).",
-        extra_json_schema={"pattern": "^0[xX][0-9a-fA-F]{40}$"},
-    ),
-]
-Uint256 = Annotated[
-    str,
-    msgspec.Meta(
-        description="From 0 to 2^256-1, in decimal or 0x hex digits.",
-        extra_json_schema={"pattern": "^([0-9]{1,80}|0[xX][0-9a-fA-F]{1,64})$"},
-    ),
-]
-Data = Annotated[
-    str,
-    msgspec.Meta(
-        description="0x and an even number of hex digits, 128 KB at most.",
+        description="The calldata: 0x and an even number of hex digits, 128 KB at most.",
         extra_json_schema={"pattern": "^0[xX]([0-9a-fA-F]{2})*$", "maxLength": MAX_DATA_CHARS},
+        extra={MOST_BYTES: MAX_BODY_BYTES},
     ),
 ]
 ChainName = Annotated[Chain, msgspec.Meta(description="The chain: `ethereum` (1) or `base` (8453).")]
+
+
+# The patterns of schemas are shown, not checked: what reads the fields says more than a pattern.
+def hex_address(what: str) -> msgspec.Meta:
+    """The meaning of a field with an address."""
+    return msgspec.Meta(
+        description=f"{what}: 0x and 40 hex digits, in lower, upper or checksum case (EIP-55).",
+        extra_json_schema={"pattern": "^0[xX][0-9a-fA-F]{40}$"},
+    )
+
+
+def uint256(what: str) -> msgspec.Meta:
+    """The meaning of a field with a number."""
+    return msgspec.Meta(
+        description=f"{what}: from 0 to 2^256-1, in decimal or 0x hex digits.",
+        extra_json_schema={"pattern": "^([0-9]{1,80}|0[xX][0-9a-fA-F]{1,64})$"},
+    )
 
 
 def check_addresses(request: msgspec.Struct, *fields: str) -> None:

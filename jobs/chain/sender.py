@@ -7,23 +7,24 @@ block.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from jobs.evm.address import ZERO, checksummed
-from jobs.evm.chains import Reverted
+from jobs.fields import doc
+from jobs.ports.chains import Reverted
 
 Rule = Literal["gas_free_value_from_balance"]
 
 
 class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`address`: `from`, or the zero address. `rule`: gas costs nothing, and the value must be in its balance."""
+    """Who sent the call, and its means."""
 
-    address: str
-    is_default: bool
-    balance_wei: str
-    rule: Rule
+    address: Annotated[str, doc("`from` of the request, or the zero address.")]
+    is_default: Annotated[bool, doc("Whether the request named no sender.")]
+    balance_wei: Annotated[str, doc("The sender's ether, in wei.")]
+    rule: Annotated[Rule, doc("How the sender was judged: gas is free, and `value` must be in its balance.")]
 
 
 def sender_of(given: str | None, balance: int) -> Sender:

@@ -7,18 +7,21 @@ is empty.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-from jobs.chain.request import Address, ChainName, Uint256, check_addresses, parsed
+from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Code, Storage, check_configured
 from jobs.evm.code import slot_address
 from jobs.evm.declaration import chain_data
 from jobs.evm.quantity import parse_uint256
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.selectors import KNOWN_SLOTS
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Code, Storage, check_configured
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -26,11 +29,9 @@ NO_CODE = "no_code"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`address`: the contract. `slot`: which of its slots."""
-
     chain: ChainName
-    address: Address
-    slot: Uint256
+    address: Annotated[str, hex_address("The contract")]
+    slot: Annotated[str, uint256("The number of the storage slot")]
 
     def __post_init__(self) -> None:
         check_configured(self.chain)
@@ -39,14 +40,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """`slot`, `value`: 0x and 64 digits. `asNumber`: the value in decimal. `asAddress`: null when it cannot be one."""
-
-    address: str
-    slot: str
-    value: str
-    as_number: str
-    as_address: str | None
-    known_slot: str | None
+    address: Annotated[str, doc("The contract, in checksum case.")]
+    slot: Annotated[str, doc("The slot's number: 0x and 64 hex digits.")]
+    value: Annotated[str, doc("What the slot has: 0x and 64 hex digits.")]
+    as_number: Annotated[str, doc("The value as a number, in decimal.")]
+    as_address: Annotated[str | None, doc("The value as an address, in checksum case. Null when it cannot be one.")]
+    known_slot: Annotated[
+        str | None,
+        doc("The name of a slot that proxies use, such as `eip1967.proxy.implementation`. Null for any other."),
+    ]
 
 
 def run(request: Request, context: Context) -> Response:

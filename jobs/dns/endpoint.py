@@ -20,6 +20,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from jobs.dns.records import Answer, answer, in_order
+from jobs.fields import Ok, doc
 from jobs.hosts import MAX_HOST, NotPublic, domain_name
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
@@ -35,8 +36,6 @@ Status = Literal["NOERROR", "NXDOMAIN", "NODATA", "SERVFAIL", "REFUSED"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`domain`: a name, not an address. `recordType`: in upper or lower case."""
-
     domain: Annotated[
         str,
         msgspec.Meta(
@@ -69,26 +68,31 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The answer of the DNS.
-
-    `status`: NODATA when the name has no records of the type. `exists`: whether the name at the end of `cnameChain` exists;
-    null when no server says. `authenticatedData`: the name server has validated the answer with DNSSEC. `minTtl`: for how many
-    seconds the answer may be cached, also a negative one; null when no server says. `truncated`: there are more answers than
-    are shown.
-    """
-
-    ok: bool
-    domain: str
-    record_type: RecordType
-    status: Status
-    exists: bool | None
-    answers: list[Answer]
-    truncated: bool
-    cname_chain: list[str]
-    authenticated_data: bool
-    min_ttl: int | None
-    age_seconds: int
-    elapsed_ms: float
+    ok: Ok
+    domain: Annotated[str, doc("The name that was looked up, as A-labels in lower case without a trailing dot.")]
+    record_type: Annotated[RecordType, doc("The record type that was looked up.")]
+    status: Annotated[
+        Status,
+        doc("The answer's status: `NODATA` when the name exists and has no record of the type, else DNS's own code."),
+    ]
+    exists: Annotated[
+        bool | None, doc("Whether the name exists, at the end of its aliases. Null when no name server says.")
+    ]
+    answers: Annotated[
+        list[Answer], doc("The records of the type. Of an alias, those of the name at the end of `cnameChain`.")
+    ]
+    truncated: Annotated[bool, doc("Whether there are more records than `answers` has.")]
+    cname_chain: Annotated[
+        list[str], doc("The names that the aliases lead to, in order. Empty when the name is no alias.")
+    ]
+    authenticated_data: Annotated[bool, doc("Whether the name server has validated the answer with DNSSEC.")]
+    min_ttl: Annotated[
+        int | None, doc("Seconds for which the answer, also a negative one, may be cached. Null when no server says.")
+    ]
+    age_seconds: Annotated[
+        int, doc("Seconds since the name servers were asked. More than 0 for an answer from the cache.")
+    ]
+    elapsed_ms: Annotated[float, doc("How long the lookup took, in milliseconds.")]
 
 
 def run(request: Request, context: Context) -> Response:

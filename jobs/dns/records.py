@@ -9,80 +9,87 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.ports import DnsRecord
 
 Encoding = Literal["utf-8", "escaped"]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type"):
-    """The fields of every record."""
-
-    name: str
-    ttl: int
-    data: str
+    name: Annotated[str, doc("The name that has the record, in lower case without a trailing dot.")]
+    ttl: Annotated[int, doc("Seconds for which the record may still be cached.")]
+    data: Annotated[str, doc("The record's data as one text, as in a zone file.")]
 
 
 class A(Record, frozen=True, kw_only=True, tag="A"):
-    """`data`: an IPv4 address."""
+    """An IPv4 address of the name."""
 
 
 class AAAA(Record, frozen=True, kw_only=True, tag="AAAA"):
-    """`data`: an IPv6 address."""
+    """An IPv6 address of the name."""
 
 
 class NS(Record, frozen=True, kw_only=True, tag="NS"):
-    """`data`: a name server."""
+    """A name server of the zone."""
 
 
 class CNAME(Record, frozen=True, kw_only=True, tag="CNAME"):
-    """`data`: the name to which this alias leads."""
+    """The name to which an alias leads."""
 
 
 class MX(Record, frozen=True, kw_only=True, tag="MX", rename="camel"):
-    """`exchange`: a mail server; ``.`` when the domain accepts no mail. The lowest `priority` comes first."""
+    """A mail server of the domain."""
 
-    priority: int
-    exchange: str
+    priority: Annotated[int, doc("The lowest value is tried first.")]
+    exchange: Annotated[str, doc("The mail server. `.` when the domain accepts no mail.")]
 
 
 class TXT(Record, frozen=True, kw_only=True, tag="TXT", rename="camel"):
-    """`strings`: the pieces in which `data` was sent. A character that is cut in two belongs to the piece in which it ends."""
+    """A text."""
 
-    strings: list[str]
-    encoding: Encoding
+    strings: Annotated[
+        list[str],
+        doc(
+            "The pieces in which `data` was sent, in order. A character that is cut in two belongs to the piece that "
+            "ends it."
+        ),
+    ]
+    encoding: Annotated[
+        Encoding, doc("`utf-8`; or `escaped` when the text is not UTF-8: then bytes above 126 are written as `\\DDD`.")
+    ]
 
 
 class SOA(Record, frozen=True, kw_only=True, tag="SOA", rename="camel"):
-    """`rname`: a mail address, with a dot for the @. Times in seconds."""
+    """The start of a zone."""
 
-    mname: str
-    rname: str
-    serial: int
-    refresh: int
-    retry: int
-    expire: int
-    minimum: int
+    mname: Annotated[str, doc("The primary name server of the zone.")]
+    rname: Annotated[str, doc("Mail address of who runs the zone, with a dot in place of the @.")]
+    serial: Annotated[int, doc("The version of the zone.")]
+    refresh: Annotated[int, doc("Seconds until secondary servers look for a new version.")]
+    retry: Annotated[int, doc("Seconds until they try again after a failure.")]
+    expire: Annotated[int, doc("Seconds after which they stop answering without a refresh.")]
+    minimum: Annotated[int, doc("Seconds for which negative answers may be cached.")]
 
 
 class SRV(Record, frozen=True, kw_only=True, tag="SRV", rename="camel"):
-    """`target`: a host; ``.`` when the service is not offered. The lowest `priority` comes first."""
+    """Where a service runs."""
 
-    priority: int
-    weight: int
-    port: int
-    target: str
+    priority: Annotated[int, doc("The lowest value is tried first.")]
+    weight: Annotated[int, doc("Share of the calls among targets of the same priority.")]
+    port: Annotated[int, doc("The port of the service.")]
+    target: Annotated[str, doc("The host of the service. `.` when the service is not offered.")]
 
 
 class CAA(Record, frozen=True, kw_only=True, tag="CAA", rename="camel"):
-    """`tag`: issue, issuewild, iodef, ..."""
+    """Which authorities may issue certificates."""
 
-    flags: int
-    tag: str
-    value: str
+    flags: Annotated[int, doc("128 when an authority must understand the tag, else 0.")]
+    tag: Annotated[str, doc("The property, such as `issue`, `issuewild` or `iodef`.")]
+    value: Annotated[str, doc("The property's value, such as the domain of an authority.")]
 
 
 Answer = A | AAAA | MX | TXT | NS | CNAME | SOA | SRV | CAA

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from jobs.evm import address
-from jobs.evm.chains import Storage
 from jobs.evm.selectors import BEACON_SLOT, IMPLEMENTATION_SLOT, PROXIABLE_SLOT, ZEPPELIN_SLOT
+from jobs.ports.chains import Storage
 
 DELEGATION = bytes.fromhex("ef0100")
 """EIP-7702: the code of an account that delegates is these three bytes and an address."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from jobs.evm.chains import CHAIN_IDS, FAILURES
 from jobs.evm.reader import WITHIN_S
+from jobs.ports.chains import CHAIN_IDS, FAILURES
 from shared.endpoint import Category, Endpoint, Flavour, Pool
 
 chain_endpoint = partial(Endpoint, pool=Pool.CHAIN, deadline_s=WITHIN_S + 2, reads=tuple(CHAIN_IDS), failures=FAILURES)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from jobs.evm import data_file
-from jobs.evm.chains import CHAIN_IDS, Chain
+from jobs.ports.chains import CHAIN_IDS, Chain
 
 WRAPPED_ETHER: dict[Chain, str] = {
     "ethereum": "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",

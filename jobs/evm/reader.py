@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from jobs.evm.chains import CHAIN_IDS, Chain, ChainCall, Unavailable
+from jobs.fields import Ok, doc
 from jobs.ports import Context
+from jobs.ports.chains import CHAIN_IDS, Chain, ChainCall, Unavailable
 from shared.outcome import InvalidInput, UpstreamFailed
 
 WITHIN_S = 10.0
@@ -26,17 +27,16 @@ class NotAContract(InvalidInput):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What every answer of a chain has.
+    """What every answer of a chain has."""
 
-    `blockNumber`: that all of it is of. `blockTimestamp`: of that block. `warnings`: codes of what to keep in mind.
-    """
-
-    ok: bool = True
-    chain: Chain
-    chain_id: int
-    block_number: str
-    block_timestamp: str
-    warnings: list[str]
+    ok: Ok = True
+    chain: Annotated[Chain, doc("The chain that was read.")]
+    chain_id: Annotated[int, doc("The chain's id: 1 for Ethereum, 8453 for Base.")]
+    block_number: Annotated[str, doc("The block at which everything in the answer was read, in decimal.")]
+    block_timestamp: Annotated[str, doc("The time of that block, ISO 8601 in UTC.")]
+    warnings: Annotated[
+        list[str], doc("Codes of what to know about the answer, such as `stale_head`: the newest block is old.")
+    ]
 
 
 class Reader:

@@ -6,13 +6,15 @@ Source: Solidity documentation, Control Structures, "Error handling: Assert, Req
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from jobs.evm import abi, signatures, text
-from jobs.evm.chains import Reverted
 from jobs.evm.selectors import selector
+from jobs.evm.signatures import Argument
+from jobs.fields import doc
+from jobs.ports.chains import Reverted
 
 ERROR = selector("Error(string)")
 PANIC = selector("Panic(uint256)")
@@ -43,28 +45,23 @@ Kind = Literal[
 ]
 
 
-class ErrorArgument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`value`: numbers are decimal strings, bytes are hex."""
-
-    name: str
-    type: str
-    value: Any
-
-
 class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Why a call was undone.
+    """Why a call reverted."""
 
-    `kind`: `error` (a text), `panic` (an assertion of the compiler), `custom` (an error whose signature is known), `unknown`
-    (one whose signature is not), `empty` (no reason given), or what stopped it without return data. `reason`: in words. `data`:
-    what was returned, 1,024 bytes at most.
-    """
-
-    kind: Kind
-    reason: str | None
-    selector: str | None
-    signature: str | None
-    args: list[ErrorArgument]
-    data: str
+    kind: Annotated[
+        Kind,
+        doc(
+            "What the contract returned: `error`, a text; `panic`, an assertion of the compiler; `custom`, an error "
+            "whose signature is known; `unknown`, another error; `empty`, nothing. Else what stopped the call."
+        ),
+    ]
+    reason: Annotated[str | None, doc("The reason in words. Null when there is none.")]
+    selector: Annotated[str | None, doc("The first 4 bytes of the returned data, in hex. Null when there are fewer.")]
+    signature: Annotated[
+        str | None, doc("The signature of the error, such as `Error(string)`. Null when it is not known.")
+    ]
+    args: Annotated[list[Argument], doc("The arguments of a custom error, decoded.")]
+    data: Annotated[str, doc("The returned data in hex, at most 1,024 bytes.")]
 
 
 def explain(reverted: Reverted) -> Revert:
@@ -90,17 +87,16 @@ def _custom(data: bytes) -> Revert:
     if known is not None:
         try:
             found = signatures.arguments(known, data[4:])
-        except signatures.Undecodable:
+        except abi.Undecodable:
             pass
         else:
             inside = ", ".join(f"{each.name}={each.value}" if each.name else f"{each.value}" for each in found)
-            args = [ErrorArgument(name=each.name, type=each.type, value=each.value) for each in found]
-            return _revert("custom", text.clean(f"{known.name}({inside})", text.MAX_REASON), data, known.text, args)
+            return _revert("custom", text.clean(f"{known.name}({inside})", text.MAX_REASON), data, known.text, found)
     return _revert("unknown", f"custom error 0x{data[:4].hex()}", data)
 
 
 def _revert(
-    kind: Kind, reason: str | None, data: bytes, signature: str | None = None, args: list[ErrorArgument] | None = None
+    kind: Kind, reason: str | None, data: bytes, signature: str | None = None, args: list[Argument] | None = None
 ) -> Revert:
     return Revert(
         kind=kind,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Annotated, Any
+
+import msgspec
 
 from jobs.evm import abi, address, data_file, text
-from jobs.evm.abi import Type, Undecodable, Value
+from jobs.evm.abi import Type, Value
+from jobs.fields import doc
 
 MAX_SHOWN_BYTES = 256
 """Of one argument."""
@@ -26,13 +30,12 @@ class Signature:
     arguments: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One that was decoded. `value` is JSON: numbers are decimal strings, bytes are hex, addresses have checksums."""
+class Argument(msgspec.Struct, frozen=True):
+    """One decoded argument."""
 
-    name: str
-    type: str
-    value: object
+    name: Annotated[str, doc("The argument's name. Empty when it has none.")]
+    type: Annotated[str, doc("The argument's Solidity type, such as `uint256`.")]
+    value: Annotated[Any, doc("The value. Numbers are decimal strings, bytes are hex, tuples are objects.")]
 
 
 def function(selector: bytes) -> Signature | None:
@@ -71,11 +74,6 @@ def shown(kind: Type, value: Value) -> object:
             return {name or str(at): shown(part, each) for at, (name, part, each) in enumerate(named)}
 
 
-def dynamic_free(signature: Signature) -> bool:
-    """Whether its calldata has one length alone."""
-    return not any(part.is_dynamic for part in signature.arguments.parts)
-
-
 @lru_cache(maxsize=1024)
 def _signature(selector: str, kind: str) -> Signature | None:
     written = _table().get((selector, kind))
@@ -89,6 +87,3 @@ def _signature(selector: str, kind: str) -> Signature | None:
 @cache
 def _table() -> dict[tuple[str, str], str]:
     return {(selector, kind): written for selector, kind, written in data_file.lines("signatures.tsv")}
-
-
-__all__ = ["Argument", "Signature", "Undecodable", "arguments", "dynamic_free", "error", "function", "shown"]

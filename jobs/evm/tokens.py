@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.evm import abi, text
-from jobs.evm.chains import Call
 from jobs.evm.quantity import formatted
 from jobs.evm.selectors import DECIMALS, NAME, SYMBOL
+from jobs.ports.chains import Call
 
 METADATA_GAS = 1_000_000
 """For each question: a token that burns all gas it gets must not keep the node busy."""

@@ -11,6 +11,7 @@ from jobs.faker.allowlist import METHODS
 from jobs.faker.closest import closest
 from jobs.faker.locales import LOCALES, canonical
 from jobs.faker.records import SEEDED_REFERENCE, engine, records
+from jobs.fields import Ok, doc
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
@@ -32,12 +33,7 @@ MethodName = Annotated[
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """A template, and how many records to make from it.
-
-    `template`: 1 to 50 keys of at most 100 code points (the empty key is allowed), each with the name of a method.
-    `count`: 1 to 100. `seed`: absent and null are the same; at most 256 bits, positive or negative. `locale`: one of ten, en_US
-    unless it is given; `de_DE`, `de-DE` and `de` are the same.
-    """
+    """A template, and how many records to make from it."""
 
     template: Annotated[
         dict[Key, MethodName],
@@ -90,25 +86,22 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Meta(msgspec.Struct, frozen=True, rename="camel"):
-    """What the records depend on: the same template, seed, locale and engine give the same records.
+    """What the records depend on: the same template, seed, locale and engine give the same records."""
 
-    `fields`: the template's keys, in order. `refDate`: the date to which past and future are relative. It is fixed when a seed
-    is given; otherwise it is the time of the call, to the second.
-    """
-
-    count: int
-    seed: int | None
-    fields: list[str]
-    locale: str
-    engine: str
-    ref_date: str
+    count: Annotated[int, doc("The number of records.")]
+    seed: Annotated[int | None, doc("The seed of the request. Null when it had none.")]
+    fields: Annotated[list[str], doc("The keys of the template, in its order.")]
+    locale: Annotated[str, doc("The locale that was used, such as `en_US`.")]
+    engine: Annotated[str, doc("The name and version of the generator. Another version may give other records.")]
+    ref_date: Annotated[str, doc("The present time of the records, ISO 8601 in UTC. It is fixed when there is a seed.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """`data`: `count` objects with the template's keys in its order; every value is text of 1 to 2000 code points."""
-
-    ok: bool
-    data: list[dict[str, str | None]]
+    ok: Ok
+    data: Annotated[
+        list[dict[str, str | None]],
+        doc("The records, with the keys of the template. Each value has 1 to 2,000 characters."),
+    ]
     meta: Meta
 
 

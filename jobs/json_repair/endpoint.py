@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.json_repair import NotRepairable, repair
 from jobs.json_schema.backtracking_patterns import TooComplex
 from jobs.json_schema.check import MAX_BYTES, Schema, SchemaError, compile_schema
@@ -28,15 +29,13 @@ MAX_CHARACTERS = 100_000
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """`malformed`: 1 to 100 000 code points. `schema`: a JSON Schema of at most 64 KB; absent and null are the same."""
-
     malformed: Annotated[
         str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS, description="Text that should be JSON.")
     ]
     schema: Annotated[
         Any,
         msgspec.Meta(
-            description="JSON Schema for the repaired value; no references to other documents.",
+            description="JSON Schema for the repaired value, at most 64 KB, without references to other documents.",
             extra={MOST_BYTES: 2 * MAX_BYTES},
         ),
     ] = None
@@ -50,30 +49,25 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Repair(msgspec.Struct, frozen=True, rename="camel"):
-    """One repair: what was wrong, and the code point of `malformed` at which it was."""
+    """One repair."""
 
-    kind: str
-    offset: int
+    kind: Annotated[str, doc("What was wrong, such as `trailing_comma` or `unquoted_key`.")]
+    offset: Annotated[int, doc("Where it was: a 0-based offset in `malformed`, in Unicode code points.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The result of the repair.
-
-    `ok`: the text was repaired and fits the schema, if there is one. `repaired`: the value; null when there is none.
-    `wasModified`: false when the text was strict JSON; null when there is no value. `repairs`: the first 100. `schemaValid`:
-    null without a schema or a value. `schemaErrors`: the first 50. `error`: why there is no value. `dialect`, `formatAsserted`:
-    the URI of the draft by which the schema was read, and whether `format` decided; null without a schema.
-    """
-
-    ok: bool
-    repaired: Any
-    was_modified: bool | None
-    repairs: list[Repair]
-    schema_valid: bool | None
-    schema_errors: list[SchemaError]
-    error: Literal["not_repairable", "too_complex"] | None
-    dialect: str | None
-    format_asserted: bool | None
+    ok: Annotated[bool, doc("Whether the text was repaired and fits the schema, if there is one.")]
+    repaired: Annotated[Any, doc("The JSON value. Null when the text cannot be repaired; see `error`.")]
+    was_modified: Annotated[bool | None, doc("False when the text was strict JSON. Null when there is no value.")]
+    repairs: Annotated[list[Repair], doc("What was repaired, in the order of the text. At most 100 are listed.")]
+    schema_valid: Annotated[bool | None, doc("Whether the value fits the schema. Null without a schema or a value.")]
+    schema_errors: Annotated[list[SchemaError], doc("The rules that the value breaks, at most 50 of them.")]
+    error: Annotated[
+        Literal["not_repairable", "too_complex"] | None,
+        doc("Why there is no value: `not_repairable`, or `too_complex` when the check took too long. Else null."),
+    ]
+    dialect: Annotated[str | None, doc("URI of the JSON Schema draft that was applied. Null without a schema.")]
+    format_asserted: Annotated[bool | None, doc("Whether `format` keywords were enforced. Null without a schema.")]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -16,11 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 import jsonschema_rs
 import msgspec
 
+from jobs.fields import doc
 from jobs.json_schema import backtracking_patterns
 from jobs.json_schema.dialects import with_known_dialect
 from shared.endpoint import InvalidField
@@ -62,14 +63,11 @@ _APPLIED_TO_MANY = ("additionalProperties", "additionalItems", "items", "propert
 
 
 class SchemaError(msgspec.Struct, frozen=True, rename="camel"):
-    """One rule that a value breaks.
+    """One rule that a value breaks."""
 
-    `path`: JSON Pointer to the value. `keyword`: the schema keyword, or `falseSchema`. `message`: at most 200 characters.
-    """
-
-    path: str
-    keyword: str
-    message: str
+    path: Annotated[str, doc("JSON Pointer to the value that breaks the rule. Empty for the whole value.")]
+    keyword: Annotated[str, doc("The schema keyword that is broken; `falseSchema` where the schema is `false`.")]
+    message: Annotated[str, doc("What is wrong, in at most 200 characters. It never quotes the value.")]
 
 
 class Schema:

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.jwt_verify.token import Fault
 
 _LEAST_MS, _MOST_MS = 100_000_000_000, 10_000_000_000_000
@@ -26,20 +27,23 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A claim. `value`: as in the token. `ok`: null when nothing could be judged, or the request asks nothing of it."""
+    """One claim of the token."""
 
-    present: bool
-    value: Any
-    ok: bool | None
+    present: Annotated[bool, doc("Whether the token has the claim.")]
+    value: Annotated[Any, doc("The claim as in the token. Null when it is absent.")]
+    ok: Annotated[
+        bool | None,
+        doc("Whether the claim is as required. Null when nothing was required of it or it could not be judged."),
+    ]
 
 
 class Claims(msgspec.Struct, frozen=True):
     """The four claims that are judged."""
 
-    iss: Claim
-    aud: Claim
-    exp: Claim
-    nbf: Claim
+    iss: Annotated[Claim, doc("The issuer.")]
+    aud: Annotated[Claim, doc("The audience.")]
+    exp: Annotated[Claim, doc("The time of expiry.")]
+    nbf: Annotated[Claim, doc("The time before which the token is not valid.")]
 
 
 @dataclass(frozen=True, slots=True)

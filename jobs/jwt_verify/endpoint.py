@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from jobs.fields import Ok, doc
 from jobs.jwt_verify.claims import Claims, Rules, dates_in_milliseconds, judge
 from jobs.jwt_verify.key import Key
 from jobs.jwt_verify.public_key import public_key
@@ -34,7 +35,7 @@ Names = Annotated[list[Name], msgspec.Meta(min_length=1, max_length=MAX_NAMES)]
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """A token, and exactly one of `publicKey` and `sharedSecret`. Where null is the default, it means absent."""
+    """A token and one key: either `publicKey` or `sharedSecret`."""
 
     EXTRA_JSON_SCHEMA: ClassVar = exactly_one_of("publicKey", "sharedSecret")
 
@@ -91,27 +92,29 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The state of the token now. `valid`: signature, header and claims are all right, and `errors` is empty. `signatureValid`:
-    the signature belongs to this token and this key; false also when it could not be checked. `algorithm`: the header's alg.
-    `header`, `payload`: as in the token; null when they cannot be read. Do not trust them unless `signatureValid` is true.
-    `expired`, `notYetValid`: null when unknown. `expiresAt`, `notBefore`, `issuedAt`: exp, nbf and iat as ISO 8601 in UTC; null
-    without such a date. `warnings`: weaknesses that do not make the token invalid.
-    """
+    """The state of the token now."""
 
-    ok: bool
-    valid: bool
-    signature_valid: bool
-    algorithm: str | None
-    header: dict[str, Any] | None
-    payload: dict[str, Any] | None
+    ok: Ok
+    valid: Annotated[bool, doc("Whether signature, header and claims are all right. True only when `errors` is empty.")]
+    signature_valid: Annotated[
+        bool, doc("Whether the key signed this token. False also when that could not be checked.")
+    ]
+    algorithm: Annotated[str | None, doc("The `alg` of the header. Null when it cannot be read.")]
+    header: Annotated[dict[str, Any] | None, doc("The header as in the token. Null when it cannot be read.")]
+    payload: Annotated[
+        dict[str, Any] | None,
+        doc("The claims as in the token, null when they cannot be read. Trust them only if `signatureValid`."),
+    ]
     claims: Claims
-    expired: bool | None
-    not_yet_valid: bool | None
-    expires_at: str | None
-    not_before: str | None
-    issued_at: str | None
-    errors: list[Fault]
-    warnings: list[Caution]
+    expired: Annotated[bool | None, doc("Whether `exp` has passed, with the tolerance. Null when it cannot be read.")]
+    not_yet_valid: Annotated[
+        bool | None, doc("Whether `nbf` is still to come, with the tolerance. Null when it cannot be read.")
+    ]
+    expires_at: Annotated[str | None, doc("`exp` as ISO 8601 in UTC. Null without such a date.")]
+    not_before: Annotated[str | None, doc("`nbf` as ISO 8601 in UTC. Null without such a date.")]
+    issued_at: Annotated[str | None, doc("`iat` as ISO 8601 in UTC. Null without such a date.")]
+    errors: Annotated[list[Fault], doc("All reasons why the token is not valid.")]
+    warnings: Annotated[list[Caution], doc("Weaknesses that do not make the token invalid.")]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.jwt_verify.key import Key
 from jobs.jwt_verify.token import Fault, Token
 
@@ -19,8 +20,8 @@ _KEY_HEADERS = ("jwk", "jku", "x5c", "x5u")
 class Caution(msgspec.Struct, frozen=True):
     """A weakness that does not make the token invalid."""
 
-    code: Literal["weak_key", "key_in_header", "date_in_milliseconds"]
-    message: str
+    code: Annotated[Literal["weak_key", "key_in_header", "date_in_milliseconds"], doc("The weakness, as a code.")]
+    message: Annotated[str, doc("The weakness in a sentence.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from jobs.fields import doc
 from shared.undecoded import levels
 
 MAX_DEPTH = 100
@@ -47,11 +48,11 @@ _T = TypeVar("_T")
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One reason why a token is not valid. `claim`: the claim that it concerns, or null."""
+    """One reason why a token is not valid."""
 
-    code: Code
-    message: str
-    claim: str | None = None
+    code: Annotated[Code, doc("The reason, as a code.")]
+    message: Annotated[str, doc("The reason in a sentence.")]
+    claim: Annotated[str | None, doc("The name of the claim that it is about. Null when it is about no claim.")] = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

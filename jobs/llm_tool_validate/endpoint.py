@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.json_schema.backtracking_patterns import TooComplex, limited
 from jobs.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, solve, type_of
@@ -39,18 +40,14 @@ MAX_COERCIONS = 1000
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """A tool's schema, and the arguments that an LLM made for it.
-
-    `schema`: at most 64 KB and 64 levels, alone or in the definition of a tool for OpenAI, Anthropic or MCP.
-    `data`: at most 256 KB and 128 levels; null is a value. `coerce`: whether to change types where nothing is lost.
-    """
+    """A tool's schema, and the arguments that an LLM made for it."""
 
     schema: Annotated[
         dict[str, Any],
         msgspec.Meta(
             description=(
                 "JSON Schema of the tool's arguments, or the whole definition of the tool as OpenAI, Anthropic and MCP "
-                "have it; no references to other documents."
+                "have it; at most 64 KB and 64 levels, without references to other documents."
             ),
             extra={MOST_BYTES: 2 * MAX_BYTES},  # twice the schema, because a definition also has a description
         ),
@@ -58,7 +55,10 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
     data: Annotated[
         msgspec.Raw,
         msgspec.Meta(
-            description="The arguments to validate, or a whole tool call with them; with coerce also as a JSON string."
+            description=(
+                "The arguments to validate, or a whole tool call with them; with `coerce` also as a JSON string. At most "
+                "256 KB and 128 levels."
+            )
         ),
     ]
     coerce: Annotated[bool, msgspec.Meta(description="Change types where nothing is lost: '12' to 12.")] = False
@@ -86,41 +86,40 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Coercion(msgspec.Struct, frozen=True, rename="camel"):
-    """One changed value: its path, its old value, and its new value before anything inside it was changed.
+    """One value whose type was changed."""
 
-    `fromType` and `toType`: null, boolean, integer, number, string, array or object.
-    """
-
-    path: str
-    from_: Any = msgspec.field(name="from")
-    to: Any
-    from_type: str
-    to_type: str
+    path: Annotated[str, doc("JSON Pointer to the value. Empty for the whole data.")]
+    from_: Annotated[Any, doc("The value before the change.")] = msgspec.field(name="from")
+    to: Annotated[Any, doc("The value after the change, before anything inside it was changed.")]
+    from_type: Annotated[
+        str, doc("JSON type before: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`.")
+    ]
+    to_type: Annotated[str, doc("JSON type after the change.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """Whether the data fits, and what was changed to make it fit.
+    """Whether the data fits, and what was changed to make it fit."""
 
-    `ok`: there is an answer. `valid`: whether `data`, unchanged or coerced, fits; null when there is no answer. `coercions`:
-    the first 1000, in the order in which they were made. `errors`: the first 100. `confidence`: 0 to 1, lower with every
-    coercion or error. `dialect`: URI of the schema's draft. `coercionCount`, `errorCount`: number of all, listed or not; null
-    when there is no answer. `error`: why there is no answer. `formatAsserted`: whether a `format` that the data breaks counts.
-    `unwrapped`: the call in which the arguments were found; then `data` and all paths are about these. Null when the data is
-    the arguments themselves.
-    """
-
-    ok: bool
-    valid: bool | None
-    data: Any
-    coercions: list[Coercion]
-    errors: list[ToolError]
-    confidence: float
-    dialect: str
-    coercion_count: int | None
-    error_count: int | None
-    error: Literal["too_complex"] | None
-    format_asserted: bool
-    unwrapped: Unwrapped | None
+    ok: Annotated[bool, doc("Whether there is a verdict. False only when `error` is set.")]
+    valid: Annotated[bool | None, doc("Whether `data` fits the schema. Null when there is no verdict.")]
+    data: Annotated[
+        Any, doc("The arguments, with the coercions applied. Use these to call the tool when `valid` is true.")
+    ]
+    coercions: Annotated[list[Coercion], doc("The changes that were made, in their order. At most 1,000 are listed.")]
+    errors: Annotated[list[ToolError], doc("The rules that `data` still breaks. At most 100 are listed.")]
+    confidence: Annotated[
+        float,
+        doc("How likely `data` is what the tool wants: 1 when it fits unchanged, less with each coercion and error."),
+    ]
+    dialect: Annotated[str, doc("URI of the JSON Schema draft that was applied.")]
+    coercion_count: Annotated[int | None, doc("The number of all coercions. Null when there is no verdict.")]
+    error_count: Annotated[int | None, doc("The number of all errors. Null when there is no verdict.")]
+    error: Annotated[Literal["too_complex"] | None, doc("`too_complex` when the check took too long. Else null.")]
+    format_asserted: Annotated[bool, doc("Whether the schema's `format` keywords were enforced.")]
+    unwrapped: Annotated[
+        Unwrapped | None,
+        doc("The tool call that had the arguments in it. Null when the request's `data` was the arguments alone."),
+    ]
 
 
 def run(request: Request, context: Context) -> Response:

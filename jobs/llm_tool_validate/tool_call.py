@@ -13,21 +13,22 @@ OpenAI sends the arguments as JSON text, which is read; a tool without parameter
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.llm_tool_validate.nothing import NOTHING
 from jobs.llm_tool_validate.solve import MAX_LEVELS
 from jobs.llm_tool_validate.texts import container
 
 
 class Unwrapped(msgspec.Struct, frozen=True, rename="camel"):
-    """The call in which the arguments were found. `name`: of the tool. `path`: JSON Pointer to the arguments in the call."""
+    """The call in which the arguments were found."""
 
-    format: Literal["openai", "anthropic", "mcp"]
-    name: str | None
-    path: str
+    format: Annotated[Literal["openai", "anthropic", "mcp"], doc("Whose format the tool call has.")]
+    name: Annotated[str | None, doc("The tool's name. Null when the call has none.")]
+    path: Annotated[str, doc("JSON Pointer to the arguments in the tool call.")]
 
 
 def arguments_in(data: Any, schema: Any) -> tuple[Any, Unwrapped | None]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from jsonschema_rs import ValidationErrorKind
 
+from jobs.fields import doc
 from jobs.json_schema.check import cut, pointer
 from jobs.llm_tool_validate.document import SEVERAL_FIT, UNIONS, Document, Part
 from jobs.llm_tool_validate.places import Place, get
@@ -23,18 +24,17 @@ MAX_DESCENT = 8
 
 
 class ToolError(msgspec.Struct, frozen=True, rename="camel"):
-    """One rule that the data breaks.
+    """One rule that the data breaks."""
 
-    `path`: JSON Pointer to the value. `keyword`: the rule's, or `falseSchema`. `message`: at most 200 characters. `expected`:
-    the schema's value of the keyword, or the name of a missing property; null when longer than 1000 bytes. `schemaPath`: JSON
-    Pointer to the rule with references followed, starting at the nearest `$id` when there are several.
-    """
-
-    path: str
-    keyword: str
-    message: str
-    expected: Any
-    schema_path: str
+    path: Annotated[str, doc("JSON Pointer to the value that breaks the rule. Empty for the whole data.")]
+    keyword: Annotated[str, doc("The schema keyword that is broken; `falseSchema` where the schema is `false`.")]
+    message: Annotated[str, doc("What is wrong, in at most 200 characters.")]
+    expected: Annotated[
+        Any, doc("The keyword's value in the schema, or the missing property. Null when longer than 1,000 bytes.")
+    ]
+    schema_path: Annotated[
+        str, doc("JSON Pointer to the rule in the schema, with references followed, from the nearest `$id`.")
+    ]
 
 
 def tell(document: Document, data: Any, violations: Sequence[Violation]) -> list[ToolError]:

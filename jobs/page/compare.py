@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.page.diff import MAX_CELLS as MAX_LINE_CELLS
 from jobs.page.diff import Hunk, changes, hunk
 from jobs.page.text import lines_of
@@ -24,25 +26,30 @@ class Texts(msgspec.Struct, frozen=True):
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What changed between two texts.
+    """What changed between two texts."""
 
-    `addedLines`, `removedLines`: their numbers; a line that was replaced counts as both. `similarity`: the share of
-    characters that both texts have in common, by lines and by the words of replaced lines; 1 only for equal texts. `hunks`:
-    each change; applying them to the previous text gives the current one exactly. `unified`: the same as a unified diff with
-    three lines of context.
-    """
-
-    added_lines: Annotated[int, msgspec.Meta(ge=0)]
-    removed_lines: Annotated[int, msgspec.Meta(ge=0)]
-    similarity: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    hunks: list[Hunk]
-    unified: str
+    added_lines: Annotated[
+        int, msgspec.Meta(ge=0), doc("How many lines came. A replaced line counts as one that came and one that went.")
+    ]
+    removed_lines: Annotated[int, msgspec.Meta(ge=0), doc("How many lines went.")]
+    similarity: Annotated[
+        float,
+        msgspec.Meta(ge=0, le=1),
+        doc("The share of characters that both texts have in common, from 0 to 1. It is 1 only for equal texts."),
+    ]
+    hunks: Annotated[list[Hunk], doc("Each change. Applied to the previous text, they give the present one exactly.")]
+    unified: Annotated[str, doc("The same as a unified diff, with three lines of context.")]
 
 
 def calculate(argument: bytes) -> bytes:
     """Compare Texts and return their Diff, both as MessagePack."""
     texts = msgspec.msgpack.decode(argument, type=Texts)
     return msgspec.msgpack.encode(compared(texts.old, texts.new))
+
+
+def examples() -> Iterator[bytes]:
+    """Two texts with a replaced line and a new one."""
+    yield msgspec.msgpack.encode(Texts("green tea\nis 4 dollars\n", "green tea\nis 5 dollars\nnow\n"))
 
 
 def compared(old: str, new: str, *, max_cells: int = MAX_LINE_CELLS) -> Diff:

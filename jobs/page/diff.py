@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.page.text import lines_of
 
 MAX_CELLS = 5 * 10**8
@@ -20,20 +21,22 @@ Line = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Hunk(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One change, without context.
+    """One change, without context."""
 
-    `oldStart`, `newStart`: the number of its first line, from 1; where there is none (`oldLines` or `newLines` is 0), the
-    number of the line before it, as in a unified diff. `words`: for people, where few lines were replaced: the words that
-    went and came, as ``[-old-]`` and ``{+new+}``.
-    """
-
-    old_start: Line
-    old_lines: Line
-    new_start: Line
-    new_lines: Line
-    removed: list[str]
-    added: list[str]
-    words: str | None = None
+    old_start: Annotated[
+        Line, doc("Number of its first line in the previous text, from 1. When no line went, of the line before it.")
+    ]
+    old_lines: Annotated[Line, doc("How many lines went.")]
+    new_start: Annotated[
+        Line, doc("Number of its first line in the present text, from 1. When no line came, of the line before it.")
+    ]
+    new_lines: Annotated[Line, doc("How many lines came.")]
+    removed: Annotated[list[str], doc("The lines that went.")]
+    added: Annotated[list[str], doc("The lines that came.")]
+    words: Annotated[
+        str | None,
+        doc("The change word by word, with `[-old-]` and `{+new+}`. Null where no lines, or too many, were replaced."),
+    ] = None
 
 
 class Change(NamedTuple):

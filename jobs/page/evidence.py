@@ -8,7 +8,9 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from jobs.page.folding import Folded, folded, folded_query
+from jobs.fields import doc
+from jobs.page.folding import folded, folded_query
+from jobs.text.layer import Layer
 
 MAX_MATCHES = 10
 CONTEXT = 120
@@ -29,36 +31,27 @@ _UNSPACED = re.compile(
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that says what was looked for.
+    """A place that says what was looked for."""
 
-    Attributes:
-        quote: ``markdown[start:end]``, verbatim.
-        start, end: offsets in code points.
-        kind: `phrase`, the text as a whole; `part`, inside longer words; `words`, all its words in one block, in any order.
-        heading: the text of the heading above it, null when there is none.
-        before, after: up to 120 code points of the same text around the quote, verbatim.
-    """
-
-    quote: str
-    start: int
-    end: int
-    kind: Literal["phrase", "part", "words"]
-    heading: str | None
-    before: str
-    after: str
+    quote: Annotated[str, doc("The text there, verbatim: `markdown[start:end]`.")]
+    start: Annotated[int, doc("0-based offset of its first character in `markdown`, in Unicode code points.")]
+    end: Annotated[int, doc("Offset of the first character after it.")]
+    kind: Annotated[
+        Literal["phrase", "part", "words"],
+        doc("`phrase`, the text as a whole; `part`, inside longer words; `words`, all its words in one block."),
+    ]
+    heading: Annotated[str | None, doc("The heading above it. Null when there is none.")]
+    before: Annotated[str, doc("Up to 120 characters before it, verbatim.")]
+    after: Annotated[str, doc("Up to 120 characters after it, verbatim.")]
 
 
 class Focus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Evidence for a text.
+    """Evidence for a text."""
 
-    `found`: whether the page says it; nothing is ever paraphrased. `matches`: the first ten, all of one kind, in the order of
-    the page. `matchCount`: all of them, counted up to 1,000.
-    """
-
-    query: str
-    found: bool
-    match_count: Annotated[int, msgspec.Meta(ge=0)]
-    matches: list[Match]
+    query: Annotated[str, doc("The text that was looked for.")]
+    found: Annotated[bool, doc("Whether the page says it.")]
+    match_count: Annotated[int, msgspec.Meta(ge=0), doc("How often the page says it, counted up to 1,000.")]
+    matches: Annotated[list[Match], doc("The first ten places, all of one kind, in the order of the page.")]
 
 
 class _Span(NamedTuple):
@@ -89,11 +82,9 @@ def _phrases(markdown: str, query: str, *, without: str) -> list[_Span]:
     whole: list[_Span] = []
     parts: list[_Span] = []
     for start, end in _places(text.text, needle):
-        found = text.original(start, end)
-        if found is None:
+        if not text.is_whole(start, end):
             continue
-        # The range goes to the next unit: signs that fold to nothing are not quoted at its end.
-        first, last = found[0], _trimmed_end(markdown, found, without)
+        first, last = text.span(start, end)
         if _cuts_word(text.text, start) or _cuts_word(text.text, end):
             parts.append(_Span(first, last, "part"))
         else:
@@ -108,13 +99,6 @@ def _places(text: str, needle: str) -> Iterator[tuple[int, int]]:
     while at >= 0:
         yield at, at + len(needle)
         at = text.find(needle, at + len(needle))
-
-
-def _trimmed_end(markdown: str, found: tuple[int, int], without: str) -> int:
-    start, end = found
-    while without and end > start + 1 and markdown[end - 1] in without:
-        end -= 1
-    return end
 
 
 def _cuts_word(text: str, at: int) -> bool:
@@ -140,18 +124,18 @@ def _all_words(markdown: str, query: str) -> list[_Span]:
     return spans
 
 
-def _shortest_range(text: Folded, wanted: frozenset[str]) -> tuple[int, int] | None:
+def _shortest_range(text: Layer, wanted: frozenset[str]) -> tuple[int, int] | None:
     last: dict[str, int] = {}
     best: tuple[int, int] | None = None
     for word in _WORD.finditer(text.text):
-        if word[0] not in wanted or text.original(word.start(), word.end()) is None:
+        if word[0] not in wanted or not text.is_whole(word.start(), word.end()):
             continue
         last[word[0]] = word.start()
         if len(last) == len(wanted):
             start = min(last.values())
             if best is None or word.end() - start < best[1] - best[0]:
                 best = start, word.end()
-    return text.original(*best) if best else None
+    return text.span(*best) if best else None
 
 
 def _headings(markdown: str) -> list[tuple[int, str]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+from jobs.text.layer import Layer
 
 SPACE = " "
 BREAK = "\n"
@@ -20,48 +21,21 @@ _SPACES = re.compile(r"\s+")
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
 
-class Folded(NamedTuple):
-    """A folded text.
-
-    Attributes:
-        text: all units, folded and joined.
-        starts: where each unit begins in `text`, and at the end its length.
-        origins: where each unit begins in the original text, and at the end its length.
-    """
-
-    text: str
-    starts: list[int]
-    origins: list[int]
-
-    def original(self, start: int, end: int) -> tuple[int, int] | None:
-        """The range of the original text that was folded to this range; None when it begins or ends inside a unit."""
-        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
-        if self.starts[first] != start or self.starts[last] != end:
-            return None
-        return self.origins[first], self.origins[last]
-
-
-def folded(text: str, *, without: str = "") -> Folded:
+def folded(text: str, *, without: str = "") -> Layer:
     """Fold a text.
 
     Args:
         without: characters that fold to nothing.
     """
-    parts: list[str] = []
-    starts: list[int] = []
-    origins: list[int] = []
-    length = 0
-    for origin, unit in _units(text):
-        part = "" if unit in without else _folded_unit(unit)
-        if not part:
-            continue
-        starts.append(length)
-        origins.append(origin)
-        parts.append(part)
-        length += len(part)
-    starts.append(length)
-    origins.append(len(text))
-    return Folded("".join(parts), starts, origins)
+    return Layer(text).replaced(_pieces(text, without))
+
+
+def _pieces(text: str, without: str) -> Iterator[tuple[int, int, str]]:
+    """Each unit that is not one character which stays as it is."""
+    for start, unit in _units(text):
+        form = "" if unit in without else _folded_unit(unit)
+        if form != unit or len(unit) > 1:
+            yield start, start + len(unit), form
 
 
 def folded_query(query: str, *, without: str = "") -> str:
@@ -69,21 +43,18 @@ def folded_query(query: str, *, without: str = "") -> str:
     return folded(query, without=without).text.replace(BREAK, SPACE).strip()
 
 
-def _units(text: str) -> list[tuple[int, str]]:
+def _units(text: str) -> Iterator[tuple[int, str]]:
     """Each unit with its place: a run of white space, or a character with the marks that belong to it."""
-    units: list[tuple[int, str]] = []
     at, size = 0, len(text)
     while at < size:
         if text[at].isspace():
             end = _SPACES.match(text, at).end()  # type: ignore[union-attr]
-            units.append((at, text[at:end]))
         else:
             end = at + 1
             while end < size and _is_mark(text[end]):
                 end += 1
-            units.append((at, text[at:end]))
+        yield at, text[at:end]
         at = end
-    return units
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ from jobs.page.body import body_text
 from jobs.page.markup import markup_hash
 from jobs.page.metadata import Metadata, metadata
 from jobs.page.reading import Asked, Method, Reading, reading
+from jobs.page.reading import examples as examples
 from jobs.page.scan import scanned_text
 from jobs.page.text import normalised
 from jobs.page.tree import Element, body_of, parsed

@@ -6,6 +6,7 @@ import msgspec
 
 from jobs.page.metadata import Metadata
 from jobs.page.reading import Asked, Reading, reading
+from jobs.page.reading import examples as examples
 from jobs.page.scan import scanned_text
 
 NAME = "read_page_text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -57,6 +58,22 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     html_hash: str | None
     metadata: Metadata
     focus: Focus | None
+
+
+def examples() -> Iterator[bytes]:
+    """A page with every kind of block, read with and without Markdown."""
+    extracts: tuple[Extract, ...] = ("article", "text")
+    for extract in extracts:
+        asked = Asked(html=_EXAMPLE, source=_EXAMPLE, url="https://shop.example/", extract=extract, query="tea")
+        yield msgspec.msgpack.encode(asked)
+
+
+_EXAMPLE = """<!doctype html><html lang="en">
+<head><title>A shop</title><meta name="description" content="Tea, and cups.">
+<link rel="canonical" href="https://shop.example/tea"><script type="application/ld+json">{"@type": "Article"}</script></head>
+<body><nav><a href="/">Home</a></nav><article><h1>Tea</h1><p>Green tea is <b>4 dollars</b> a cup, and black tea is three.</p>
+<ul><li>one</li><li>two</li></ul><table><tr><th>a</th></tr><tr><td>1</td></tr></table>
+<pre>x = 1</pre></article></body></html>"""
 
 
 def reading(

@@ -17,7 +17,7 @@ Url = Annotated[
         description="Public http or https page; ports 80, 443, 8080 and 8443. A fragment is ignored.",
     ),
 ]
-Cursor = Annotated[
+Since = Annotated[
     str,
     msgspec.Meta(
         pattern="^cur_[0-9a-f]{24}$",

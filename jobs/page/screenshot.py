@@ -6,7 +6,7 @@ import hashlib
 import struct
 import zlib
 
-from jobs.page.browser import Screenshot
+from jobs.ports.browser import Screenshot
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHUNK = struct.Struct(">I4s")

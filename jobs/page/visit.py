@@ -11,7 +11,6 @@ import msgspec
 
 from jobs import http_status
 from jobs.page import compare, read_page, read_text, snapshots
-from jobs.page.browser import FAILURES, Area, Browser, RenderedPage
 from jobs.page.compare import Diff, Texts
 from jobs.page.metadata import language_tag, line
 from jobs.page.reading import Asked, Extract, Reading
@@ -20,6 +19,7 @@ from jobs.page.snapshots import Snapshot
 from jobs.page.text import normalised, sha256
 from jobs.page.tree import MAX_HTML
 from jobs.ports import Context
+from jobs.ports.browser import FAILURES, Area, Browser, RenderedPage
 from shared.outcome import UpstreamFailed
 
 DEADLINE_S = 25.0

@@ -21,6 +21,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.pii_redact.spans import KINDS, PiiKind
 from jobs.ports import Context
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
@@ -31,8 +32,6 @@ MAX_CHARACTERS = 100_000
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """`text`: 1 to 100 000 code points. `patterns`: kinds to redact; absent and null mean all, and repetitions are ignored."""
-
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CHARACTERS, description="Text to clean.")]
     patterns: (
         Annotated[
@@ -44,32 +43,33 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel"):
-    """The place of a redacted value, without the value: code points of `text`, `end` exclusive."""
+    """The place of a redacted value, without the value."""
 
-    kind: PiiKind
-    start: int
-    end: int
+    kind: Annotated[PiiKind, doc("What was redacted.")]
+    start: Annotated[int, doc("0-based offset of its first character in `text`, in Unicode code points.")]
+    end: Annotated[int, doc("Offset of the first character after it.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The redacted text and the evidence.
+    """The redacted text and the evidence."""
 
-    `redacted`: the text with a placeholder like `[EMAIL]` for each finding. `counts`: findings of each applied kind.
-    `findings`: in order, not overlapping. `inputBytes`, `outputBytes`: size of `text` and `redacted` in UTF-8. `redactedBytes`:
-    bytes of the input that were replaced. `patternsApplied`: in the requested order. `error`: why nothing was redacted; then
-    all fields about findings are null.
-    """
-
-    ok: bool
-    redacted: str | None
-    counts: dict[PiiKind, int] | None
-    total_redactions: int | None
-    findings: list[Finding] | None
-    input_bytes: int
-    output_bytes: int | None
-    redacted_bytes: int | None
-    patterns_applied: list[PiiKind]
-    error: Literal["too_complex"] | None
+    ok: Annotated[bool, doc("Whether the text was redacted. When false, `error` says why.")]
+    redacted: Annotated[
+        str | None, doc("The text, with a placeholder such as `[EMAIL]` for each finding. Null when `ok` is false.")
+    ]
+    counts: Annotated[
+        dict[PiiKind, int] | None,
+        doc("The number of findings of each kind that was searched for. Null when `ok` is false."),
+    ]
+    total_redactions: Annotated[int | None, doc("The number of all findings. Null when `ok` is false.")]
+    findings: Annotated[
+        list[Finding] | None, doc("Where the redacted values were, in the order of the text. Null when `ok` is false.")
+    ]
+    input_bytes: Annotated[int, doc("Size of `text` in bytes of UTF-8.")]
+    output_bytes: Annotated[int | None, doc("Size of `redacted` in bytes of UTF-8. Null when `ok` is false.")]
+    redacted_bytes: Annotated[int | None, doc("How many bytes of `text` were replaced. Null when `ok` is false.")]
+    patterns_applied: Annotated[list[PiiKind], doc("The kinds that were searched for, in the requested order.")]
+    error: Annotated[Literal["too_complex"] | None, doc("`too_complex` when the search took too long. Else null.")]
 
 
 def run(request: Request, context: Context) -> Response:

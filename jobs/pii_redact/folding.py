@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from jobs.pii_redact.linear import compiled
 from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
+from jobs.text.layer import Layer
+from jobs.text.linear import compiled
+from jobs.text.table import Table
 
 BARRIERS: dict[PiiKind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
 """The character that replaces something redacted. No pattern matches it, and no text contains it after folding."""
@@ -31,55 +32,20 @@ _LOOK_ALIKE = {
 _SAME_BUT = ("<wide>", "<narrow>", "<font>", "<small>")
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """A folded text.
-
-    Attributes:
-        text: the text to search.
-        starts: for each of its characters, the start in the original.
-        ends: for each of its characters, the end in the original.
-    """
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def original(self, span: Span) -> Span:
-        """The same span in the original. Characters without width belong to it inside, but not at its edges."""
-        return Span(self.starts[span.start], self.ends[span.end - 1], span.kind)
-
-    def without(self, spans: Sequence[Span]) -> Folded:
-        """A copy with a barrier in the place of each span. The spans are in order and do not overlap."""
-        pieces: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        done = 0
-        for span in spans:
-            pieces += (self.text[done : span.start], BARRIERS[span.kind])
-            starts += (*self.starts[done : span.start], self.starts[span.start])
-            ends += (*self.ends[done : span.start], self.ends[span.end - 1])
-            done = span.end
-        pieces.append(self.text[done:])
-        starts += self.starts[done:]
-        ends += self.ends[done:]
-        return Folded("".join(pieces), starts, ends)
-
-
-def fold(text: str) -> Folded:
+def fold(text: str) -> Layer:
     """Fold a text. Placeholders in it become barriers, so redacted places are not searched again."""
-    folded = Folded(text, range(len(text)), range(1, len(text) + 1))
-    if not text.isascii():
-        table = {char: _fold(char) for char in set(text) if not char.isascii()}
-        pairs = [(table.get(char, char), place) for place, char in enumerate(text)]
-        kept = [pair for pair in pairs if pair[0]]
-        starts = [place for _, place in kept]
-        folded = Folded("".join(char for char, _ in kept), starts, [place + 1 for place in starts])
-    placeholders = _PLACEHOLDER.finditer(folded.text)
-    return folded.without([Span(match.start(), match.end(), _KIND_OF[match[0] or ""]) for match in placeholders])
+    layer = Layer(text) if text.isascii() else Layer(text).translated(_folded)
+    placeholders = _PLACEHOLDER.finditer(layer.text)
+    return barred(layer, [Span(match.start(), match.end(), _KIND_OF[match[0] or ""]) for match in placeholders])
 
 
-def _fold(char: str) -> str:
+def barred(layer: Layer, spans: Sequence[Span]) -> Layer:
+    """A copy with a barrier in the place of each span. The spans are in order and do not overlap."""
+    return layer.replaced((span.start, span.end, BARRIERS[span.kind]) for span in spans) if spans else layer
+
+
+@Table
+def _folded(char: str) -> str:
     """The folded form of one character: one character or nothing."""
     if char in _LOOK_ALIKE:
         return _LOOK_ALIKE[char]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jobs.pii_redact.labels import Label, Labels
-from jobs.pii_redact.linear import compiled
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import is_latin, joins, joins_before, word_before
+from jobs.text.linear import compiled
 
 _DOTTED = compiled(r"\d+(?:\.\d+)+")
 _VERSION_SUFFIX = compiled(

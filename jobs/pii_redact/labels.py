@@ -17,8 +17,8 @@ from jobs.pii_redact.label_words import (
     UNSPACED_CONNECTORS,
     Label,
 )
-from jobs.pii_redact.linear import compiled
 from jobs.pii_redact.surroundings import is_barrier, is_escape, joins_before
+from jobs.text.linear import compiled
 
 __all__ = ["Label", "Labels"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from jobs.pii_redact import plans
-from jobs.pii_redact.linear import compiled
+from jobs.text.linear import compiled
 
 MIN_DIGITS = 7
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from jobs.pii_redact.linear import Pattern, PatternSet, compiled
+from jobs.text.linear import Compiled, PatternSet, compiled
 
 NANP_CODE = 1
 MAX_DIGITS = 15
@@ -177,7 +177,7 @@ def is_bare_mobile(digits: str) -> bool:
 
 class _Country(NamedTuple):
     lengths: frozenset[int]
-    number: Pattern
+    number: Compiled
 
 
 @cache

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from jobs.pii_redact import cards, emails, hex_secrets, ipv4, phones, secrets, spared, ssn
 from jobs.pii_redact.digits import groups
-from jobs.pii_redact.folding import Folded, fold
+from jobs.pii_redact.folding import barred, fold
 from jobs.pii_redact.labels import Labels
 from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span, merge
+from jobs.text.layer import Layer
 
 
 class Redaction(NamedTuple):
@@ -28,18 +29,19 @@ def redact(text: str, kinds: Collection[PiiKind]) -> Redaction:
     Each finding becomes a barrier, and the rest is searched again until nothing more is found. So a text with placeholders is
     searched in exactly its final state, and redacting it again changes nothing. The second search is nearly always the last.
     """
-    folded = fold(text)
+    layer = fold(text)
     spans: list[Span] = []
-    while found := _search(folded, kinds):
-        spans += map(folded.original, found)
-        folded = folded.without(found)
+    while found := _search(layer, kinds):
+        # Characters without width belong to a span inside, but not at its edges.
+        spans += (Span(*layer.span(span.start, span.end), span.kind) for span in found)
+        layer = barred(layer, found)
     spans.sort()
     return Redaction(_replaced(text, spans), spans)
 
 
-def _search(folded: Folded, kinds: Collection[PiiKind]) -> list[Span]:
+def _search(layer: Layer, kinds: Collection[PiiKind]) -> list[Span]:
     """The spans of these kinds in a folded text. Values of all other kinds, requested or not, are never searched for phones."""
-    text, labels = folded.text, Labels(folded.text)
+    text, labels = layer.text, Labels(layer.text)
     is_phone_wanted = "phone" in kinds
     found: list[Span] = []
     if is_phone_wanted or "email" in kinds:

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 import msgspec
 
 from jobs.pii_redact import spared
-from jobs.pii_redact.linear import compiled
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import joins
+from jobs.text.linear import compiled
 
 _KEYS = compiled(
     r"(?:A3T[A-Z0-9]|AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ABIA|ACCA)[A-Z2-7]{16}"

@@ -5,8 +5,8 @@ They are not searched for numbers, and a number beside one does not continue int
 
 from __future__ import annotations
 
-from jobs.pii_redact.linear import compiled
 from jobs.pii_redact.surroundings import is_latin, joins, joins_before
+from jobs.text.linear import compiled
 
 _TIGHT = ("-", ".", "/")
 

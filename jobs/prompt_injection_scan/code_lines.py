@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.prompt_injection_scan.invisible import STRIPPED
-from jobs.prompt_injection_scan.patterns import Pattern
+from jobs.text.linear import Pattern
 
 _AROUND = 200
 """Characters of a long line that are read on each side."""

@@ -19,6 +19,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.ports import Context
 from jobs.prompt_injection_scan import AttackCategory, RiskLevel, SeverityName, scan
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
@@ -29,8 +30,6 @@ MAX_CHARACTERS = 100_000
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """`text`: 1 to 100 000 code points."""
-
     text: Annotated[
         str,
         msgspec.Meta(
@@ -40,50 +39,48 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel"):
-    """One place of the text.
+    """One place of the text."""
 
-    `start`, `end`: code points of `text`. `excerpt`: the text there, at most 200 characters, with invisible characters as
-    escapes. `auditHint`: what to do about it; null below high. `confidence`: how sure the statistical layer is, 0 to 1, where
-    `ruleId` is `model.<category>`; null for a rule.
-    """
-
-    rule_id: str
-    category: AttackCategory
-    severity: SeverityName
-    start: int
-    end: int
-    excerpt: str
-    message: str
-    audit_hint: str | None
-    confidence: float | None
+    rule_id: Annotated[str, doc("The rule that found it, or `model.<category>` for the statistical model.")]
+    category: Annotated[AttackCategory, doc("The kind of attack.")]
+    severity: Annotated[SeverityName, doc("How dangerous it is.")]
+    start: Annotated[int, doc("0-based offset of its first character in `text`, in Unicode code points.")]
+    end: Annotated[int, doc("Offset of the first character after it.")]
+    excerpt: Annotated[
+        str, doc("The text at this place, at most 200 characters. Invisible characters are written as escapes.")
+    ]
+    message: Annotated[str, doc("What the place does, in a sentence.")]
+    audit_hint: Annotated[str | None, doc("What to do about it. Null below the severity `high`.")]
+    confidence: Annotated[
+        float | None, doc("How sure the statistical model is, from 0 to 1. Null when a rule found it.")
+    ]
 
 
 class Counts(msgspec.Struct, frozen=True, rename="camel"):
     """How many of the returned findings have each severity."""
 
-    low: int
-    medium: int
-    high: int
-    critical: int
+    low: Annotated[int, doc("The number of findings of severity `low`.")]
+    medium: Annotated[int, doc("The number of findings of severity `medium`.")]
+    high: Annotated[int, doc("The number of findings of severity `high`.")]
+    critical: Annotated[int, doc("The number of findings of severity `critical`.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The result of the scan.
-
-    `score`: 0 to 100. `riskLevel`: none 0, low 1 to 24, medium 25 to 49, high 50 to 79, critical from 80; null when the text
-    could not be scanned. `findings`: the 100 worst, by start. `hiddenText`: text in invisible characters, at most 10 000
-    characters; null when there is none. `scannedChars`: code points. `truncated`: there is more than is returned.
-    """
-
-    ok: bool
-    risk_level: RiskLevel | None
-    score: int | None
-    findings: list[Finding]
+    ok: Annotated[bool, doc("Whether the text was scanned. When false, `error` says why.")]
+    risk_level: Annotated[
+        RiskLevel | None,
+        doc("`none` for score 0, `low` to 24, `medium` to 49, `high` to 79, else `critical`. Null when not scanned."),
+    ]
+    score: Annotated[int | None, doc("The risk from 0 to 100. Null when the text was not scanned.")]
+    findings: Annotated[list[Finding], doc("The findings in the order of the text: the 100 worst when there are more.")]
     counts: Counts
-    hidden_text: str | None
-    scanned_chars: int
-    truncated: bool
-    error: Literal["too_complex"] | None
+    hidden_text: Annotated[
+        str | None,
+        doc("Text that is written in invisible characters, at most 10,000 characters. Null when there is none."),
+    ]
+    scanned_chars: Annotated[int, doc("How much was scanned, in Unicode code points.")]
+    truncated: Annotated[bool, doc("Whether there are more findings or hidden text than the answer has.")]
+    error: Annotated[Literal["too_complex"] | None, doc("`too_complex` when the scan took too long. Else null.")]
 
 
 def run(request: Request, context: Context) -> Response:

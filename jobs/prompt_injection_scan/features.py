@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
-from jobs.prompt_injection_scan.folding import KNOWN
+from jobs.text.table import Table
 
 BUCKETS = 1 << 20
 MOST_TOKENS = 48
@@ -33,28 +33,18 @@ _UNSPACED = (
 )
 
 
-class _Signs(dict[int, str]):
-    """What each character becomes: a part of a word, a token of its own, or a blank."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) > KNOWN:
-            self.clear()
-        sign = chr(code)
-        if sign.isspace():
-            form = " "
-        elif any(low <= sign <= high for low, high in _UNSPACED):
-            form = f" {sign} "
-        elif sign.isalnum() or sign == "_" or unicodedata.category(sign).startswith("M"):
-            form = "0" if sign.isdecimal() else sign
-        elif unicodedata.category(sign)[0] == "C" or (unicodedata.category(sign) == "So" and code < 0x2BFF):
-            form = " "  # frames, boxes and arrows around a text
-        else:
-            form = "" if sign in "'’" else f" {sign} "
-        self[code] = form
-        return form
-
-
-_signs = _Signs()
+@Table
+def _signs(sign: str) -> str:
+    """What a character becomes: a part of a word, a token of its own, or a blank."""
+    if sign.isspace():
+        return " "
+    if any(low <= sign <= high for low, high in _UNSPACED):
+        return f" {sign} "
+    if sign.isalnum() or sign == "_" or unicodedata.category(sign).startswith("M"):
+        return "0" if sign.isdecimal() else sign
+    if unicodedata.category(sign)[0] == "C" or (unicodedata.category(sign) == "So" and sign < "\u2bff"):
+        return " "  # frames, boxes and arrows around a text
+    return "" if sign in "'’" else f" {sign} "
 
 
 @dataclass(frozen=True, slots=True)

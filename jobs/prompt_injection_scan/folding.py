@@ -5,15 +5,14 @@ from __future__ import annotations
 import unicodedata
 
 from jobs.prompt_injection_scan.invisible import STRIPPED
-from jobs.prompt_injection_scan.layer import Layer
-from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+from jobs.text.layer import Layer
+from jobs.text.linear import Haystack, Pattern
+from jobs.text.table import Table
 
 _LONGEST = 3
 """One code point can expand to eighteen. An expansion longer than this spells no word of a rule."""
 _AS_IT_IS = (("\u3400", "\u9fff"), ("\ua000", "\ud7a3"), ("\U00020000", "\U0003ffff"))
 """Han, Yi and others, Hangul: they have no case, and no accents to drop."""
-KNOWN = 100_000
-"""How many characters are remembered. A child process runs for long, and a text may have 100 000 different characters."""
 
 _UNMARKED = ("LATIN", "GREEK", "CYRILLIC", "ARABIC", "HEBREW", "HIRAGANA", "KATAKANA", "COMBINING")
 """Scripts whose accents are dropped: `précédentes` becomes `precedentes`. In other scripts a mark may be a vowel."""
@@ -21,42 +20,26 @@ _LETTERS = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", 
 _SYLLABLE = Pattern(r"[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?")
 
 
-class _Table(dict[int, str]):
-    """A translation table that computes its entries on demand."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) > KNOWN:
-            self.clear()
-        self[code] = form = self.form(chr(code))
-        return form
-
-    def form(self, sign: str) -> str:
-        """The form of a character."""
-        raise NotImplementedError
-
-
-class _Plain(_Table):
+@Table
+def _plain(sign: str) -> str:
     """Removes invisible characters, and makes wide, bold and encircled letters ordinary."""
-
-    def form(self, sign: str) -> str:
-        if sign in STRIPPED:
-            return ""
-        if sign.isascii():
-            return sign
-        plain = unicodedata.normalize("NFKC", sign)
-        return plain if len(plain) <= _LONGEST else sign
+    if sign in STRIPPED:
+        return ""
+    if sign.isascii():
+        return sign
+    plain = unicodedata.normalize("NFKC", sign)
+    return plain if len(plain) <= _LONGEST else sign
 
 
-class _Folded(_Table):
+@Table
+def _folded(sign: str) -> str:
     """Also removes case and accents."""
-
-    def form(self, sign: str) -> str:
-        if sign.isascii():
-            return sign.lower()
-        if any(low <= sign <= high for low, high in _AS_IT_IS):
-            return sign
-        form = "".join(_LETTERS.get(letter, letter) for letter in _without_marks(sign.casefold()))
-        return form if len(form) <= _LONGEST else sign
+    if sign.isascii():
+        return sign.lower()
+    if any(low <= sign <= high for low, high in _AS_IT_IS):
+        return sign
+    form = "".join(_LETTERS.get(letter, letter) for letter in _without_marks(sign.casefold()))
+    return form if len(form) <= _LONGEST else sign
 
 
 def _without_marks(signs: str) -> str:
@@ -66,9 +49,6 @@ def _without_marks(signs: str) -> str:
     if not any(unicodedata.name(part, "").startswith(_UNMARKED) for part in parts):
         return signs
     return "".join(part for part in parts if unicodedata.category(part) != "Mn")
-
-
-_plain, _folded = _Plain(), _Folded()
 
 
 def plain(layer: Layer) -> Layer:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.prompt_injection_scan.layer import Layer
-from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+from jobs.text.layer import Layer
+from jobs.text.linear import Haystack, Pattern
 
 _SHAPES = {
     "a": "аαɑᴀάạ∂Ꭺ⍺ӓ4@",

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from jobs.prompt_injection_scan.folding import fold
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity
-from jobs.prompt_injection_scan.patterns import Haystack, Pattern, Patterns
+from jobs.text.linear import Haystack, Pattern, Patterns
 
 View = Literal["words", "sentences", "anywhere", "lines", "hidden"]
 

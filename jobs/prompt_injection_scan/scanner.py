@@ -11,13 +11,13 @@ from jobs.prompt_injection_scan.finding import MOST_FINDINGS, Finding, visible, 
 from jobs.prompt_injection_scan.hidden import Hidden
 from jobs.prompt_injection_scan.invisible import BLANK
 from jobs.prompt_injection_scan.labels import Severity
-from jobs.prompt_injection_scan.layer import Layer
 from jobs.prompt_injection_scan.model import Place, Reading, model
-from jobs.prompt_injection_scan.patterns import Haystack, Pattern
 from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule_book
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
 from jobs.prompt_injection_scan.views import views_of
 from jobs.prompt_injection_scan.words import words
+from jobs.text.layer import Layer
+from jobs.text.linear import Haystack, Pattern
 
 MOST_HIDDEN_TEXT = 10_000
 """Characters of decoded hidden text."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.prompt_injection_scan.layer import Layer
-from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+from jobs.text.layer import Layer
+from jobs.text.linear import Haystack, Pattern
 
 _SEPARATORS = ".,-_*·•|/\\~+="
 _APART = Pattern(r"(?:^|[^\pL\pN])((?:[\pL\pN@$][\s.,\-_*·•|/\\~+=]{1,4}){5,}[\pL\pN@$])(?:$|[^\pL\pN])")

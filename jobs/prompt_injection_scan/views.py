@@ -9,9 +9,9 @@ from itertools import groupby
 from jobs.prompt_injection_scan import encoded, lookalikes, spacing
 from jobs.prompt_injection_scan.folding import plain
 from jobs.prompt_injection_scan.hidden import Hidden
-from jobs.prompt_injection_scan.layer import Layer, joined
 from jobs.prompt_injection_scan.rules import RuleBook, signature
 from jobs.prompt_injection_scan.words import words
+from jobs.text.layer import Layer, joined
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _GAPS = str.maketrans(".:\n#@", "     ")

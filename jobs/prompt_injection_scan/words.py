@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 
-from jobs.prompt_injection_scan.folding import KNOWN, folded
-from jobs.prompt_injection_scan.layer import Layer
-from jobs.prompt_injection_scan.patterns import Haystack, Pattern
+from jobs.prompt_injection_scan.folding import folded
+from jobs.text.layer import Layer
+from jobs.text.linear import Haystack, Pattern
+from jobs.text.table import Table
 
 _URL = Pattern(
     r"(?:(?:https?|hxxps?|ftps?|wss?)://|www\.)[^\s<>\"'`()\[\]{}|]+"
@@ -40,23 +41,14 @@ _END = "\x00"
 _BULLETS = ("- ", "* ", "+ ", "• ", "#", "|")
 
 
-class _Signs(dict[int, str]):
-    """The sign that remains of each character of a folded text."""
-
-    def __missing__(self, code: int) -> str:
-        sign = chr(code)
-        kept = sign.isalnum() or unicodedata.category(sign).startswith("M") or sign in ".:\n"
-        if sign in "!?;":
-            sign, kept = ".", True
-        elif sign in "。｡！？；؟۔।॥" or sign == _END:
-            sign, kept = _END, True
-        if len(self) > KNOWN:
-            self.clear()
-        self[code] = result = sign if kept else " "
-        return result
-
-
-_signs = _Signs()
+@Table
+def _signs(sign: str) -> str:
+    """The sign that remains of a character of a folded text."""
+    if sign in "!?;":
+        return "."
+    if sign in "。｡！？；؟۔।॥" or sign == _END:
+        return _END
+    return sign if sign.isalnum() or unicodedata.category(sign).startswith("M") or sign in ".:\n" else " "
 
 
 def words(layer: Layer) -> Layer:

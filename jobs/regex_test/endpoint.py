@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.ports import Context
 from jobs.regex_test.matching import LIMIT_S, Exhausted, Match, find
 from jobs.regex_test.syntax import PatternError, check
@@ -37,8 +38,6 @@ class RegexSyntax(InvalidInput):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`pattern`: as between the slashes of a literal. `flags`: each at most once. `captureLimit`: matches to return."""
-
     pattern: Annotated[
         str, msgspec.Meta(max_length=MAX_PATTERN, description="JavaScript regular expression, without slashes.")
     ]
@@ -67,22 +66,20 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The matches.
-
-    `ok`: false when the pattern took too long; then `error` says so, and `matched` and `matchCount` are null. Without the flag
-    g only the first match is searched for. `truncated`: whether there are more matches than `matches` contains. `flags`: in
-    JavaScript's order. `elapsedMs`: CPU time for compiling and matching.
-    """
-
-    ok: bool
-    matched: bool | None
-    match_count: int | None
-    matches: list[Match]
-    truncated: bool
-    flags: str
-    engine: str
-    elapsed_ms: float
-    error: Literal["regex_timeout"] | None
+    ok: Annotated[bool, doc("Whether the pattern finished in time. When false, `error` says why.")]
+    matched: Annotated[bool | None, doc("Whether there is a match. Null when the pattern took too long.")]
+    match_count: Annotated[
+        int | None, doc("The number of all matches; 0 or 1 without the flag g. Null when the pattern took too long.")
+    ]
+    matches: Annotated[list[Match], doc("The matches in their order, up to `captureLimit` and 1 MiB.")]
+    truncated: Annotated[bool, doc("Whether there are more matches than `matches` has.")]
+    flags: Annotated[str, doc("The flags of the request, in JavaScript's order.")]
+    engine: Annotated[str, doc("The name and version of the JavaScript engine.")]
+    elapsed_ms: Annotated[float, doc("CPU time for compiling and matching, in milliseconds.")]
+    error: Annotated[
+        Literal["regex_timeout"] | None,
+        doc("`regex_timeout` when the pattern took more than 50 ms of CPU time. Else null."),
+    ]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.regex_test.cursor import PatternError
 from jobs.regex_test.program import PROGRAM
 from jobs.regex_test.v8 import Isolate, LimitReached
@@ -21,20 +23,25 @@ Place = tuple[int, int]
 
 
 class Match(msgspec.Struct, frozen=True, rename="camel"):
-    """One match. Offsets and lengths are in UTF-16 units, as in JavaScript.
+    """One match. Offsets and lengths are in UTF-16 units, as in JavaScript."""
 
-    `groups`: what each group captured; null where it did not match. `namedGroups`: the same by name; null when no group has a
-    name. `indices`, with the flag d: `[start, end]` of the match and of each group. `namedIndices`: the same by name. A match
-    may begin or end with half of a surrogate pair, which is written as U+FFFD.
-    """
-
-    match: str
-    index: int
-    length: int
-    groups: list[str | None]
-    named_groups: dict[str, str | None] | None
-    indices: list[Place | None] | None
-    named_indices: dict[str, Place | None] | None
+    match: Annotated[str, doc("The matched text. Half of a surrogate pair at its edge is written as U+FFFD.")]
+    index: Annotated[int, doc("0-based offset of the match in `input`, in UTF-16 units.")]
+    length: Annotated[int, doc("Length of the match, in UTF-16 units.")]
+    groups: Annotated[
+        list[str | None], doc("What each capturing group matched, in their order; null for a group that did not match.")
+    ]
+    named_groups: Annotated[
+        dict[str, str | None] | None, doc("What each named group matched, by name. Null when no group has a name.")
+    ]
+    indices: Annotated[
+        list[Place | None] | None,
+        doc("`[start, end]` of the match, then of each group, in UTF-16 units. Null without the flag d."),
+    ]
+    named_indices: Annotated[
+        dict[str, Place | None] | None,
+        doc("`[start, end]` of each named group, by name. Null without the flag d or without names."),
+    ]
 
 
 class Matches(msgspec.Struct, frozen=True):

@@ -16,15 +16,32 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
 from jobs.page import snapshots
-from jobs.page.browser import Area, Screenshot
 from jobs.page.evidence import Focus
-from jobs.page.reading import Extract, Method
-from jobs.page.request import Cursor, Url, checked_url, subject
+from jobs.page.fields import (
+    Cursor,
+    Extracted,
+    FinalUrl,
+    Found,
+    FromSource,
+    HttpStatus,
+    IsCut,
+    Markdown,
+    ObservationId,
+    RequestedUrl,
+    Sha256,
+    SinceCursorFound,
+    TimedOut,
+    Title,
+)
+from jobs.page.reading import Extract
+from jobs.page.request import Since, Url, checked_url, subject
 from jobs.page.screenshot import pixel_hash
 from jobs.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.ports import Context
+from jobs.ports.browser import Area, Screenshot
 from jobs.render_pro.example import EXAMPLE
 from shared.endpoint import Category, Endpoint, Flavour, Pool
 from shared.money import Price
@@ -32,108 +49,102 @@ from shared.money import Price
 NAME = "render-pro"
 MAX_FOCUS = 500
 
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
-Time = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.", extra_json_schema={"format": "date-time"})]
-
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: the page. `extract`: which text. `focus`: text to find evidence for. `screenshot`: whether to draw the page;
-    `fullPage`: down to 4,000 pixels instead of 800. `sinceCursor`: an earlier observation to compare with."""
-
     url: Url
     extract: Annotated[Extract, msgspec.Meta(description="The main text, all text, or all text without Markdown.")] = (
         "article"
     )
     focus: (
-        Annotated[str, msgspec.Meta(max_length=MAX_FOCUS, description="Text that the page may say; blank means none.")]
+        Annotated[str, msgspec.Meta(max_length=MAX_FOCUS, description="Text to find evidence for; blank means none.")]
         | None
     ) = None
-    screenshot: bool = False
-    full_page: bool = False
-    since_cursor: Cursor | None = None
+    screenshot: Annotated[bool, doc("Whether to return a picture of the page.")] = False
+    full_page: Annotated[bool, doc("Whether the picture shows up to 4,000 pixels of height instead of 800.")] = False
+    since_cursor: Since | None = None
 
     def __post_init__(self) -> None:
         checked_url(self.url)
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A picture of the page. `bytes`: the size of the file. `sha256`: of the file."""
+    """A picture of the page."""
 
-    format: Literal["png", "webp"]
-    width: int
-    height: int
-    bytes: int
-    sha256: Sha256
-    data_base64: str
+    format: Annotated[Literal["png", "webp"], doc("The format of the picture.")]
+    width: Annotated[int, doc("Its width, in pixels.")]
+    height: Annotated[int, doc("Its height, in pixels.")]
+    bytes: Annotated[int, doc("Size of the picture's file, in bytes.")]
+    sha256: Annotated[Sha256, doc("SHA-256 of the file, in lower-case hex.")]
+    data_base64: Annotated[str, doc("The file, in base64.")]
 
 
 class Hashes(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """SHA-256. `markdown`: of the Markdown as UTF-8. `text`: without Markdown's signs and with white space collapsed. `html`:
-    of the page's markup without scripts, tokens and other things that no reader sees. `visual`: of the picture's pixels."""
+    """SHA-256 of what was seen, in lower-case hex."""
 
-    markdown: Sha256
-    text: Sha256
-    html: Sha256 | None
-    visual: Sha256 | None
+    markdown: Annotated[Sha256, doc("Of `markdown` as UTF-8.")]
+    text: Annotated[Sha256, doc("Of the text without Markdown's signs, with white space collapsed.")]
+    html: Annotated[
+        Sha256 | None,
+        doc("Of the markup, without scripts and other parts that no reader sees. Null when it was not read."),
+    ]
+    visual: Annotated[Sha256 | None, doc("Of the picture's pixels. Null without a picture.")]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What changed since this payer's earlier call. Line counts are null when there was none.
+    """What changed since your earlier call for this page."""
 
-    `sinceCursorFound`: whether the observation of `sinceCursor` is still kept; if not, the last one was compared with.
-    """
-
-    status: Status
-    previous_observation_id: str | None
-    previous_observed_at: Time | None
-    added_lines: int | None
-    removed_lines: int | None
-    since_cursor_found: bool | None
+    status: Annotated[
+        Status, doc("`new` when there is no earlier call; `removed` when the page was there and is now a 404 or 410.")
+    ]
+    previous_observation_id: Annotated[
+        str | None, doc("The `observationId` of the earlier call. Null when there is none.")
+    ]
+    previous_observed_at: Annotated[
+        Time | None, doc("The time of the earlier call, ISO 8601 in UTC. Null when there is none.")
+    ]
+    added_lines: Annotated[int | None, doc("How many lines came. Null when there is no earlier call.")]
+    removed_lines: Annotated[int | None, doc("How many lines went. Null when there is no earlier call.")]
+    since_cursor_found: SinceCursorFound
 
 
 class Payment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The settled payment of this call. `amount`: atomic units of the asset; on the XRP Ledger, the token's own decimal."""
+    """The settled payment of this call."""
 
-    network: str
-    asset: str
-    amount: str
-    payer: str
-    transaction: str
+    network: Annotated[str, doc("The network of the payment (CAIP-2).")]
+    asset: Annotated[str, doc("The asset that was paid.")]
+    amount: Annotated[str, doc("The amount in atomic units of the asset; on the XRP Ledger in whole units.")]
+    payer: Annotated[str, doc("The wallet that paid.")]
+    transaction: Annotated[str, doc("The transaction of the payment.")]
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The page.
-
-    `url`: as requested. `finalUrl`: after redirects. `markdown`: at most 60,000 characters, cut after a block. `method`: how
-    it was found. `fromSource`: scripts had removed most of the page, so it was read from the document as it was sent.
-    `timedOut`: the page was read before it was at rest. `cursor`: names this observation, and stays while the page says the
-    same.
-    `observationId`: names the content, for every caller.
-    """
-
-    ok: bool
-    url: str
-    final_url: str
-    http_status: int
-    title: str | None
-    language: str | None
-    canonical_url: str | None
-    author: str | None
-    published_at: Time | None
-    link_count: int
-    extract: Extract
-    method: Method
-    from_source: bool
-    timed_out: bool
-    markdown: str
-    markdown_truncated: bool
-    focus: Focus | None
-    snapshot: Snapshot | None
+    ok: Ok
+    url: RequestedUrl
+    final_url: FinalUrl
+    http_status: HttpStatus
+    title: Title
+    language: Annotated[str | None, doc("The language that the page states, such as `en`. Null when it states none.")]
+    canonical_url: Annotated[str | None, doc("The address that the page calls canonical. Null when it names none.")]
+    author: Annotated[str | None, doc("The author that the page names. Null when it names none.")]
+    published_at: Annotated[
+        Time | None, doc("When the page was published, ISO 8601 in UTC. Null when it does not say.")
+    ]
+    link_count: Annotated[int, doc("How many links the page has.")]
+    extract: Extracted
+    method: Found
+    from_source: FromSource
+    timed_out: TimedOut
+    markdown: Markdown
+    markdown_truncated: IsCut
+    focus: Annotated[Focus | None, doc("Evidence for `focus` of the request. Null when none was asked for.")]
+    snapshot: Annotated[
+        Snapshot | None, doc("The picture. Null when none was asked for, or it could not be drawn in time.")
+    ]
     hashes: Hashes
     comparison: Comparison
-    cursor: str
-    observation_id: str
-    observed_at: Time
+    cursor: Cursor
+    observation_id: ObservationId
+    observed_at: Annotated[Time, doc("When the page was visited, ISO 8601 in UTC.")]
     payment: Payment
 
 

@@ -14,10 +14,11 @@ from typing import Annotated
 import msgspec
 
 from jobs import http_status
+from jobs.fields import Ok, Time, doc
 from jobs.hosts import NotPublic, public_url
 from jobs.ports import Context, Page
 from jobs.rss import reading
-from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading, Time
+from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 from shared.outcome import UpstreamFailed
@@ -31,8 +32,6 @@ ACCEPT = "application/rss+xml, application/atom+xml, application/rdf+xml;q=0.9, 
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: the address of the feed. `limit`: items to return; all are counted."""
-
     url: Annotated[
         str,
         msgspec.Meta(
@@ -49,22 +48,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The feed.
-
-    `url`: as requested. `finalUrl`: after redirects. `itemCount`: number of `items`. `totalItems`: number of items in the feed.
-    `truncated`: whether the feed has more items than `items`. `parsedBy`: `native`, or `feedparser` for what only that reads.
-    """
-
-    ok: bool
-    url: str
-    final_url: str
+    ok: Ok
+    url: Annotated[str, doc("The address that the request named.")]
+    final_url: Annotated[str, doc("The address that answered, after redirects.")]
     feed: Feed
-    items: list[Item]
-    item_count: int
-    total_items: int
-    truncated: bool
-    fetched_at: Time
-    parsed_by: Parser
+    items: Annotated[list[Item], doc("The items in the feed's order, at most `limit`.")]
+    item_count: Annotated[int, doc("The number of `items`.")]
+    total_items: Annotated[int, doc("The number of all items in the feed.")]
+    truncated: Annotated[bool, doc("Whether the feed has more items than `items`.")]
+    fetched_at: Annotated[Time, doc("When the feed was fetched, ISO 8601 in UTC.")]
+    parsed_by: Annotated[Parser, doc("Which reader read it: `native`, or `feedparser` for what only that one reads.")]
 
 
 def run(request: Request, context: Context) -> Response:

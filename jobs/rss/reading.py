@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from jobs.rss import second_reader
@@ -20,6 +22,22 @@ def calculate(argument: bytes) -> bytes:
     """Read a Fetched and return its Reading, both as MessagePack. Raises UpstreamFailed, as `read` does."""
     fetched = msgspec.msgpack.decode(argument, type=Fetched)
     return msgspec.msgpack.encode(read(fetched))
+
+
+def examples() -> Iterator[bytes]:
+    """RSS and Atom, and two for the second reader: CDF, and RSS that is no XML."""
+    for body in (
+        b"""<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><link>https://shop.example/</link>
+<item><title>Tea &amp; cups</title><pubDate>Sun, 22 Nov 2026 10:00:00 +0100</pubDate><guid>1</guid></item></channel></rss>""",
+        b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>News</title><entry><title>Tea</title><id>1</id>
+<updated>2026-11-22T10:00:00Z</updated><content type="html">&lt;p&gt;Tea&lt;/p&gt;</content></entry></feed>""",
+        b"""<CHANNEL HREF="https://shop.example/"><TITLE>News</TITLE><ITEM HREF="https://shop.example/tea" LASTMOD="2026-11-22">
+<TITLE>Tea</TITLE><ABSTRACT>Green &amp; black</ABSTRACT></ITEM></CHANNEL>""",
+        b"<channel><title>News</title><item><title>Tea<link>https://shop.example/tea",
+    ):
+        yield msgspec.msgpack.encode(
+            Fetched(url="https://shop.example/feed", content_type="application/xml", body=body, limit=10)
+        )
 
 
 def read(fetched: Fetched) -> Reading:

@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
+from jobs.fields import Ok, doc
 from jobs.hosts import NotPublic, public_host, tls_port
 from jobs.ports import Context
 from jobs.ssl_info import examination
@@ -35,7 +36,7 @@ Host = Annotated[str, msgspec.Meta(min_length=1, max_length=1012)]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A server. One of `hostname` and `host` is required. If both are given, they must name the same host."""
+    """A server. `hostname` or `host` is required. If both are given, they must name the same host."""
 
     EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("hostname", "host")
 
@@ -69,50 +70,60 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Cipher(msgspec.Struct, frozen=True, rename="camel"):
-    """The cipher by OpenSSL's name, and the size of its key in bits."""
+    """The cipher suite of the connection."""
 
-    name: str
-    bits: int
+    name: Annotated[str, doc("The cipher suite's name in OpenSSL.")]
+    bits: Annotated[int, doc("Size of its key, in bits.")]
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The server's certificate. `hostname`: in A-labels. `valid`: `trusted` and `hostnameMatch`, and neither `expired` nor
-    `notYetValid`. `selfSigned`: it is its own issuer, and signed with its own key. `hostnameMatch`: one of its alternative
-    names is the host; the common name does not count. `trusted`: the chain that the server sent leads to a trusted authority,
-    whatever the certificate's own dates. `daysUntilExpiry`: whole days, negative after expiry; null, like the dates, when the
-    date cannot be read. `verifyError`: the first reason why it is not valid, in the order trust, dates, name.
-    `subjectAltNames`: the first 200 of `subjectAltNameCount`. `serialNumber`: hex. `keyBits`: null when not known. `chain`: as
-    sent, the server's own certificate first; at most 20 of `chainLength`. `ipAddress`: the address of the connection.
-    """
+    """The server's certificate."""
 
-    ok: bool
-    hostname: str
-    port: int
-    valid: bool
-    expired: bool
-    not_yet_valid: bool
-    self_signed: bool
-    hostname_match: bool
-    trusted: bool
-    days_until_expiry: int | None
-    verify_error: VerifyError | None
-    subject: Name
-    issuer: Name
-    valid_from: str | None
-    valid_to: str | None
-    subject_alt_names: Sequence[str]
-    subject_alt_name_count: int
-    fingerprint_sha256: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
-    serial_number: str
-    signature_algorithm: str
-    key_type: str
-    key_bits: int | None
-    protocol: str
+    ok: Ok
+    hostname: Annotated[str, doc("The host that was examined, as A-labels in lower case.")]
+    port: Annotated[int, doc("The port that was examined.")]
+    valid: Annotated[bool, doc("Whether it is `trusted`, in its time, and for this host. Revocation is not checked.")]
+    expired: Annotated[bool, doc("Whether its last day has passed.")]
+    not_yet_valid: Annotated[bool, doc("Whether its first day is still to come.")]
+    self_signed: Annotated[bool, doc("Whether it is its own issuer and is signed with its own key.")]
+    hostname_match: Annotated[
+        bool, doc("Whether one of its alternative names is the host. The common name does not count.")
+    ]
+    trusted: Annotated[
+        bool, doc("Whether the chain leads to a trusted authority, whatever the certificate's own dates are.")
+    ]
+    days_until_expiry: Annotated[
+        int | None, doc("Whole days until `validTo`; negative after it. Null when the date cannot be read.")
+    ]
+    verify_error: Annotated[
+        VerifyError | None,
+        doc("The first reason why it is not valid: of trust, then dates, then name. Null when it is valid."),
+    ]
+    subject: Annotated[Name, doc("Who the certificate was issued to.")]
+    issuer: Annotated[Name, doc("Who issued the certificate.")]
+    valid_from: Annotated[
+        str | None, doc("The first moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
+    ]
+    valid_to: Annotated[
+        str | None, doc("The last moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
+    ]
+    subject_alt_names: Annotated[Sequence[str], doc("The names and addresses that it is for. At most 200 are listed.")]
+    subject_alt_name_count: Annotated[int, doc("The number of all alternative names.")]
+    fingerprint_sha256: Annotated[
+        str, msgspec.Meta(min_length=64, max_length=64), doc("SHA-256 of the certificate, in lower-case hex.")
+    ]
+    serial_number: Annotated[str, doc("The serial number, in hex.")]
+    signature_algorithm: Annotated[str, doc("The algorithm of its signature, as OpenSSL names it.")]
+    key_type: Annotated[str, doc("The type of its public key, such as `RSA` or `EC`.")]
+    key_bits: Annotated[int | None, doc("Size of its public key, in bits. Null when it is not known.")]
+    protocol: Annotated[str, doc("The TLS version of the connection, such as `TLSv1.3`.")]
     cipher: Cipher
-    chain: Sequence[Link]
-    chain_length: int
-    ip_address: str
-    elapsed_ms: int
+    chain: Annotated[
+        Sequence[Link], doc("The certificates as the server sent them, its own first. At most 20 are listed.")
+    ]
+    chain_length: Annotated[int, doc("The number of certificates that the server sent.")]
+    ip_address: Annotated[str, doc("The IP address of the connection.")]
+    elapsed_ms: Annotated[int, doc("How long the call took, in milliseconds.")]
 
 
 def run(request: Request, context: Context) -> Response:

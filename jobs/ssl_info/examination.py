@@ -6,12 +6,13 @@ The server decides how much work this is: tens of thousands of names, long chain
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.ssl_info.certificate import Certificate, read_certificate
 from jobs.ssl_info.der import Malformed
 from jobs.ssl_info.hostname import is_for
@@ -46,12 +47,16 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Link(msgspec.Struct, frozen=True, rename="camel"):
-    """A certificate of the chain. Null: the certificate cannot be read."""
+    """A certificate of the chain. Its fields are null when the certificate cannot be read."""
 
-    subject: Name | None
-    issuer: Name | None
-    valid_to: str | None
-    fingerprint_sha256: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+    subject: Annotated[Name | None, doc("Who it was issued to.")]
+    issuer: Annotated[Name | None, doc("Who issued it.")]
+    valid_to: Annotated[
+        str | None, doc("The last moment of its validity, ISO 8601 in UTC. Null when it cannot be read.")
+    ]
+    fingerprint_sha256: Annotated[
+        str, msgspec.Meta(min_length=64, max_length=64), doc("SHA-256 of the certificate, in lower-case hex.")
+    ]
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -77,14 +82,6 @@ class Findings(msgspec.Struct, frozen=True):
     chain: Sequence[Link]
 
 
-def example() -> Question:
-    """A chain that can be examined on any machine: a public authority's own certificate."""
-    from OpenSSL import crypto
-
-    der = crypto.dump_certificate(crypto.FILETYPE_ASN1, public_authorities()[0])
-    return Question(host="shop.example", chain=[der], authorities=b"", now_s=0)
-
-
 def calculate(argument: bytes) -> bytes:
     """Examine a Question and return its Findings, both as MessagePack. Raises UpstreamFailed."""
     question = msgspec.msgpack.decode(argument, type=Question)
@@ -93,6 +90,14 @@ def calculate(argument: bytes) -> bytes:
     except Malformed:
         detail = "The certificate of the server cannot be read."
         raise UpstreamFailed(detail, reason="bad_content", is_final=True) from None
+
+
+def examples() -> Iterator[bytes]:
+    """A chain that can be examined on any machine: a public authority's own certificate."""
+    from OpenSSL import crypto
+
+    der = crypto.dump_certificate(crypto.FILETYPE_ASN1, public_authorities()[0])
+    yield msgspec.msgpack.encode(Question(host="shop.example", chain=[der], authorities=b"", now_s=0))
 
 
 def examine(question: Question) -> Findings:

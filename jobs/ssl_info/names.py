@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.ssl_info.der import OID, SEQUENCE, SET, Element, Malformed, elements, expected, oid
 
 MAX_VALUE = 128
@@ -45,16 +47,15 @@ _SPECIAL = re.compile(r'[,+"\\<>;=]')
 
 
 class Name(msgspec.Struct, frozen=True, rename="camel"):
-    """A name. Null: it has no such part; of several, the first one counts. `distinguishedName`: all of it, last part first (RFC
-    4514)."""
+    """A name. A part that it does not have is null; of several, the first one counts."""
 
-    common_name: str | None
-    organization: str | None
-    organizational_unit: str | None
-    locality: str | None
-    state_or_province: str | None
-    country: str | None
-    distinguished_name: str
+    common_name: Annotated[str | None, doc("The common name (CN).")]
+    organization: Annotated[str | None, doc("The organization (O).")]
+    organizational_unit: Annotated[str | None, doc("The unit of the organization (OU).")]
+    locality: Annotated[str | None, doc("The city or place (L).")]
+    state_or_province: Annotated[str | None, doc("The state or province (ST).")]
+    country: Annotated[str | None, doc("The country's two-letter code (C).")]
+    distinguished_name: Annotated[str, doc("The whole name as one text, last part first (RFC 4514).")]
 
 
 def read_name(content: bytes) -> Name:

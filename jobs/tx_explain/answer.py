@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from jobs.evm.address import checksummed
-from jobs.evm.chains import CHAIN_IDS
 from jobs.evm.known_tokens import known_tokens
 from jobs.evm.quantity import ether
 from jobs.evm.reader import Reader, iso
 from jobs.evm.unlimited import unlimited_form
-from jobs.tx_explain import endpoint, events
+from jobs.ports.chains import CHAIN_IDS
+from jobs.tx_explain import events
 from jobs.tx_explain.facts import Facts
 from jobs.tx_explain.narrative import narrative
 from jobs.tx_explain.reading import Found
+from jobs.tx_explain.response import MAX_SHOWN, Approval, Method, Response, Transfer
 from jobs.tx_explain.signals import signals
 
+_TYPES = {
+    0: "legacy",
+    1: "access_list",
+    2: "dynamic_fee",
+    3: "blob",
+    4: "set_code",
+    0x7E: "deposit",
+}
+"""EIP-2718 types: EIP-2930, EIP-1559, EIP-4844, EIP-7702, and OP Stack deposits."""
 
-def answer(reader: Reader, found: Found) -> endpoint.Response:
+
+def answer(reader: Reader, found: Found) -> Response:
     """Of a transaction that exists."""
     facts, sent, receipt = found.facts, found.facts.transaction, found.facts.receipt
     price = None if receipt is None else receipt.gas_price if receipt.gas_price is not None else sent.gas_price
     at = None if found.timestamp is None else iso(found.timestamp)
-    return endpoint.Response(
+    return Response(
         ok=True,
         chain=facts.chain,
         chain_id=CHAIN_IDS[facts.chain],
         tx_hash=sent.hash,
         status=facts.status,
         narrative=narrative(facts),
-        type=endpoint.TYPES.get(sent.type, f"0x{sent.type:02x}"),
+        type=_TYPES.get(sent.type, f"0x{sent.type:02x}"),
         from_=checksummed(sent.sender),
         to=_shown(sent.to),
         contract_created=_shown(receipt.created if receipt and facts.status == "success" else None),
@@ -46,37 +57,35 @@ def answer(reader: Reader, found: Found) -> endpoint.Response:
         fee_wei=_number(facts.fee),
         fee_formatted=None if facts.fee is None else ether(facts.fee),
         method=_method(facts),
-        transfers=[_transfer(facts, each) for each in facts.transfers[: endpoint.MAX_SHOWN]],
+        transfers=[_transfer(facts, each) for each in facts.transfers[:MAX_SHOWN]],
         transfer_count=len(facts.transfers),
-        approvals=[_approval(facts, each) for each in facts.approvals[: endpoint.MAX_SHOWN]],
+        approvals=[_approval(facts, each) for each in facts.approvals[:MAX_SHOWN]],
         approval_count=len(facts.approvals),
         delegations=[checksummed(each) for each in sent.delegates],
-        signals=[
-            endpoint.Signal(code=each.code, severity=each.severity, message=each.message) for each in signals(facts)
-        ],
+        signals=signals(facts),
         revert_reason=facts.revert.reason if facts.revert else None,
         revert=facts.revert,
         warnings=reader.warnings,
     )
 
 
-def _method(facts: Facts) -> endpoint.Method | None:
+def _method(facts: Facts) -> Method | None:
     method = facts.method
     if method is None or not facts.has_code:
         return None
-    return endpoint.Method(
+    return Method(
         selector=method.selector,
         name=method.name,
         signature=method.signature,
-        args=[endpoint.Argument(name=each.name, type=each.type, value=each.value) for each in method.args],
+        args=list(method.args),
         trailing_bytes=method.trailing,
     )
 
 
-def _transfer(facts: Facts, each: events.Transfer) -> endpoint.Transfer:
+def _transfer(facts: Facts, each: events.Transfer) -> Transfer:
     token = facts.token(each.token)
     decimals = token.decimals if each.standard == "erc20" else None
-    return endpoint.Transfer(
+    return Transfer(
         standard=each.standard,
         token=checksummed(each.token),
         symbol=token.symbol,
@@ -91,9 +100,9 @@ def _transfer(facts: Facts, each: events.Transfer) -> endpoint.Transfer:
     )
 
 
-def _approval(facts: Facts, each: events.Approval) -> endpoint.Approval:
+def _approval(facts: Facts, each: events.Approval) -> Approval:
     token = facts.token(each.token)
-    return endpoint.Approval(
+    return Approval(
         standard=each.standard,
         token=checksummed(each.token),
         symbol=token.symbol,

@@ -12,40 +12,27 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.chains import CHAIN_IDS, Chain, check_configured
 from jobs.evm.declaration import chain_safety
 from jobs.evm.reader import Reader
-from jobs.evm.reverts import Revert
 from jobs.ports import Context
+from jobs.ports.chains import CHAIN_IDS, check_configured
+from jobs.tx_explain.response import Response
 from shared.endpoint import Example, InvalidField
 from shared.money import Price
 
-MAX_SHOWN = 200
-"""Transfers, and approvals."""
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}", re.ASCII)
-TYPES = {
-    0: "legacy",
-    1: "access_list",
-    2: "dynamic_fee",
-    3: "blob",
-    4: "set_code",
-    0x7E: "deposit",
-}
-"""EIP-2718 types: EIP-2930, EIP-1559, EIP-4844, EIP-7702, and OP Stack deposits."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`txHash`: of the transaction. `chain`: where it is looked for."""
-
     tx_hash: Annotated[
         str,
         msgspec.Meta(
-            description="0x and 64 hex digits.",
+            description="The hash of the transaction: 0x and 64 hex digits.",
             # Shown, not checked: the message says more than a pattern.
             extra_json_schema={"pattern": "^0[xX][0-9a-fA-F]{64}$"},
         ),
@@ -56,110 +43,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         check_configured(self.chain)
         if not _HASH.fullmatch(self.tx_hash):
             raise InvalidField("The hash of a transaction is 0x and 64 hex digits.", field="txHash")
-
-
-class Argument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`value`: numbers are decimal strings, bytes are hex, tuples are objects."""
-
-    name: str
-    type: str
-    value: Any
-
-
-class Method(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`name`, `signature`: null when the selector is unknown, or its arguments are not there. `trailingBytes`: behind them."""
-
-    selector: str
-    name: str | None
-    signature: str | None
-    args: list[Argument]
-    trailing_bytes: int
-
-
-class Transfer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`amountFormatted`: null without decimals. `tokenId`: null for ERC-20. `isCanonical`: its symbol stands for this token."""
-
-    standard: Literal["erc20", "erc721", "erc1155"]
-    token: str
-    symbol: str | None
-    decimals: int | None
-    from_: str = msgspec.field(name="from")
-    to: str
-    amount: str
-    amount_formatted: str | None
-    token_id: str | None
-    log_index: int
-    is_canonical: bool
-
-
-class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`standard`: null for all tokens of a collection. `amount`: of ERC-20. `granted`: false when it was taken back."""
-
-    standard: Literal["erc20", "erc721", "erc1155"] | None
-    token: str
-    symbol: str | None
-    decimals: int | None
-    owner: str
-    spender: str
-    amount: str | None
-    amount_formatted: str | None
-    is_unlimited: bool
-    token_id: str | None
-    granted: bool
-    log_index: int
-
-
-class Signal(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`severity`: `info`, `warning` or `critical`."""
-
-    code: str
-    severity: Literal["info", "warning", "critical"]
-    message: str
-
-
-class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is known. Of a hash that was not found, everything but `narrative` and `foundOn` is null or empty.
-
-    `blockTimestamp`: the same as `timestamp`. `confirmations`: blocks on top of it, its own included. `feeWei`: gas, `l1FeeWei`
-    and `blobFeeWei` together. `delegations`: to whose code accounts hand themselves (EIP-7702). `transferCount`,
-    `approvalCount`: of all; the first 200 are shown.
-    """
-
-    ok: bool
-    chain: Chain
-    chain_id: int
-    tx_hash: str
-    status: Literal["success", "reverted", "pending", "not_found"]
-    narrative: str
-    found_on: Chain | None = None
-    type: str | None = None
-    from_: str | None = msgspec.field(default=None, name="from")
-    to: str | None = None
-    contract_created: str | None = None
-    nonce: str | None = None
-    value_wei: str | None = None
-    value_formatted: str | None = None
-    block_number: str | None = None
-    timestamp: str | None = None
-    block_timestamp: str | None = None
-    confirmations: int | None = None
-    gas_limit: str | None = None
-    gas_used: str | None = None
-    effective_gas_price_wei: str | None = None
-    l1_fee_wei: str | None = None
-    blob_fee_wei: str | None = None
-    fee_wei: str | None = None
-    fee_formatted: str | None = None
-    method: Method | None = None
-    transfers: list[Transfer] = []
-    transfer_count: int = 0
-    approvals: list[Approval] = []
-    approval_count: int = 0
-    delegations: list[str] = []
-    signals: list[Signal] = []
-    revert_reason: str | None = None
-    revert: Revert | None = None
-    warnings: list[str] = []
 
 
 def run(request: Request, context: Context) -> Response:

@@ -8,13 +8,13 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
 from jobs.evm.address import short
-from jobs.evm.chains import Chain
 from jobs.evm.known_tokens import known_tokens
 from jobs.evm.quantity import ether
 from jobs.evm.reverts import Revert
 from jobs.evm.text import quoted
 from jobs.evm.tokens import Token
 from jobs.evm.transactions import Receipt, Transaction
+from jobs.ports.chains import Chain
 from jobs.tx_explain.events import Approval, Standard, Transfer
 from jobs.tx_explain.flows import Flows
 from jobs.tx_explain.method import Method

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from jobs.evm import abi, signatures
 from jobs.evm.signatures import Argument, Signature
 
@@ -34,7 +36,7 @@ class Method:
         """The same, of an ERC-721: where ERC-20 has an amount as the last argument, it has an id."""
         if self.signature not in ("transferFrom(address,address,uint256)", "approve(address,uint256)"):
             return self
-        return replace(self, args=(*self.args[:-1], replace(self.args[-1], name="tokenId")))
+        return replace(self, args=(*self.args[:-1], structs.replace(self.args[-1], name="tokenId")))
 
 
 def method_of(data: bytes) -> Method | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jobs.evm.address import ZERO, short
-from jobs.evm.chains import Chain
 from jobs.evm.text import quoted
 from jobs.evm.transactions import DEPOSIT
+from jobs.ports.chains import Chain
 from jobs.tx_explain.facts import CHAIN_NAMES, Facts, rounded_ether
 from jobs.tx_explain.phrases import happened, intended
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from jobs.evm import transactions
-from jobs.evm.chains import BlockTime, Call, Chain, Code, ReceiptByHash, Reverted, TransactionByHash, Unavailable
 from jobs.evm.known_tokens import WRAPPED_ETHER
 from jobs.evm.reader import Reader
 from jobs.evm.reverts import Revert, explain
 from jobs.evm.tokens import Token, metadata_calls, token_of
 from jobs.evm.transactions import DEPOSIT, Receipt, Transaction
+from jobs.ports.chains import BlockTime, Call, Chain, Code, ReceiptByHash, Reverted, TransactionByHash, Unavailable
 from jobs.tx_explain.events import Transfer, approvals, transfers
 from jobs.tx_explain.facts import Facts, Status
 from jobs.tx_explain.flows import flows_of

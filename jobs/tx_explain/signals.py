@@ -3,135 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
 
 from jobs.evm.address import ZERO, short
 from jobs.evm.transactions import DEPOSIT
 from jobs.evm.unlimited import unlimited_form
 from jobs.tx_explain.events import Transfer
 from jobs.tx_explain.facts import Facts
-
-Severity = Literal["info", "warning", "critical"]
-Code = Literal[
-    "reverted",
-    "pending",
-    "native_transfer",
-    "erc20_transfer",
-    "erc721_transfer",
-    "erc1155_transfer",
-    "mint",
-    "burn",
-    "swap",
-    "to_self",
-    "zero_value",
-    "approval",
-    "unlimited_approval",
-    "approval_for_all",
-    "approval_revoked",
-    "contract_creation",
-    "deposit",
-    "delegation",
-    "blob",
-    "trailing_calldata",
-    "unknown_method",
-]
+from jobs.tx_explain.response import Signal
 
 
-class Found(NamedTuple):
-    """One signal."""
-
-    code: Code
-    severity: Severity
-    message: str
-
-
-def signals(facts: Facts) -> list[Found]:
+def signals(facts: Facts) -> list[Signal]:
     """Each code once, in a fixed order."""
-    seen: dict[Code, Found] = {}
+    seen: dict[str, Signal] = {}
     for found in (*_outcome(facts), *_kind(facts), *_moves(facts), *_approvals(facts), *_calldata(facts)):
         seen.setdefault(found.code, found)
     return list(seen.values())
 
 
-def _outcome(facts: Facts) -> Iterator[Found]:
+def _outcome(facts: Facts) -> Iterator[Signal]:
     if facts.status == "reverted":
-        yield Found("reverted", "warning", "The transaction was undone; only its fee was paid.")
+        yield Signal("reverted", "warning", "The transaction was undone; only its fee was paid.")
     if facts.status == "pending":
-        yield Found("pending", "info", "The transaction is not in a block yet, and may never be.")
+        yield Signal("pending", "info", "The transaction is not in a block yet, and may never be.")
 
 
-def _kind(facts: Facts) -> Iterator[Found]:
+def _kind(facts: Facts) -> Iterator[Signal]:
     sent = facts.transaction
     if sent.to is None:
-        yield Found("contract_creation", "info", "It creates a contract.")
+        yield Signal("contract_creation", "info", "It creates a contract.")
     if sent.type == DEPOSIT:
-        yield Found("deposit", "info", "It comes from Ethereum, by the bridge of the chain, and pays no gas here.")
+        yield Signal("deposit", "info", "It comes from Ethereum, by the bridge of the chain, and pays no gas here.")
     if sent.delegates:
         ends = all(each == ZERO for each in sent.delegates)
         message = (
             "Accounts end their delegation." if ends else "Accounts hand their execution to the code of a contract."
         )
-        yield Found("delegation", "info" if ends else "warning", message)
+        yield Signal("delegation", "info" if ends else "warning", message)
     if sent.blobs:
-        yield Found("blob", "info", "It carries blobs of data, which are paid for apart.")
+        yield Signal("blob", "info", "It carries blobs of data, which are paid for apart.")
 
 
-def _moves(facts: Facts) -> Iterator[Found]:
+def _moves(facts: Facts) -> Iterator[Signal]:
     sent = facts.transaction
     done = facts.status != "reverted"
     if sent.value and sent.to is not None and done:
-        yield Found("native_transfer", "info", "It carries ether.")
+        yield Signal("native_transfer", "info", "It carries ether.")
     if sent.to == sent.sender:
-        yield Found("to_self", "info", "Sender and recipient are the same.")
+        yield Signal("to_self", "info", "Sender and recipient are the same.")
     if not sent.value and not sent.data and sent.to is not None and sent.type != DEPOSIT:
-        yield Found("zero_value", "warning", "It sends nothing.")
+        yield Signal("zero_value", "warning", "It sends nothing.")
     for each in facts.transfers:
         yield from _transfer(each)
     if facts.flows.got and (facts.flows.given or sent.value):
-        yield Found("swap", "info", "The sender gave something and got something else.")
+        yield Signal("swap", "info", "The sender gave something and got something else.")
 
 
-def _transfer(each: Transfer) -> Iterator[Found]:
+def _transfer(each: Transfer) -> Iterator[Signal]:
     match each.standard:
         case "erc20":
-            yield Found("erc20_transfer", "info", "ERC-20 tokens moved.")
+            yield Signal("erc20_transfer", "info", "ERC-20 tokens moved.")
         case "erc721":
-            yield Found("erc721_transfer", "info", "An NFT moved.")
+            yield Signal("erc721_transfer", "info", "An NFT moved.")
         case "erc1155":
-            yield Found("erc1155_transfer", "info", "ERC-1155 tokens moved.")
+            yield Signal("erc1155_transfer", "info", "ERC-1155 tokens moved.")
     if each.sender == ZERO and each.to != ZERO:
-        yield Found("mint", "info", "Tokens were made.")
+        yield Signal("mint", "info", "Tokens were made.")
     if each.to == ZERO and each.sender != ZERO:
-        yield Found("burn", "info", "Tokens were destroyed.")
+        yield Signal("burn", "info", "Tokens were destroyed.")
     if each.sender == each.to:
-        yield Found("to_self", "info", "Sender and recipient are the same.")
+        yield Signal("to_self", "info", "Sender and recipient are the same.")
     if not each.amount:
-        yield Found(
+        yield Signal(
             "zero_value",
             "warning",
             "A transfer of nothing: anybody can make one in anybody's name, to plant an address that looks like a known one.",
         )
 
 
-def _approvals(facts: Facts) -> Iterator[Found]:
+def _approvals(facts: Facts) -> Iterator[Signal]:
     for each in facts.approvals:
         spender = short(each.spender)
         if not each.is_granted:
-            yield Found("approval_revoked", "info", "A right to move tokens was taken back or used up.")
+            yield Signal("approval_revoked", "info", "A right to move tokens was taken back or used up.")
         elif each.amount is not None and unlimited_form(each.amount):
-            yield Found("unlimited_approval", "warning", f"{spender} may take all tokens of this kind, now and later.")
+            yield Signal("unlimited_approval", "warning", f"{spender} may take all tokens of this kind, now and later.")
         elif each.standard is None:
-            yield Found("approval_for_all", "warning", f"{spender} may move all NFTs of the collection.")
+            yield Signal("approval_for_all", "warning", f"{spender} may move all NFTs of the collection.")
         else:
-            yield Found("approval", "info", f"{spender} may move tokens.")
+            yield Signal("approval", "info", f"{spender} may move tokens.")
 
 
-def _calldata(facts: Facts) -> Iterator[Found]:
+def _calldata(facts: Facts) -> Iterator[Signal]:
     if facts.method is None or not facts.has_code:
         return
     if facts.method.name is None:
-        yield Found("unknown_method", "info", "Nobody published what this calldata means, as far as is known here.")
+        yield Signal("unknown_method", "info", "Nobody published what this calldata means, as far as is known here.")
     if facts.method.trailing:
-        yield Found(
+        yield Signal(
             "trailing_calldata", "info", f"{facts.method.trailing} bytes follow the arguments, often a referral mark."
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from jobs.evm.address import short
-from jobs.evm.chains import Chain
 from jobs.evm.quantity import ether, formatted
+from jobs.fields import doc
+from jobs.ports.chains import Chain
 
 GAS_UNITS = 100_000
 """A transfer of tokens, or a small swap."""
@@ -37,12 +38,16 @@ Code = Literal[
 
 
 class Recommendation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`asset`, `amount`: what to send to the wallet, at least; null when nothing is to be sent."""
+    """One thing to do, or to know."""
 
-    code: Code
-    message: str
-    asset: Literal["ETH", "USDC"] | None = None
-    amount: str | None = None
+    code: Annotated[Code, doc("What to do, as a code. `ready` when there is nothing to do.")]
+    message: Annotated[str, doc("What to do, in words.")]
+    asset: Annotated[
+        Literal["ETH", "USDC"] | None, doc("What to send to the wallet. Null when nothing is to be sent.")
+    ] = None
+    amount: Annotated[
+        str | None, doc("How much to send at least, in whole units. Null when nothing is to be sent.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

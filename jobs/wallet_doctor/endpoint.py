@@ -9,22 +9,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 
-from jobs.chain.request import Address, ChainName
+from jobs.chain.request import ChainName, hex_address
 from jobs.evm import address, selectors
 from jobs.evm.abi import encode_words
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
 from jobs.evm.code import delegate_of
 from jobs.evm.declaration import chain_safety
 from jobs.evm.quantity import ether, formatted
 from jobs.evm.reader import Reader
 from jobs.evm.reader import Response as ChainResponse
 from jobs.evm.tokens import METADATA_GAS, truth, word
+from jobs.fields import doc
 from jobs.ports import Context
+from jobs.ports.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
 from jobs.wallet_doctor.advice import DUST_ATOMIC, Recommendation, Wallet, min_gas_wei, recommendations
 from shared.endpoint import Example, InvalidField, at_least_one_of
 from shared.money import Price
@@ -36,12 +37,12 @@ L1_BYTES = 250
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A wallet. One of `address` and `wallet` is needed; when both are given they must be the same."""
+    """A wallet. `address` or `wallet` is required. If both are given, they must be the same."""
 
     EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("address", "wallet")
 
-    address: Address | None = None
-    wallet: Address | None = None
+    address: Annotated[str, hex_address("The wallet")] | None = None
+    wallet: Annotated[str, hex_address("Another name of `address`")] | None = None
     chain: ChainName = "base"
 
     def __post_init__(self) -> None:
@@ -60,33 +61,37 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Thresholds(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the flags stand on. `gasPriceWei`: of now. `l1FeeWei`: on Base, of a transaction that sends tokens, at most."""
+    """The limits behind the flags."""
 
-    min_gas_wei: str
-    dust_atomic: str
-    gas_price_wei: str
-    l1_fee_wei: str | None
+    min_gas_wei: Annotated[str, doc("With less ether than this, in wei, `lowGas` is true.")]
+    dust_atomic: Annotated[str, doc("With less USDC than this, in millionths, `usdcDust` is true.")]
+    gas_price_wei: Annotated[str, doc("The price of gas now, in wei.")]
+    l1_fee_wei: Annotated[str | None, doc("On Base the highest L1 fee of a token transfer, in wei. Null on Ethereum.")]
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
-    """What the wallet has. `nonce`: transactions that it sent. `usdcBlacklisted`: null when the token does not say."""
-
-    address: str
-    eth_balance_wei: str
-    eth_balance: str
-    usdc_balance_atomic: str
-    usdc_balance: str
-    usdc_contract: str
-    nonce: str
-    is_contract: bool
-    delegated_to: str | None
-    usdc_blacklisted: bool | None
-    usdc_paused: bool | None
-    low_gas: bool
-    usdc_dust: bool
-    usdc_empty: bool
-    ready: bool
-    recommendations: list[Recommendation]
+    address: Annotated[str, doc("The wallet, in checksum case.")]
+    eth_balance_wei: Annotated[str, doc("Its ether, in wei.")]
+    eth_balance: Annotated[str, doc("Its ether, in whole units.")]
+    usdc_balance_atomic: Annotated[str, doc("Its USDC, in millionths.")]
+    usdc_balance: Annotated[str, doc("Its USDC, in whole units.")]
+    usdc_contract: Annotated[str, doc("The USDC contract on the chain.")]
+    nonce: Annotated[str, doc("How many transactions it has sent, in decimal.")]
+    is_contract: Annotated[bool, doc("Whether it is a contract. False for an account that delegated to one.")]
+    delegated_to: Annotated[
+        str | None, doc("The contract whose code the account runs (EIP-7702). Null when it has not delegated.")
+    ]
+    usdc_blacklisted: Annotated[
+        bool | None, doc("Whether Circle has blacklisted the wallet. Null when the token does not say.")
+    ]
+    usdc_paused: Annotated[
+        bool | None, doc("Whether all transfers of USDC are paused. Null when the token does not say.")
+    ]
+    low_gas: Annotated[bool, doc("Whether its ether may be too little for a transaction: less than `minGasWei`.")]
+    usdc_dust: Annotated[bool, doc("Whether it has some USDC, and less than 0.01.")]
+    usdc_empty: Annotated[bool, doc("Whether it has no USDC.")]
+    ready: Annotated[bool, doc("Whether it can pay, in USDC and for gas.")]
+    recommendations: Annotated[list[Recommendation], doc("What to do, the most urgent first.")]
     thresholds: Thresholds
 
 

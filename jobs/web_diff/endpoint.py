@@ -15,11 +15,28 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import Ok, Time, doc
 from jobs.observation import Observed
 from jobs.page import snapshots
 from jobs.page.compare import Diff
-from jobs.page.reading import Extract, Method
-from jobs.page.request import Cursor, Url, checked_url, subject
+from jobs.page.fields import (
+    Cursor,
+    Extracted,
+    FinalUrl,
+    Found,
+    FromSource,
+    HttpStatus,
+    IsCut,
+    Markdown,
+    ObservationId,
+    RequestedUrl,
+    Sha256,
+    SinceCursorFound,
+    TimedOut,
+    Title,
+)
+from jobs.page.reading import Extract
+from jobs.page.request import Since, Url, checked_url, subject
 from jobs.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
 from jobs.ports import Context
 from jobs.web_diff.example import EXAMPLE
@@ -31,14 +48,8 @@ MAX_PREVIOUS = 200_000
 _BYTES_PER_CHARACTER = 12
 """Of an escaped surrogate pair."""
 
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
-Time = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.", extra_json_schema={"format": "date-time"})]
-
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: the page. `extract`: which text. `previousMarkdown`: compared with in the place of the stored text.
-    `sinceCursor`: an earlier observation to compare with."""
-
     url: Url
     extract: Annotated[Extract, msgspec.Meta(description="The main text, all text, or all text without Markdown.")] = (
         "article"
@@ -52,44 +63,45 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         ]
         | None
     ) = None
-    since_cursor: Cursor | None = None
+    since_cursor: Since | None = None
 
     def __post_init__(self) -> None:
         checked_url(self.url)
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What changed.
-
-    `changed`: whether the page differs from what it was compared with; false the first time. `markdown`: what it says now, at
-    most 60,000 characters, cut after a block. `markdownHash`, `previousHash`: SHA-256 of the texts as UTF-8. `diff`: null when
-    there was nothing to compare with. `lastCheckedAt`: your previous check of this page, null the first time. `cursor`: names
-    this observation, and stays while the page says the same. `sinceCursorFound`: whether the observation of `sinceCursor` is
-    still kept; if not, the last one was compared with. `timedOut`: the page was read before it was at rest.
-    """
-
-    ok: bool
-    url: str
-    final_url: str
-    http_status: int
-    title: str | None
-    extract: Extract
-    method: Method
-    from_source: bool
-    timed_out: bool
-    changed: bool
-    status: Status
-    markdown: str
-    markdown_truncated: bool
-    markdown_hash: Sha256
-    previous_hash: Sha256 | None
-    baseline: Baseline
-    since_cursor_found: bool | None
-    diff: Diff | None
-    last_checked_at: Time | None
-    checked_at: Time
-    cursor: str
-    observation_id: str
+    ok: Ok
+    url: RequestedUrl
+    final_url: FinalUrl
+    http_status: HttpStatus
+    title: Title
+    extract: Extracted
+    method: Found
+    from_source: FromSource
+    timed_out: TimedOut
+    changed: Annotated[bool, doc("Whether the page differs from what it was compared with. False the first time.")]
+    status: Annotated[
+        Status,
+        doc("`new` when there was nothing to compare with; `removed` when the page was there and is now a 404 or 410."),
+    ]
+    markdown: Markdown
+    markdown_truncated: IsCut
+    markdown_hash: Annotated[Sha256, doc("SHA-256 of `markdown` as UTF-8, in lower-case hex.")]
+    previous_hash: Annotated[
+        Sha256 | None, doc("SHA-256 of the text that it was compared with. Null when there was none.")
+    ]
+    baseline: Annotated[
+        Baseline,
+        doc("What it was compared with: your `stored` last check, the text `supplied` in the request, or `none`."),
+    ]
+    since_cursor_found: SinceCursorFound
+    diff: Annotated[Diff | None, doc("The changes. Null when there was nothing to compare with.")]
+    last_checked_at: Annotated[
+        Time | None, doc("When you last checked this page, ISO 8601 in UTC. Null the first time.")
+    ]
+    checked_at: Annotated[Time, doc("When the page was visited, ISO 8601 in UTC.")]
+    cursor: Cursor
+    observation_id: ObservationId
 
 
 def run(request: Request, context: Context) -> Observed:

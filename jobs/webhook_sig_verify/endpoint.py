@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from jobs.fields import Ok, doc
 from jobs.ports import Context
 from jobs.webhook_sig_verify import PROVIDERS, TIMED, Algorithm, Delivery, Reason, Scheme, judge
 from jobs.webhook_sig_verify.reading import MAX_SECONDS, seconds
@@ -48,10 +49,7 @@ Seconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_SECONDS)]
 
 
 class Request(msgspec.Struct, frozen=True, rename="camel"):
-    """A webhook as it arrived, and the secret to check it with.
-
-    `timestamp` is required for slack only, and `headers` is used for cdp only. Absent and null are the same.
-    """
+    """A webhook as it arrived, and the secret to check it with."""
 
     EXTRA_JSON_SCHEMA: ClassVar = {
         "if": {"required": ["provider"], "properties": {"provider": {"const": "slack"}}},
@@ -131,24 +129,29 @@ class Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The result of the check.
-
-    `reason`: why the signature is not valid; null when it is. `scheme`, `algorithm`, `weak`: what was checked; null when
-    nothing could be checked. weak is true for a scheme that its sender has replaced (GitHub's sha1). `timestamp`: the time of
-    signing, which only a valid signature proves; null without a time, or when it is after the year 9999. `ageSeconds`: negative
-    when the time is in the future. `toleranceSeconds`: null for senders that sign no time.
-    """
-
-    ok: bool
-    valid: bool
-    provider: str
-    algorithm: Algorithm | None
-    scheme: Scheme | None
-    weak: bool | None
-    timestamp: str | None
-    age_seconds: int | None
-    tolerance_seconds: int | None
-    reason: Reason | None
+    ok: Ok
+    valid: Annotated[bool, doc("Whether the signature is valid and its time within the tolerance.")]
+    provider: Annotated[str, doc("The sender that the request named.")]
+    algorithm: Annotated[Algorithm | None, doc("The algorithm of the signature. Null when nothing could be checked.")]
+    scheme: Annotated[
+        Scheme | None, doc("The variant of the sender's scheme, such as `v1`. Null when nothing could be checked.")
+    ]
+    weak: Annotated[
+        bool | None,
+        doc("True for a scheme that its sender has replaced, such as GitHub's sha1. Null when nothing was checked."),
+    ]
+    timestamp: Annotated[
+        str | None,
+        doc("The time of signing, ISO 8601 in UTC. Only a valid signature proves it. Null when none is signed."),
+    ]
+    age_seconds: Annotated[
+        int | None,
+        doc("Seconds from the time of signing to now; negative for the future. Null when no time is signed."),
+    ]
+    tolerance_seconds: Annotated[
+        int | None, doc("The tolerance that was applied, in seconds. Null for senders that sign no time.")
+    ]
+    reason: Annotated[Reason | None, doc("Why the signature is not valid. Null when it is valid.")]
 
 
 def now_s() -> int:

@@ -19,6 +19,7 @@ from typing import Annotated
 import msgspec
 
 from jobs import hosts
+from jobs.fields import Ok, doc
 from jobs.hosts import NotPublic
 from jobs.ports import Context
 from jobs.whois.without_server import WITHOUT_SERVER
@@ -57,8 +58,6 @@ class InvalidDomain(InvalidInput):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`domain`: a registered domain, or any host below it."""
-
     domain: Annotated[
         str,
         msgspec.Meta(
@@ -76,35 +75,36 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The registry's data. A field that the registry does not state is null or empty.
+    """The registry's data. A field that the registry does not state is null or empty."""
 
-    `domain`: the registrable domain in A-labels. `registered`: null when the name is reserved or the answer does not say.
-    `nameServers`: hosts, sorted. `status`: EPP codes only. `dnssec`: whether the delegation is signed. `whoisServer`: the
-    registry's. `raw`: its answer, followed by that of the registrar's server, at most 64 KB. `serversQueried`: the servers
-    that answered, in order. `parsedBy`: `generic`, or the top-level domain whose own rules were used.
-    """
-
-    ok: bool
-    domain: str
-    unicode_domain: str
-    registered: bool | None
-    registrar: str | None
-    registrar_iana_id: str | None
-    registrar_url: str | None
-    created_at: str | None
-    updated_at: str | None
-    expires_at: str | None
-    days_until_expiry: int | None
-    name_servers: list[str]
-    status: list[str]
-    dnssec: bool | None
-    whois_server: str
-    registrar_whois_server: str | None
-    raw: str
-    raw_truncated: bool
-    servers_queried: list[str]
-    parsed_by: str
-    age_seconds: int
+    ok: Ok
+    domain: Annotated[str, doc("The registrable domain, as A-labels: `example.co.uk` for `www.example.co.uk`.")]
+    unicode_domain: Annotated[str, doc("The same domain in Unicode.")]
+    registered: Annotated[
+        bool | None,
+        doc("Whether the domain is registered. Null when the name is reserved or the registry does not say."),
+    ]
+    registrar: Annotated[str | None, doc("The registrar's name.")]
+    registrar_iana_id: Annotated[str | None, doc("The registrar's number at IANA, as text.")]
+    registrar_url: Annotated[str | None, doc("The registrar's website.")]
+    created_at: Annotated[str | None, doc("When the domain was registered, ISO 8601 in UTC.")]
+    updated_at: Annotated[str | None, doc("When the registration was last changed, ISO 8601 in UTC.")]
+    expires_at: Annotated[str | None, doc("When the registration expires, ISO 8601 in UTC.")]
+    days_until_expiry: Annotated[
+        int | None, doc("Whole days until `expiresAt`; negative after it. Null without that date.")
+    ]
+    name_servers: Annotated[list[str], doc("The hosts of the name servers, sorted.")]
+    status: Annotated[list[str], doc("EPP status codes, such as `clientTransferProhibited`.")]
+    dnssec: Annotated[
+        bool | None, doc("Whether the delegation is signed with DNSSEC. Null when the registry does not say.")
+    ]
+    whois_server: Annotated[str, doc("The registry's WHOIS server.")]
+    registrar_whois_server: Annotated[str | None, doc("The registrar's WHOIS server, as the registry names it.")]
+    raw: Annotated[str, doc("The registry's answer and then the registrar's, unchanged, at most 64 KB.")]
+    raw_truncated: Annotated[bool, doc("Whether the answers were longer than `raw`.")]
+    servers_queried: Annotated[list[str], doc("The WHOIS servers that answered, in order.")]
+    parsed_by: Annotated[str, doc("The rules that read the answer: `generic`, or those of a top-level domain.")]
+    age_seconds: Annotated[int, doc("Seconds since the servers were asked, at most 180.")]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -5,9 +5,11 @@ Offers are in a table beside the entries, because thousands of entries may share
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+
+from jobs.fields import doc
 
 Evidence = Literal["challenge", "terms", "listed"]
 Transport = Literal["payment_required_header", "body", "www_authenticate"]
@@ -19,18 +21,14 @@ MAX_FIELD = 128
 
 
 class Offer(msgspec.Struct, frozen=True, rename="camel"):
-    """One way to pay, as published; null when it is not stated.
+    """One way to pay, as published. What is not stated is null."""
 
-    `network`: CAIP-2 where the name is known. `amount`: atomic units of the asset, or a decimal value on XRPL. Decimal amounts
-    of USDC are converted to atomic units. `scheme`, `asset`, `payTo`: unchanged.
-    """
-
-    scheme: str | None
-    network: str | None
-    asset: str | None
-    amount: str | None
-    pay_to: str | None
-    max_timeout_seconds: int | None
+    scheme: Annotated[str | None, doc("The payment scheme, such as `exact`.")]
+    network: Annotated[str | None, doc("The network, as CAIP-2 where its name is known.")]
+    asset: Annotated[str | None, doc("The asset, such as a token's contract.")]
+    amount: Annotated[str | None, doc("The amount in atomic units of the asset; on the XRP Ledger in whole units.")]
+    pay_to: Annotated[str | None, doc("Who is paid.")]
+    max_timeout_seconds: Annotated[int | None, doc("For how many seconds a payment may be valid.")]
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -52,23 +50,22 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Challenge(msgspec.Struct, frozen=True, rename="camel"):
-    """The answer to an unpaid call. `accepts` is empty, and `transport` null, when no terms could be read.
+    """The answer to an unpaid call."""
 
-    `transport`: where the terms were: `payment_required_header`, `body` or `www_authenticate`.
-    """
-
-    status: int
-    x402_version: int | None = msgspec.field(name="x402Version")
-    accepts: list[Offer]
-    transport: Transport | None
+    status: Annotated[int, doc("The HTTP status of the answer.")]
+    x402_version: Annotated[int | None, doc("The version of x402. Null when it is not stated.")] = msgspec.field(
+        name="x402Version"
+    )
+    accepts: Annotated[list[Offer], doc("The ways to pay. Empty when no terms could be read.")]
+    transport: Annotated[Transport | None, doc("Where the terms were. Null when none could be read.")]
 
 
 class Hint(msgspec.Struct, frozen=True, rename="camel"):
-    """An element of a page that mentions x402. `value`: unchanged. `url`: absolute; null when it is not an address."""
+    """An element of a page that mentions x402."""
 
-    type: HintType
-    value: str
-    url: str | None
+    type: Annotated[HintType, doc("The kind of element.")]
+    value: Annotated[str, doc("What it says, unchanged.")]
+    url: Annotated[str | None, doc("The absolute address that it names. Null when it names none.")]
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True):

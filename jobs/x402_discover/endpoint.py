@@ -15,6 +15,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import Ok, doc
 from jobs.hosts import MAX_URL, NotPublic, public_url
 from jobs.ports import Context
 from jobs.x402_discover.document import Challenge, Hint
@@ -27,8 +28,6 @@ MAX_LIMIT = 500
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: of a call, a page, a catalog or just a site. `limit`: how many calls to return; all are counted."""
-
     url: Annotated[
         str, msgspec.Meta(max_length=MAX_URL, description="http(s) URL of a call, a page, a catalog or a site.")
     ]
@@ -44,25 +43,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The calls that the site sells.
-
-    `target`: the requested URL. `finalUrl`: the URL after redirects, with its `origin`. `status`: of the target; null when only
-    catalogs answered. `challenge`: the target's own challenge. `endpointCount`: number of all calls found. `truncated`: whether
-    `endpoints` has fewer. `warnings`: what could not be read, contradictions, and other remarks.
-    """
-
-    ok: bool
-    target: str
-    final_url: str
-    origin: str
-    status: int | None
-    challenge: Challenge | None
-    endpoints: list[Call]
-    hints: list[Hint]
-    catalogs: list[Catalog]
-    endpoint_count: int
-    truncated: bool
-    warnings: list[str]
+    ok: Ok
+    target: Annotated[str, doc("The address that was examined.")]
+    final_url: Annotated[str, doc("The address after redirects.")]
+    origin: Annotated[str, doc("The origin of `finalUrl`.")]
+    status: Annotated[int | None, doc("The HTTP status of the target. Null when only catalogs answered.")]
+    challenge: Annotated[Challenge | None, doc("The target's own demand for payment. Null when it makes none.")]
+    endpoints: Annotated[list[Call], doc("The calls that are sold, at most `limit`.")]
+    hints: Annotated[list[Hint], doc("Elements of the target's page that mention x402.")]
+    catalogs: Annotated[list[Catalog], doc("The addresses that were checked for a catalog.")]
+    endpoint_count: Annotated[int, doc("The number of all calls that were found.")]
+    truncated: Annotated[bool, doc("Whether more calls were found than `endpoints` has.")]
+    warnings: Annotated[list[str], doc("What could not be read, what contradicts itself, and other remarks.")]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -20,6 +21,19 @@ _decoder = msgspec.msgpack.Decoder(Source)
 def calculate(argument: bytes) -> bytes:
     """Read a Source and return its Reading, both as MessagePack."""
     return msgspec.msgpack.encode(read(_decoder.decode(argument)))
+
+
+def examples() -> Iterator[bytes]:
+    """A page with a hint, and a catalog."""
+    url = "https://shop.example/"
+    html = (("content-type", "text/html; charset=utf-8"),)
+    page = (
+        b'<!doctype html><html><head><meta name="x402" content="/tea"></head><body><a href="/tea">Tea</a></body></html>'
+    )
+    catalog = b"""{"x402Version": 2, "items": [{"resource": "https://shop.example/tea", "accepts": [{"scheme": "exact",
+"network": "eip155:8453", "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "amount": "1000", "payTo": "0x1"}]}]}"""
+    yield msgspec.msgpack.encode(Source("page", "GET", url, 200, html, page))
+    yield msgspec.msgpack.encode(Source("catalog", "GET", url, 200, (), catalog))
 
 
 def read(source: Source) -> Reading:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.x402_discover.assets import same_asset
 from jobs.x402_discover.document import Entry, Evidence, Offer, clean
 from jobs.x402_discover.locators import origin_of
@@ -20,23 +21,25 @@ SourceName = Literal["challenge", "well_known", "bazaar", "openapi", "html_link"
 
 
 class Endpoint(msgspec.Struct, rename="camel"):
-    """A call that is sold.
+    """A call that is sold."""
 
-    `method`: null when not stated. `source`: where its terms were found first. `priceUsdc`: null unless the asset is known to
-    be USDC. `evidence`: `challenge` when the call itself demanded payment; `terms` when a document states its terms; `listed`
-    when an x402 document or a documented 402 response names it, but nothing says what it costs. `crossOrigin`: its origin is
-    not the target's.
-    """
-
-    url: str
-    method: str | None
-    source: SourceName
-    x402_version: int | None = msgspec.field(name="x402Version")
-    description: str | None
-    accepts: list[Offer]
-    price_usdc: float | None
-    evidence: Evidence
-    cross_origin: bool
+    url: Annotated[str, doc("The absolute address of the call.")]
+    method: Annotated[str | None, doc("The HTTP method. Null when it is not stated.")]
+    source: Annotated[SourceName, doc("Where its terms were found first.")]
+    x402_version: Annotated[int | None, doc("The version of x402. Null when it is not stated.")] = msgspec.field(
+        name="x402Version"
+    )
+    description: Annotated[str | None, doc("What the call does, as its seller says. Null when nothing is said.")]
+    accepts: Annotated[list[Offer], doc("The ways to pay for it.")]
+    price_usdc: Annotated[float | None, doc("The price in USDC. Null when it is not known to be in USDC.")]
+    evidence: Annotated[
+        Evidence,
+        doc(
+            "`challenge`: the call demanded payment. `terms`: a document states its terms. `listed`: a document names "
+            "it without a price."
+        ),
+    ]
+    cross_origin: Annotated[bool, doc("Whether it is at another origin than the target.")]
 
 
 class Calls:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Calculations, Page, Ports
 from jobs.x402_discover.document import Challenge, DocumentKind, Hint, Reading, Source
@@ -40,18 +42,19 @@ _readings = msgspec.msgpack.Decoder(Reading)
 
 
 class Catalog(msgspec.Struct, frozen=True, rename="camel"):
-    """An address that was checked for a catalog.
+    """An address that was checked for a catalog."""
 
-    `status`: null when there was no answer. `format`: `openapi`, `bazaar`, `resource_list`, `manifest`; `challenge` when the
-    catalog is itself a paid call; null when it is not about x402. `itemCount`: number of paid or listed calls in it. `error`:
-    why it could not be read.
-    """
-
-    url: str
-    status: int | None
-    format: str | None
-    item_count: int
-    error: str | None
+    url: Annotated[str, doc("The address.")]
+    status: Annotated[int | None, doc("The HTTP status. Null when there was no answer.")]
+    format: Annotated[
+        str | None,
+        doc(
+            "`openapi`, `bazaar`, `resource_list`, `manifest`, or `challenge` for a paid call. Null when it is not "
+            "about x402."
+        ),
+    ]
+    item_count: Annotated[int, doc("How many paid or listed calls it has.")]
+    error: Annotated[str | None, doc("Why it could not be read. Null when it was read.")]
 
 
 class Reader:

@@ -8,7 +8,7 @@ from decimal import Decimal
 import msgspec
 
 from jobs.observation import Previous
-from jobs.xrpl_wallet_watch.ledger import Point
+from jobs.ports.xrpl import Point
 
 VERSION = 1
 MAX_SEEN = 1_000

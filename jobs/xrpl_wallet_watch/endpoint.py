@@ -20,9 +20,9 @@ import msgspec
 
 from jobs.observation import Observed
 from jobs.ports import Context
+from jobs.ports.xrpl import History
 from jobs.xrpl_wallet_watch import addresses, baseline
 from jobs.xrpl_wallet_watch.addresses import NotAnAddress
-from jobs.xrpl_wallet_watch.ledger import History
 from jobs.xrpl_wallet_watch.response import Response, response
 from jobs.xrpl_wallet_watch.watch import MAX_TRANSACTIONS, Watched
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
@@ -39,18 +39,30 @@ Address = Annotated[str, msgspec.Meta(min_length=1, max_length=addresses.LONGEST
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`address`: the wallet. `minCallsRemaining`: when it can pay for fewer calls, there is an alert. `allowedDestinations`:
-    those that it may pay without one; an X-address allows one destination tag, a classic address all.
-    """
-
     address: Annotated[
         str,
         msgspec.Meta(
-            min_length=1, max_length=addresses.LONGEST, description="Classic address (r...) or X-address (X...)."
+            min_length=1,
+            max_length=addresses.LONGEST,
+            description="The wallet, as classic address (r...) or X-address (X...).",
         ),
     ]
-    min_calls_remaining: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 100
-    allowed_destinations: Annotated[tuple[Address, ...], msgspec.Meta(max_length=100)] = ()
+    min_calls_remaining: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0, le=1_000_000_000, description="There is an alert when the wallet can pay for fewer calls than this."
+        ),
+    ] = 100
+    allowed_destinations: Annotated[
+        tuple[Address, ...],
+        msgspec.Meta(
+            max_length=100,
+            description=(
+                "Recipients that may be paid without an alert. An X-address allows one destination tag, a classic "
+                "address all."
+            ),
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         _check(self.address, "address")

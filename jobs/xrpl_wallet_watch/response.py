@@ -4,150 +4,141 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Annotated, Any
 
 import msgspec
 
+from jobs.fields import Ok, doc
+from jobs.ports.xrpl import Amount, Transaction
 from jobs.xrpl_wallet_watch.alerts import alerts
-from jobs.xrpl_wallet_watch.ledger import Amount, Transaction
 from jobs.xrpl_wallet_watch.watch import DROPS, Watched, counterparty, health, plain, reserve, runway
 from shared.money import Price
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What this call is compared with. `created`: nothing, it makes the baseline. `previousAt`: when the call that left it was
-    paid for.
-    """
+    """What this call is compared with."""
 
-    created: bool
-    previous_ledger_index: int | None
-    previous_at: str | None
+    created: Annotated[bool, doc("Whether this call made the first baseline, so that nothing was compared.")]
+    previous_ledger_index: Annotated[int | None, doc("The ledger of the last call. Null in the first call.")]
+    previous_at: Annotated[str | None, doc("When the last call was paid for, ISO 8601 in UTC. Null in the first call.")]
 
 
 class Xrp(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """In XRP. `reserve`: what only fees may be paid from, by the network's rules of now. `ownerCount`: entries of the ledger
-    that it keeps a part of the reserve for.
-    """
+    """The wallet's XRP. Amounts are in XRP, not drops."""
 
-    balance: str
-    reserve: str
-    spendable: str
-    owner_count: int
+    balance: Annotated[str, doc("All of its XRP.")]
+    reserve: Annotated[str, doc("The part that only fees may be paid from, by the network's present rules.")]
+    spendable: Annotated[str, doc("The balance without the reserve.")]
+    owner_count: Annotated[int, doc("How many ledger entries it keeps a reserve for.")]
 
 
 class Rlusd(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The trust line to the issuer of RLUSD. `frozen`: by either side, or by the issuer for everybody. `noRipple`: the holder's
-    setting; without it, payments of others may go through the line. `health`: `ok`, `missing`, `frozen` or `empty`.
-    """
+    """The trust line to the issuer of RLUSD."""
 
-    trust_line: bool
-    balance: str
-    limit: str
-    frozen: bool
-    no_ripple: bool
-    health: str
+    trust_line: Annotated[bool, doc("Whether there is a trust line.")]
+    balance: Annotated[str, doc("Its RLUSD. `0` without a trust line.")]
+    limit: Annotated[str, doc("The limit of the trust line. `0` without one.")]
+    frozen: Annotated[bool, doc("Whether it is frozen, by either side or by the issuer for everybody.")]
+    no_ripple: Annotated[
+        bool, doc("The holder's NoRipple setting. Without it, payments of others may go through the line.")
+    ]
+    health: Annotated[str, doc("`ok`, `missing`, `frozen` or `empty`.")]
 
 
 class CallRunway(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How many calls of this endpoint the wallet can pay for. `limitedBy`: `rlusd`, or `xrp` for the network's fees."""
+    """How many calls of this endpoint the wallet can pay for."""
 
-    calls_remaining: int
-    price_per_call: str
-    limited_by: str
-    min_calls_remaining: int
-    below_threshold: bool
+    calls_remaining: Annotated[int, doc("The number of calls.")]
+    price_per_call: Annotated[str, doc("The price of a call, in RLUSD.")]
+    limited_by: Annotated[str, doc("What runs out first: `rlusd`, or `xrp` for the network's fees.")]
+    min_calls_remaining: Annotated[int, doc("The threshold of the request.")]
+    below_threshold: Annotated[bool, doc("Whether `callsRemaining` is below the threshold.")]
 
 
 class Delivered(msgspec.Struct, frozen=True, kw_only=True):
-    """`currency`: `XRP`, `RLUSD` for the real one alone, else the ledger's code. `issuer`: null for XRP."""
+    """An amount that arrived."""
 
-    value: str
-    currency: str
-    issuer: str | None
+    value: Annotated[str, doc("The amount, in whole units.")]
+    currency: Annotated[str, doc("`XRP`, `RLUSD` for Ripple's own, else the ledger's code.")]
+    issuer: Annotated[str | None, doc("The issuer of the token. Null for XRP.")]
 
 
 class Deltas(msgspec.Struct, frozen=True, kw_only=True):
-    """Signed decimals: how much more there is."""
+    """Balance changes, as signed decimals."""
 
-    xrp: str
-    rlusd: str
+    xrp: Annotated[str, doc("The change in XRP.")]
+    rlusd: Annotated[str, doc("The change in RLUSD.")]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A validated transaction that touched the wallet. `counterparty`: whom its own names, or who sent another's. `delivered`:
-    what arrived at the recipient; null when nothing was sent. `partial`: less than the transaction says. `deltas`: the
-    wallet's.
-    """
+class Validated(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A validated transaction."""
 
-    hash: str
-    type: str
-    result: str
-    ledger_index: int
-    time: str
-    counterparty: str | None
-    delivered: Delivered | None
-    partial: bool
-    deltas: Deltas
+    hash: Annotated[str, doc("The hash of the transaction.")]
+    type: Annotated[str, doc("Its type, such as `Payment`.")]
+    result: Annotated[str, doc("Its result code, such as `tesSUCCESS`.")]
+    ledger_index: Annotated[int, doc("The number of its ledger.")]
+    time: Annotated[str, doc("When its ledger closed, ISO 8601 in UTC.")]
+
+
+class Entry(Validated, frozen=True, kw_only=True, rename="camel"):
+    """A validated transaction that touched the wallet."""
+
+    counterparty: Annotated[str | None, doc("The other account. Null when there is none.")]
+    delivered: Annotated[Delivered | None, doc("What arrived at the recipient. Null when nothing was sent.")]
+    partial: Annotated[bool, doc("Whether less arrived than the transaction says.")]
+    deltas: Annotated[Deltas, doc("What it changed in this wallet.")]
 
 
 class Activity(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What happened after `fromLedger`, up to and including `toLedger`. `truncated`: there is more, which the next call tells.
-    `complete`: nothing in between is missing.
-    """
+    """What happened since the last call."""
 
-    from_ledger: int
-    to_ledger: int
-    count: int
-    truncated: bool
-    complete: bool
-    transactions: list[Entry]
+    from_ledger: Annotated[int, doc("The ledger of the last call: what came after it is listed.")]
+    to_ledger: Annotated[int, doc("The last ledger that is covered.")]
+    count: Annotated[int, doc("The number of `transactions`.")]
+    truncated: Annotated[bool, doc("Whether there is more, which the next call lists.")]
+    complete: Annotated[bool, doc("Whether nothing is missing in between.")]
+    transactions: Annotated[list[Entry], doc("The validated transactions that touched the wallet, the oldest first.")]
 
 
-class FailedTransaction(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One that did nothing. `fee`: in XRP; null when another account paid it."""
+class FailedTransaction(Validated, frozen=True, kw_only=True, rename="camel"):
+    """A transaction that did nothing but cost its fee."""
 
-    hash: str
-    type: str
-    result: str
-    ledger_index: int
-    time: str
-    fee: str | None
+    fee: Annotated[str | None, doc("The fee that the wallet paid for it, in XRP. Null when another account paid it.")]
 
 
 class NewDestination(msgspec.Struct, frozen=True, kw_only=True):
-    """A recipient that no earlier call told of. `hash`: of the first transaction that names it. `allowed`: by the request."""
+    """A recipient that no earlier call listed."""
 
-    address: str
-    tag: int | None
-    hash: str
-    allowed: bool
+    address: Annotated[str, doc("The recipient's classic address.")]
+    tag: Annotated[int | None, doc("The destination tag. Null when there is none.")]
+    hash: Annotated[str, doc("The hash of the first transaction that names it.")]
+    allowed: Annotated[bool, doc("Whether `allowedDestinations` has it.")]
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
-    """`code`: for programs. `detail`: a sentence."""
+    """Something to look at."""
 
-    code: str
-    detail: str
+    code: Annotated[str, doc("The alert, as a code.")]
+    detail: Annotated[str, doc("The alert in a sentence.")]
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The wallet in the validated ledger `ledgerIndex`. `address`: the classic one, `tag`: of an X-address. `activated`:
-    whether there is such an account.
-    """
-
-    ok: bool
-    address: str
-    tag: int | None
-    activated: bool
-    ledger_index: int
+    ok: Ok
+    address: Annotated[str, doc("The wallet's classic address.")]
+    tag: Annotated[int | None, doc("The tag of the X-address in the request. Null when it has none.")]
+    activated: Annotated[bool, doc("Whether the account exists.")]
+    ledger_index: Annotated[int, doc("The validated ledger in which the wallet was read.")]
     baseline: Baseline
     xrp: Xrp
     rlusd: Rlusd
     call_runway: CallRunway
     activity: Activity
-    deltas: Deltas
-    failed_transactions: list[FailedTransaction]
-    new_destinations: list[NewDestination]
-    alerts: list[Alert]
+    deltas: Annotated[Deltas, doc("What all listed transactions together changed in this wallet.")]
+    failed_transactions: Annotated[
+        list[FailedTransaction], doc("The listed transactions that did nothing but cost their fee.")
+    ]
+    new_destinations: Annotated[list[NewDestination], doc("Recipients that the wallet paid for the first time.")]
+    alerts: Annotated[list[Alert], doc("What to look at, the most urgent first.")]
 
 
 def response(
@@ -228,11 +219,7 @@ def _rlusd(watched: Watched) -> Rlusd:
 
 def _entry(transaction: Transaction, address: str) -> Entry:
     return Entry(
-        hash=transaction.hash,
-        type=transaction.type,
-        result=transaction.result,
-        ledger_index=transaction.ledger,
-        time=_time(transaction),
+        **_validated(transaction),
         counterparty=counterparty(transaction, address),
         delivered=_delivered(transaction.delivered) if transaction.delivered else None,
         partial=transaction.is_partial,
@@ -241,22 +228,22 @@ def _entry(transaction: Transaction, address: str) -> Entry:
 
 
 def _failed(transaction: Transaction, address: str) -> FailedTransaction:
-    return FailedTransaction(
-        hash=transaction.hash,
-        type=transaction.type,
-        result=transaction.result,
-        ledger_index=transaction.ledger,
-        time=_time(transaction),
-        fee=_xrp_text(transaction.fee) if transaction.sender == address else None,
-    )
+    fee = _xrp_text(transaction.fee) if transaction.sender == address else None
+    return FailedTransaction(**_validated(transaction), fee=fee)
+
+
+def _validated(transaction: Transaction) -> dict[str, Any]:
+    return {
+        "hash": transaction.hash,
+        "type": transaction.type,
+        "result": transaction.result,
+        "ledger_index": transaction.ledger,
+        "time": datetime.fromtimestamp(transaction.closed_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
 
 
 def _delivered(amount: Amount) -> Delivered:
     return Delivered(value=plain(amount.value), currency=amount.currency, issuer=amount.issuer)
-
-
-def _time(transaction: Transaction) -> str:
-    return datetime.fromtimestamp(transaction.closed_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _xrp_text(drops: int) -> str:

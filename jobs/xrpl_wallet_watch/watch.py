@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
+from jobs.ports.xrpl import History, Point, Transaction, WalletState
 from jobs.xrpl_wallet_watch import baseline
 from jobs.xrpl_wallet_watch.addresses import Recipient
 from jobs.xrpl_wallet_watch.baseline import Baseline
-from jobs.xrpl_wallet_watch.ledger import History, Point, Transaction, WalletState
 
 MAX_TRANSACTIONS = 200
 MAX_CALLS = 10**12

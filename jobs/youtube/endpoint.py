@@ -14,6 +14,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import Ok, doc
 from jobs.hosts import MAX_URL
 from jobs.ports import Context
 from jobs.youtube import tracks, transcript
@@ -32,8 +33,6 @@ CHILD_WAIT_S = 8.0
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`url`: the address of one video. `lang`: the language of a track; null selects the video's own language."""
-
     url: Annotated[
         str,
         msgspec.Meta(
@@ -62,31 +61,26 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Language(msgspec.Struct, frozen=True, rename="camel"):
-    """A caption track. `isGenerated`: true when speech recognition made it, false when people wrote it."""
+    """A caption track."""
 
-    code: str
-    name: str
-    is_generated: bool
+    code: Annotated[str, doc("The language code, as YouTube writes it.")]
+    name: Annotated[str, doc("The language's name, as YouTube writes it.")]
+    is_generated: Annotated[bool, doc("True when speech recognition made the captions, false when people wrote them.")]
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
-    """The transcript. `title`: null when YouTube does not state it. `language`: the code of the track, as YouTube writes it.
-    `segments`: in their order; start and dur are seconds, and segments may overlap. `durationSeconds`: the end of the last
-    segment. `text`: all segments, one per line. `availableLanguages`: the values that `lang` accepts.
-    """
-
-    ok: bool
-    video_id: str
-    url: str
-    title: str | None
-    language: str
-    language_name: str
-    is_generated: bool
-    segments: list[Segment]
-    segment_count: int
-    duration_seconds: float
-    text: str
-    available_languages: list[Language]
+    ok: Ok
+    video_id: Annotated[str, doc("YouTube's id of the video.")]
+    url: Annotated[str, doc("The video's usual address.")]
+    title: Annotated[str | None, doc("The video's title. Null when YouTube does not state it.")]
+    language: Annotated[str, doc("The code of the language of the captions, as YouTube writes it.")]
+    language_name: Annotated[str, doc("The language's name, as YouTube writes it.")]
+    is_generated: Annotated[bool, doc("True when speech recognition made the captions, false when people wrote them.")]
+    segments: Annotated[list[Segment], doc("The captions in their order.")]
+    segment_count: Annotated[int, doc("The number of `segments`.")]
+    duration_seconds: Annotated[float, doc("The end of the last segment, in seconds from the start of the video.")]
+    text: Annotated[str, doc("The text of all segments, one per line.")]
+    available_languages: Annotated[list[Language], doc("The caption tracks of the video. `lang` accepts each `code`.")]
 
 
 def run(request: Request, context: Context) -> Response:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from typing import Annotated
 from xml.parsers import expat
 
 import msgspec
 
+from jobs.fields import doc
 from shared.outcome import UpstreamFailed
 
 NAME = "caption_document"
@@ -28,11 +31,11 @@ _BLANK = re.compile(r"[\s\u200b-\u200f\u2060\ufeff]*")
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """A text and the time at which it is shown. `start` and `dur` are in seconds. Segments may overlap."""
+    """A text and the time at which it is shown. Segments may overlap."""
 
-    start: float
-    dur: float
-    text: str
+    start: Annotated[float, doc("When it is shown first, in seconds from the start of the video.")]
+    dur: Annotated[float, doc("For how long it is shown, in seconds.")]
+    text: Annotated[str, doc("The text, without markup.")]
 
 
 class _Unreadable(Exception):
@@ -42,6 +45,13 @@ class _Unreadable(Exception):
 def calculate(argument: bytes) -> bytes:
     """Read a caption document and return its segments as JSON. Raises UpstreamFailed, as `segments` does."""
     return msgspec.json.encode(segments(argument))
+
+
+def examples() -> Iterator[bytes]:
+    """A document with both escapings and a tag."""
+    yield (
+        b'<transcript><text start="1.2" dur="3.4">it&amp;#39;s &amp;lt;i&amp;gt;here&amp;lt;/i&amp;gt;</text></transcript>'
+    )
 
 
 def decode(calculated: bytes) -> list[Segment]:

@@ -61,7 +61,7 @@ import msgspec
 import api.__main__
 all_of("api")
 from jobs.catalogue import CATALOGUE
-from jobs.evm import chains
+from jobs.ports import chains
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 with tempfile.NamedTemporaryFile("w") as key:

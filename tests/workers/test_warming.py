@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jobs.calculations import CALCULATIONS
 from jobs.catalogue import BY_NAME
 from jobs.faker.allowlist import METHODS
 from jobs.faker.locales import LOCALES
@@ -159,6 +160,12 @@ def without_times(answer: Ok) -> Any:
     except msgspec.DecodeError:
         return answer.body
     return {**content, "elapsedMs": 0} if isinstance(content, dict) else content
+
+
+def test_every_calculation_is_warmed_by_an_example() -> None:
+    """One without an example would find nothing loaded in a child."""
+    assert {name for name, _ in examples(ALL)} == set(CALCULATIONS)
+    assert all("_" in name for name in CALCULATIONS)
 
 
 @each("work", WORKS, ids=[f"{number}-{work.name}" for number, work in enumerate(WORKS)])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.xrpl_wallet_watch.ledger import Amount
+from jobs.ports.xrpl import Amount
 from shared.x402.networks import XRPL_RLUSD
 from shared.x402.xrpl_keys import address
 from tests.each import each

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jobs.hosts import PublicUrl
-from jobs.page.browser import Area, RenderedPage
+from jobs.ports.browser import Area, RenderedPage
 from shared.outcome import DeadlineExceeded
 from workers.browser.pool import BrowserPool
 from workers.browser.process import NotStarted
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class ChromiumBrowser:
-    """Implements jobs.page.browser.Browser and workers.port_lifecycle.LivePort.
+    """Implements jobs.ports.browser.Browser and workers.port_lifecycle.LivePort.
 
     Args:
         configured: the setting COINSLOT_CHROMIUM.

@@ -1,11 +1,11 @@
-"""How a read of jobs/evm/chains.py goes out as JSON-RPC, and what its result has to look like."""
+"""How a read of jobs/ports/chains.py goes out as JSON-RPC, and what its result has to look like."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from jobs.evm.chains import (
+from jobs.ports.chains import (
     Balance,
     BlockTime,
     Call,
@@ -64,7 +64,7 @@ def request_of(call: ChainCall, block: int) -> json_rpc.Call:
 
 
 def result_of(call: ChainCall, value: Any) -> Any:
-    """The result as jobs/evm/chains.py describes it.
+    """The result as jobs/ports/chains.py describes it.
 
     Raises:
         ValueError: it is not of the right form, or an answer to another question.

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jobs.evm.chains import Call, ChainCall, Code
+from jobs.ports.chains import Call, ChainCall, Code
 
 MAX_AGE_S = 3600.0
 MAX_BYTES = 16 * 1024 * 1024

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from socket import gaierror
 from typing import Any, TypeVar
 
-from jobs.evm.chains import ChainCall, ChainRead, ReceiptByHash, TransactionByHash, Unavailable
+from jobs.ports.chains import ChainCall, ChainRead, ReceiptByHash, TransactionByHash, Unavailable
 from shared import json_rpc
 from shared.json_rpc import JsonRpc, RpcError
 from shared.node_connections import NodeFailed
@@ -70,7 +70,7 @@ class Node:
 
         Raises:
             Behind: its head is too old.
-            UpstreamFailed: with a reason of jobs.evm.chains.FAILURES.
+            UpstreamFailed: with a reason of jobs.ports.chains.FAILURES.
         """
         began = time.monotonic()
         if block is None and any(is_of_block(call) for call in calls):
@@ -144,7 +144,7 @@ def gaps(read: ChainRead, calls: Sequence[ChainCall]) -> int:
 
 
 def _reason(failure: NodeFailed) -> str:
-    """The reason of jobs.evm.chains.FAILURES."""
+    """The reason of jobs.ports.chains.FAILURES."""
     if failure.reason == "timeout":
         return "timeout"
     if failure.reason == "status":

@@ -18,7 +18,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jobs.evm.chains import Call, Cause, ChainCall, EstimateGas, ReceiptByHash, Reverted, TransactionByHash, Unavailable
+from jobs.ports.chains import (
+    Call,
+    Cause,
+    ChainCall,
+    EstimateGas,
+    ReceiptByHash,
+    Reverted,
+    TransactionByHash,
+    Unavailable,
+)
 from shared.json_rpc import REVERTED, RpcError
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_calls import is_of_block

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from jobs.evm.chains import Chain
+from jobs.ports.chains import Chain
 from shared.outcome import UpstreamFailed
 from shared.pools import POOLS, Pool
 

@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
 
-from jobs.evm.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
+from jobs.ports.chains import CHAIN_IDS, MAX_READS, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_constants import Constants
 from workers.adapters.chain_node import Behind, Node, gaps
@@ -32,7 +32,7 @@ _HEDGING_THREADS = 2 * MOST
 
 
 class NodeChains:
-    """jobs.evm.chains.Chains.
+    """jobs.ports.chains.Chains.
 
     Args:
         urls: of each chain's nodes, the preferred one first. They may hold keys: they are shown nowhere.
@@ -63,7 +63,7 @@ class NodeChains:
         }
 
     def read(self, chain: Chain, calls: Sequence[ChainCall], *, block: int | None = None, deadline: float) -> ChainRead:
-        """Reads, all at one block. Raises UpstreamFailed with a reason out of jobs.evm.chains.FAILURES."""
+        """Reads, all at one block. Raises UpstreamFailed with a reason out of jobs.ports.chains.FAILURES."""
         if len(calls) > MAX_READS:
             raise ValueError(f"at most {MAX_READS} reads")
         nodes = self._chains.get(chain)

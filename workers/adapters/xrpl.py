@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from jobs.xrpl_wallet_watch.ledger import History, Point, WalletState
+from jobs.ports.xrpl import History, Point, WalletState
 from shared.outcome import UpstreamFailed
 from shared.x402.networks import XRPL_RLUSD
 from workers.adapters.xrpl_node import RippledNode
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class XrplNodes:
-    """Implements jobs.xrpl_wallet_watch.ledger.XrplLedger.
+    """Implements jobs.ports.xrpl.XrplLedger.
 
     Args:
         urls: of rippled or Clio servers, the preferred one first.

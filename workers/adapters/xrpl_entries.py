@@ -11,7 +11,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from jobs.xrpl_wallet_watch.ledger import Amount, Transaction, TrustLine
+from jobs.ports.xrpl import Amount, Transaction, TrustLine
 from shared.x402.networks import XrplToken
 from shared.x402.xrpl_keys import is_address
 

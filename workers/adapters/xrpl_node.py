@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from jobs.xrpl_wallet_watch.ledger import History, Point, Transaction, TrustLine, WalletState
+from jobs.ports.xrpl import History, Point, Transaction, TrustLine, WalletState
 from shared.node_connections import NodeFailed
 from shared.outcome import UpstreamFailed
 from shared.x402.networks import XrplToken

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.hosts import PublicUrl
-from jobs.page.browser import Area, RenderedPage
+from jobs.ports.browser import Area, RenderedPage
 from shared import machine
 from shared.metrics import metrics
 from shared.outcome import DeadlineExceeded, JobFailure
@@ -82,7 +82,7 @@ class BrowserPool:
             return self._current
 
     async def render(self, url: PublicUrl, *, area: Area | None, deadline: float) -> RenderedPage:
-        """Render a page, as the port says (jobs/page/browser.py)."""
+        """Render a page, as the port says (jobs/ports/browser.py)."""
         job = asyncio.ensure_future(self._render(url, area, deadline))
         self._jobs.add(job)
         job.add_done_callback(self._jobs.discard)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.hosts import PublicUrl
-from jobs.page.browser import MAX_HTML, Area, RenderedPage
+from jobs.ports.browser import MAX_HTML, Area, RenderedPage
 from workers.browser import verdicts
 from workers.browser.cdp import BrowserEnded, CdpError
 from workers.browser.page import Page, Stop
@@ -54,7 +54,7 @@ async def render(page: Page, url: PublicUrl, job: Job, *, area: Area | None, dea
     """Render in a page that is open.
 
     Raises:
-        BlockedAddress, UpstreamFailed: as the port says (jobs/page/browser.py).
+        BlockedAddress, UpstreamFailed: as the port says (jobs/ports/browser.py).
         BrowserEnded: not by the page, as far as is known.
     """
     return await _Rendering(page, job, deadline).run(url, area)

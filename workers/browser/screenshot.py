@@ -6,7 +6,7 @@ import base64
 import time
 from typing import Any, Literal
 
-from jobs.page.browser import MAX_HEIGHT, MAX_SCREENSHOT_BYTES, VIEWPORT, Area, Screenshot
+from jobs.ports.browser import MAX_HEIGHT, MAX_SCREENSHOT_BYTES, VIEWPORT, Area, Screenshot
 from workers.browser.cdp import CdpError
 from workers.browser.page import Page
 

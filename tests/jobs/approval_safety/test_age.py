@@ -9,8 +9,8 @@ from itertools import accumulate
 import pytest
 
 from jobs.approval_safety.age import CLOSE_S, MAX_PROBES, WINDOW_S, Bracket, week_ago
-from jobs.evm.chains import MAX_READS, BlockTime, Chain
 from jobs.evm.reader import Reader
+from jobs.ports.chains import MAX_READS, BlockTime, Chain
 from tests.each import each
 from tests.jobs.evm.fake_chains import NOW, FakeChains, context
 

@@ -11,7 +11,6 @@ import pytest
 from jobs.approval_safety.age import DAY_S, MAX_PROBES, WINDOW_S, week_ago
 from jobs.approval_safety.endpoint import ENDPOINT, Request
 from jobs.evm import data_file
-from jobs.evm.chains import BlockTime
 from jobs.evm.reader import NotAContract, Reader
 from jobs.evm.selectors import (
     ALLOWANCE,
@@ -21,6 +20,7 @@ from jobs.evm.selectors import (
     IMPLEMENTATION_SLOT,
     SUPPORTS_INTERFACE,
 )
+from jobs.ports.chains import BlockTime
 from tests.each import each
 from tests.jobs.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, context, word
 

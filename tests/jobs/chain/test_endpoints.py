@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from jobs.chain.endpoints import ENDPOINTS
-from jobs.evm.chains import FAILURES, Reverted
 from jobs.evm.reader import NotAContract
 from jobs.evm.selectors import (
     ALLOWANCE,
@@ -21,6 +20,7 @@ from jobs.evm.selectors import (
     SUPPORTS_INTERFACE,
     selector,
 )
+from jobs.ports.chains import FAILURES, Reverted
 from shared.endpoint import Endpoint, InvalidField, Pool
 from shared.outcome import UpstreamFailed
 from tests.each import each

@@ -1,4 +1,4 @@
-"""jobs.evm.chains.Chains out of tables, and what contracts answer."""
+"""jobs.ports.chains.Chains out of tables, and what contracts answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import eth_abi
 
-from jobs.evm.chains import (
+from jobs.evm.selectors import DECIMALS, NAME, SYMBOL, TOTAL_SUPPLY
+from jobs.ports import Context
+from jobs.ports.chains import (
     Balance,
     BlockTime,
     Call,
@@ -26,8 +28,6 @@ from jobs.evm.chains import (
     TransactionByHash,
     Unavailable,
 )
-from jobs.evm.selectors import DECIMALS, NAME, SYMBOL, TOTAL_SUPPLY
-from jobs.ports import Context
 from shared.outcome import UpstreamFailed
 
 NOW = 1_800_000_000

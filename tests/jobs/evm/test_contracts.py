@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.evm import code, signatures, tokens, transactions
-from jobs.evm.chains import Reverted
 from jobs.evm.reverts import PANICS, explain
 from jobs.evm.selectors import IMPLEMENTATION_SLOT, TRANSFER_TOPIC, selector
 from jobs.evm.unlimited import unlimited_form
+from jobs.ports.chains import Reverted
 from shared.outcome import UpstreamFailed
 from tests.each import each
 from tests.jobs.evm.fake_chains import text, word

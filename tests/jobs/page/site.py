@@ -12,8 +12,8 @@ from compose.sandbox.upstreams.pages import BERTHS
 from jobs.calculations import CALCULATIONS
 from jobs.hosts import PublicUrl
 from jobs.observation import Observed, Previous
-from jobs.page.browser import Area, RenderedPage, Screenshot
 from jobs.ports import Context
+from jobs.ports.browser import Area, RenderedPage, Screenshot
 from shared.outcome import JobFailure, UpstreamFailed
 from shared.settled_payment import SettledPayment
 
@@ -95,7 +95,7 @@ class Site:
         self.calculated.append(name)
         if name in self.failing:
             raise UpstreamFailed("What came back takes too much to read.", reason="bad_content")
-        return CALCULATIONS[name](argument)
+        return CALCULATIONS[name].calculate(argument)
 
     def call(self, run: Any, request: Any, *, later: timedelta = timedelta(hours=1)) -> Any:
         """Run an endpoint as the worker does: what it leaves is there for the next call."""

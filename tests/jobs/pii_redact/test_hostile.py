@@ -16,7 +16,7 @@ from jobs.pii_redact.spans import KINDS
 from tests.each import each
 
 ROOT = Path(__file__).parents[3]
-SOURCES = sorted((ROOT / "jobs" / "pii_redact").glob("*.py"))
+SOURCES = sorted(path for folder in ("pii_redact", "text") for path in (ROOT / "jobs" / folder).glob("*.py"))
 assert SOURCES
 STEPS_PER_CHARACTER = 200
 """Calls of functions. Digits that are groups of a hundred possible numbers take the most."""
@@ -120,9 +120,3 @@ def test_no_backtracking_regular_expression_sees_the_text(path: Path) -> None:
         assert "phonenumbers" not in names
         if module is not None and module.startswith("phonenumbers"):
             assert set(names) <= {"PhoneMetadata", "COUNTRY_CODE_TO_REGION_CODE"}
-
-
-def test_only_one_module_knows_re2() -> None:
-    """Every pattern is compiled by linear.py."""
-    knowing = {path.stem for path in SOURCES if "import re2" in path.read_text()}
-    assert knowing == {"linear"}

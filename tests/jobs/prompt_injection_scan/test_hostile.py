@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.prompt_injection_scan import MOST_FINDINGS, Severity, patterns, scan
+from jobs.prompt_injection_scan import MOST_FINDINGS, Severity, scan
 from jobs.prompt_injection_scan.rules import rule_book
+from jobs.text import linear
 from tests.bench.bench_prompt_injection import UNITS
 
 SIZE = 20_000
@@ -25,13 +26,13 @@ READ_BESIDES = 6_000_000
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Characters that were given to the engine."""
     counted: list[int] = []
-    original = patterns.Haystack.__init__
+    original = linear.Haystack.__init__
 
-    def count(self: patterns.Haystack, text: str) -> None:
+    def count(self: linear.Haystack, text: str) -> None:
         counted.append(len(text))
         original(self, text)
 
-    monkeypatch.setattr(patterns.Haystack, "__init__", count)
+    monkeypatch.setattr(linear.Haystack, "__init__", count)
     return counted
 
 
@@ -118,7 +119,4 @@ def test_user_text_never_meets_a_backtracking_engine() -> None:
     assert sources
     for path in sources:
         lines = [line.strip() for line in path.read_text().splitlines()]
-        assert not [
-            line for line in lines if line.startswith(("import re", "from re ", "import regex")) and "re2" not in line
-        ]
-        assert path.name == "patterns.py" or not [line for line in lines if "re2" in line and "import" in line]
+        assert not [line for line in lines if line.startswith(("import re", "from re ", "import regex"))]

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.page.browser import Area, Screenshot
 from jobs.page.visit import RENDER_S
+from jobs.ports.browser import Area, Screenshot
 from jobs.render_pro.endpoint import ENDPOINT, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed

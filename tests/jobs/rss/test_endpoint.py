@@ -61,7 +61,7 @@ class Site:
 
     def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
         assert limit_s == READ_S
-        return CALCULATIONS[name](argument)
+        return CALCULATIONS[name].calculate(argument)
 
 
 def answer(site: Site, **request: Any) -> dict[str, Any]:

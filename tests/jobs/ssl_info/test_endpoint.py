@@ -47,7 +47,7 @@ class Ports:
         return self.pem
 
     def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
-        return calculations.CALCULATIONS[name](argument)
+        return calculations.CALCULATIONS[name].calculate(argument)
 
     def now(self) -> datetime:
         return self.time

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.evm.address import checksummed
-from jobs.evm.chains import Reverted
 from jobs.evm.selectors import selector, topic
+from jobs.ports.chains import Reverted
 from tests.jobs.evm.fake_chains import CONTRACT
 from tests.jobs.tx_explain.scenes import (
     ALICE,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jobs.evm.chains import Reverted
 from jobs.evm.selectors import selector
+from jobs.ports.chains import Reverted
 from shared.outcome import UpstreamFailed
 from tests.each import each
 from tests.jobs.evm.fake_chains import CONTRACT, HEAD, text, word

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.evm.chains import Call, Chain, ChainCall, ChainRead
+from jobs.ports.chains import Call, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from tests.jobs.evm.fake_chains import FakeChains
 from tests.jobs.tx_explain.scenes import ALICE, BOB, STRANGER, explained, moved, put, world

@@ -68,7 +68,7 @@ class Site:
         return answer if isinstance(answer, Page) else answer()
 
     def run(self, name: str, argument: bytes, *, limit_s: float, deadline: float | None = None) -> bytes:
-        return CALCULATIONS[name](argument)
+        return CALCULATIONS[name].calculate(argument)
 
 
 def report(answers: Mapping[str, Answer], url: str = SITE + "/", **request: Any) -> tuple[dict[str, Any], Site]:

@@ -11,9 +11,9 @@ import pytest
 
 from jobs.observation import Observed, Previous
 from jobs.ports import Context
+from jobs.ports.xrpl import Amount, History, Point, Transaction, TrustLine, WalletState
 from jobs.xrpl_wallet_watch import baseline
 from jobs.xrpl_wallet_watch.endpoint import ENDPOINT, EXAMPLE_ADDRESS, Request, run
-from jobs.xrpl_wallet_watch.ledger import Amount, History, Point, Transaction, TrustLine, WalletState
 from jobs.xrpl_wallet_watch.response import Response
 from shared.endpoint import Flavour, Pool
 from shared.x402.networks import Rail

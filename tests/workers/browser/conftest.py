@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import Local, configure, public_url
-from jobs.page.browser import Area, RenderedPage
+from jobs.ports.browser import Area, RenderedPage
 from tests.slack import patience
 from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.site import Site

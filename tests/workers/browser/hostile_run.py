@@ -14,7 +14,7 @@ from ipaddress import ip_network
 from pathlib import Path
 
 from jobs.hosts import Local, PublicUrl, configure, public_url
-from jobs.page.browser import MAX_HTML, Area, RenderedPage
+from jobs.ports.browser import MAX_HTML, Area, RenderedPage
 from shared.outcome import BlockedAddress, JobFailure
 from tests.bench import proc
 from tests.slack import CROWD, patience

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from jobs.page.browser import Area
+from jobs.ports.browser import Area
 from shared.outcome import UpstreamFailed
 from tests.slack import patience
 from tests.workers.browser.conftest import Render

@@ -15,7 +15,7 @@ import pytest
 
 from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
-from jobs.page.browser import MAX_HTML, Area
+from jobs.ports.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
 from tests.slack import patience
 from tests.workers.browser.conftest import ADDRESS, Render

@@ -8,7 +8,7 @@ import random
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from jobs.evm.chains import (
+from jobs.ports.chains import (
     Balance,
     BlockTime,
     Call,

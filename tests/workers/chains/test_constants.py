@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.evm.chains import Balance, Call, Code, Reverted
+from jobs.ports.chains import Balance, Call, Code, Reverted
 from tests.each import each
 from workers.adapters import chain_constants
 from workers.adapters.chain_constants import MAX_AGE_S, Constants

@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from jobs.evm.chains import CHAIN_IDS, FAILURES, Balance, ChainId, ChainRead, Code, TransactionByHash, Unavailable
+from jobs.ports.chains import CHAIN_IDS, FAILURES, Balance, ChainId, ChainRead, Code, TransactionByHash, Unavailable
 from shared.outcome import UpstreamFailed
 from tests.each import each
 from tests.workers.chains.fake_node import LAG, MOODS, SECRET, FakeNode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.evm.chains import Call, Cause, EstimateGas, Reverted
+from jobs.ports.chains import Call, Cause, EstimateGas, Reverted
 from shared.json_rpc import RpcError
 from shared.outcome import UpstreamFailed
 from tests.each import each

@@ -12,7 +12,7 @@ import pytest
 from compose.sandbox import scenes
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, start_chains
-from jobs.evm.chains import (
+from jobs.ports.chains import (
     CHAIN_IDS,
     Balance,
     BlockTime,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jobs.evm.chains import ChainId
+from jobs.ports.chains import ChainId
 from shared.outcome import UpstreamFailed
 from tests.workers.chains.fake_node import FakeNode
 from workers.adapters.chain_share import IN_USE_S, MOST, MOST_SLOW, SLOW_S, THREADS, ThreadShares

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from jobs.evm.chains import Chains
 from jobs.hosts import PublicUrl
 from jobs.observation import Previous
-from jobs.page.browser import Browser
-from jobs.xrpl_wallet_watch.ledger import XrplLedger
+from jobs.ports.browser import Browser
+from jobs.ports.chains import Chains
+from jobs.ports.xrpl import XrplLedger
 from shared.settled_payment import NO_PAYMENT, SettledPayment
 
 

@@ -30,6 +30,14 @@ class Layer:
             return start, end
         return min(self._starts[start:end]), max(self._ends[start:end])
 
+    def is_whole(self, start: int, end: int) -> bool:
+        """Whether `text[start:end]` holds all characters that stand for its places of the original, and none of another."""
+        starts, size = self._starts, len(self.text)
+        if starts is None:
+            return True
+        cut_before = 0 < start < size and starts[start - 1] == starts[start]
+        return not cut_before and not (0 < end < size and starts[end - 1] == starts[end])
+
     def between(self, start: int, end: int) -> str:
         """The text for these code points of the original, in a layer that keeps their order."""
         if self._starts is None:

@@ -1,14 +1,57 @@
-"""Searches in callers' text in linear time. No other module uses google-re2. Python's own `re` backtracks."""
+"""Regular expressions in linear time, for callers' texts. No other module imports google-re2. Python's own `re` backtracks.
+
+RE2 has no look-around and no back-references, so patterns find candidates and code checks the text around them. `\\d` and `\\b`
+cover ASCII only, which is enough for a folded text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, cast
 
 import re2  # type: ignore[import-untyped]
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
+_SET_MEMORY_BYTES = 64 << 20
+
+
+class Match(Protocol):
+    """Positions are code points."""
+
+    def start(self, group: int | str = 0) -> int: ...
+    def end(self, group: int | str = 0) -> int: ...
+    def __getitem__(self, group: int | str) -> str | None: ...
+
+
+class Compiled(Protocol):
+    """A pattern. Each call encodes the whole text, so never call it in a loop over one text: pass a slice, or use `Pattern`."""
+
+    def finditer(self, text: str) -> Iterator[Match]: ...
+    def match(self, text: str) -> Match | None: ...
+    def fullmatch(self, text: str) -> Match | None: ...
+
+
+def compiled(pattern: str) -> Compiled:
+    """Compile a pattern."""
+    return cast(Compiled, re2.compile(pattern))
+
+
+class PatternSet:
+    """Many patterns that are matched against a short text at once."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        options = re2.Options()
+        options.max_mem = _SET_MEMORY_BYTES
+        options.never_capture = True
+        self._set = re2.Set.FullMatchSet(options)
+        for pattern in patterns:
+            self._set.Add(pattern)
+        self._set.Compile()
+
+    def fullmatch(self, text: str) -> frozenset[int]:
+        """The indices of the patterns that match the whole text."""
+        return frozenset(self._set.Match(text) or ())
 
 
 class Haystack:
