@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import anyio
 import anyio.to_thread
-import httpx
+import httpcore
 
-from coinslot.exchange import HTTP_ERRORS, ConnectionLost, Received, Reply, as_json, client_options, connection_lost
+from coinslot.exchange import ConnectionLost, Received, Reply, as_json, connection_lost, pool_options, request_options
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class AsyncExchange:
 
     def __init__(self, base_url: str, *, timeout_s: float) -> None:
         self._timeout_s = timeout_s
-        self._client = httpx.AsyncClient(**client_options(base_url, timeout_s))
+        self._pool = httpcore.AsyncConnectionPool(**pool_options(base_url))
 
     async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         """As `Exchange` says."""
@@ -44,18 +44,19 @@ class AsyncExchange:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._pool.aclose()
 
     async def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         received = Received(self._timeout_s)
+        options = request_options(url, body, headers, self._timeout_s)
         try:
-            # Received sees the body alone: headers may trickle, too. httpx's limits come first: they know what was sent.
+            # Received sees the body alone: headers may trickle, too. httpcore's limits come first: they know what was sent.
             with anyio.fail_after(self._timeout_s * 1.1):
-                async with self._client.stream(method, url, content=body, headers=headers) as response:
-                    async for chunk in response.aiter_raw():
+                async with self._pool.stream(method, url, **options) as response:
+                    async for chunk in response.aiter_stream():
                         received.add(chunk)
                     return received.reply(response)
         except TimeoutError:
             raise ConnectionLost(f"the answer was not complete after {self._timeout_s:g} s", sent=True) from None
-        except HTTP_ERRORS as error:
+        except Exception as error:
             raise connection_lost(error, self._timeout_s) from None

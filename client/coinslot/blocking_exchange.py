@@ -7,9 +7,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
-import httpx
+import httpcore
 
-from coinslot.exchange import HTTP_ERRORS, Received, Reply, as_json, client_options, connection_lost
+from coinslot.deadline_network import DeadlineNetwork
+from coinslot.exchange import Received, Reply, as_json, connection_lost, pool_options, request_options
 
 T = TypeVar("T")
 
@@ -26,7 +27,8 @@ class BlockingExchange:
     def __init__(self, base_url: str, *, timeout_s: float, sleep: Callable[[float], None] = time.sleep) -> None:
         self._timeout_s = timeout_s
         self._sleep = sleep
-        self._client = httpx.Client(**client_options(base_url, timeout_s))
+        self._network = DeadlineNetwork()
+        self._pool = httpcore.ConnectionPool(**pool_options(base_url), network_backend=self._network)
 
     async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         """As `Exchange` says."""
@@ -46,7 +48,7 @@ class BlockingExchange:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._pool.close()
 
     def __enter__(self) -> BlockingExchange:
         return self
@@ -58,12 +60,15 @@ class BlockingExchange:
 
     def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         received = Received(self._timeout_s)
+        options = request_options(url, body, headers, self._timeout_s)
+        # Received sees the body alone: headers may trickle, too.
+        self._network.deadline = time.monotonic() + self._timeout_s
         try:
-            with self._client.stream(method, url, content=body, headers=headers) as response:
-                for chunk in response.iter_raw():
+            with self._pool.stream(method, url, **options) as response:
+                for chunk in response.iter_stream():
                     received.add(chunk)
                 return received.reply(response)
-        except HTTP_ERRORS as error:
+        except Exception as error:
             raise connection_lost(error, self._timeout_s) from None
 
 

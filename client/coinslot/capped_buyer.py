@@ -154,7 +154,7 @@ def _ended(error: CoinslotError, *, was_sent: bool) -> Ended | None:
     """What became of the reservation of a call that failed; None while it is not known."""
     if error.charged is True:
         return "paid"
-    if error.charged == "unknown":
+    if error.charged == "unknown" or error.worth_keeping:  # its file stays, and `coinslot resume` may have it charged
         return None
     return "refused" if was_sent and not isinstance(error, Unreachable) else "unsent"
 

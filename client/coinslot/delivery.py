@@ -74,25 +74,28 @@ async def deliver(
         CallFailed: the server answered with another failure.
         Unreachable: no attempt reached the server, so nothing was charged.
     """
-    started, pause = retry_policy.clock(), retry_policy.first_pause_s
+    started, pause, was_sent = retry_policy.clock(), retry_policy.first_pause_s, in_doubt
     while True:
         try:
-            return await _attempt(exchange, payment, request_id=request_id, in_doubt=in_doubt)
+            return await _attempt(exchange, payment, request_id=request_id, in_doubt=in_doubt, was_sent=was_sent)
         except CoinslotError as error:
             wait = max(pause, error.retry_after_s or 0.0)
             if not error.repeatable or retry_policy.clock() - started + wait > retry_policy.budget_s:
                 raise
             in_doubt = in_doubt or error.charged is not False
+            was_sent = was_sent or not isinstance(error, Unreachable)
             on_progress(Waiting(payment, wait, error.detail, error.transaction))
         await exchange.pause(wait)
         pause = min(pause * 2, retry_policy.longest_pause_s)
 
 
-async def _attempt(exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> Answer:
+async def _attempt(
+    exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool, was_sent: bool
+) -> Answer:
     try:
         reply = await exchange.post(payment.url, payment.body, {HEADER: payment.header, "x-request-id": request_id})
     except ConnectionLost as lost:
-        raise _lost(lost, payment, request_id=request_id, in_doubt=in_doubt) from None
+        raise _lost(lost, payment, request_id=request_id, was_sent=was_sent or lost.sent) from None
     if reply.status == 200:
         return answer_of(reply, payment=payment, request_id=request_id)
     if reply.status == 402:
@@ -100,8 +103,8 @@ async def _attempt(exchange: Exchange, payment: SignedPayment, *, request_id: st
     raise failure(reply, url=payment.url, request_id=request_id, payment=payment, now=time.time(), in_doubt=in_doubt)
 
 
-def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, in_doubt: bool) -> CallFailed | Unreachable:
-    if lost.sent or in_doubt:
+def _lost(lost: ConnectionLost, payment: SignedPayment, *, request_id: str, was_sent: bool) -> CallFailed | Unreachable:
+    if was_sent:
         return OutcomeUnknown(
             f"the payment was sent, but {lost}",
             charged="unknown",

@@ -1,4 +1,8 @@
-"""HTTP requests with limits in time and size: what both exchanges share. Redirects are never followed."""
+"""HTTP requests with limits in time and size: what both exchanges share.
+
+They use httpcore itself. httpx's client also reads cookies and the address of a redirect, and raises for what it cannot read
+the same errors as for a request that it has not sent.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import httpcore
 import httpx
 
 from coinslot.address import is_loopback
@@ -19,16 +26,13 @@ MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """Environment variables that name root certificates, for httpx."""
 
-HTTP_ERRORS = (httpx.TransportError, httpx.InvalidURL, UnicodeError)
-"""What a request of httpx raises, for `connection_lost`."""
-
-# What httpx raises before the first byte of a request is written.
+# All that httpcore raises before it writes the first byte of a request. After any other error the request may have arrived.
 _BEFORE_SENDING = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
+    httpcore.ConnectError,
+    httpcore.ConnectTimeout,
+    httpcore.PoolTimeout,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
 )
 
 T = TypeVar("T")
@@ -78,7 +82,7 @@ class Received:
     """The body of an answer as it arrives.
 
     Args:
-        timeout_s: for the whole answer. httpx's own time limits start again with every byte.
+        timeout_s: for the whole answer. httpcore's own time limits start again with every byte.
     """
 
     def __init__(self, timeout_s: float) -> None:
@@ -94,21 +98,23 @@ class Received:
         if time.monotonic() > self._give_up_at:
             raise ConnectionLost(f"the answer was not complete after {self._timeout_s:g} s", sent=True)
 
-    def reply(self, response: httpx.Response) -> Reply:
+    def reply(self, response: httpcore.Response) -> Reply:
         """The complete answer."""
-        return Reply(response.status_code, dict(response.headers), bytes(self._body))
+        headers: dict[str, str] = {}
+        for raw_name, raw_value in response.headers:
+            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        return Reply(response.status, headers, bytes(self._body))
 
 
-def client_options(base_url: str, timeout_s: float) -> dict[str, Any]:
-    """The arguments of httpx's client. A proxy from the environment is not used for a server on this host."""
+def pool_options(base_url: str) -> dict[str, Any]:
+    """The arguments of httpcore's pool. A proxy from the environment is not used for a server on this host."""
     trust_env = not is_loopback(base_url)
     return {
-        "timeout": httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S)),
-        "follow_redirects": False,
-        "trust_env": trust_env,
-        "verify": _tls_context(trust_env, *(os.environ.get(name) for name in _TRUSTED)),
-        # httpx would decompress a few hundred bytes into hundreds of megabytes before we could count them.
-        "headers": {"accept": "application/json", "accept-encoding": "identity", "user-agent": "coinslot"},
+        "ssl_context": _tls_context(trust_env, *(os.environ.get(name) for name in _TRUSTED)),
+        "proxy": _proxy(base_url) if trust_env else None,
+        "max_connections": 100,
+        "keepalive_expiry": 5.0,
     }
 
 
@@ -122,24 +128,64 @@ def _tls_context(trust_env: bool, *trusted: str | None) -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
+def _proxy(base_url: str) -> httpcore.Proxy | None:
+    """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for a server."""
+    parts, proxies = urlsplit(base_url), getproxies()
+    address = proxies.get(parts.scheme) or proxies.get("all")
+    if not address or proxy_bypass(parts.netloc):
+        return None
+    proxy = httpx.Proxy(address if "://" in address else f"http://{address}")
+    return httpcore.Proxy(
+        httpcore.URL(scheme=proxy.url.raw_scheme, host=proxy.url.raw_host, port=proxy.url.port, target=b"/"),
+        auth=proxy.raw_auth,
+    )
+
+
+def request_options(url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+    """The arguments of httpcore's request.
+
+    Args:
+        timeout_s: longest wait for one step of it.
+    """
+    return {
+        "headers": {
+            "host": urlsplit(url).netloc,
+            "accept": "application/json",
+            # A few hundred bytes can be hundreds of megabytes that were compressed.
+            "accept-encoding": "identity",
+            "user-agent": "coinslot",
+            **headers,
+        },
+        "content": body,
+        "extensions": {
+            "timeout": {
+                "connect": min(timeout_s, CONNECT_TIMEOUT_S),
+                **dict.fromkeys(("read", "write", "pool"), timeout_s),
+            }
+        },
+    }
+
+
 def as_json(body: bytes | None, headers: Mapping[str, str]) -> dict[str, str]:
     """The headers of a POST. No body claims no type."""
     return {**({} if body is None else {"content-type": "application/json"}), **headers}
 
 
 def connection_lost(error: Exception, timeout_s: float) -> ConnectionLost:
-    """What one of HTTP_ERRORS means for the request."""
+    """What an error of a request means for it. Only those of _BEFORE_SENDING prove that nothing was sent."""
+    if isinstance(error, ConnectionLost):
+        return error
     if isinstance(error, _BEFORE_SENDING):
         return ConnectionLost(f"no connection could be made ({_why(error)})", sent=False)
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, httpcore.TimeoutException):
         return ConnectionLost(f"no answer came within {timeout_s:g} s", sent=True)
-    if isinstance(error, httpx.TransportError):
+    if isinstance(error, httpcore.NetworkError | httpcore.ProtocolError):
         return ConnectionLost(f"the connection broke ({_why(error)})", sent=True)
-    return ConnectionLost("the address cannot be used", sent=False)
+    return ConnectionLost(f"the exchange failed ({type(error).__name__})", sent=True)
 
 
 def _why(error: Exception) -> str:
     """The library's text, which names addresses and protocol errors, never a header's or body's content."""
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, httpcore.TimeoutException):
         return "timed out"
     return str(error)[:200] or type(error).__name__

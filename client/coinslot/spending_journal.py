@@ -5,15 +5,16 @@ leaves its reservation, which goes on counting: its payment may have moved money
 payment that was not charged it is on the disk before the payment's file goes: after a crash in between, `coinslot resume` sends
 the payment again, and finds the reservation ended.
 
-| state    | means                                                     | counts                                 |
-|----------|-----------------------------------------------------------|----------------------------------------|
-| reserved | the payment may have been signed; nothing more is known   | yes                                    |
-| paid     | the server charged it                                     | yes                                    |
-| unsent   | nothing was sent                                          | no                                     |
-| refused  | it was sent, and the server says that it was not charged  | no, while such sum to less than a cap  |
+| state    | means                                                     | counts                                     |
+|----------|-----------------------------------------------------------|--------------------------------------------|
+| reserved | the payment may have been signed; nothing more is known   | yes                                        |
+| paid     | the server charged it                                     | yes                                        |
+| unsent   | nothing was sent                                          | no                                         |
+| refused  | it was sent, and the server says that it was not charged  | for MAY_SETTLE_S; then what exceeds a cap  |
 
-The server's word is all there is for `refused`. So a day's refusals beyond the day's cap count again, and likewise in total: a
-server that lies takes at most twice what a cap allows.
+The server's word is all there is for `refused`, and it can settle the payment while it is valid. So a refusal counts against
+every cap until then. Later the refusals under a cap count as far as they sum to more than it: a server that lies takes at most
+twice what a cap allows, and no more than the cap within MAY_SETTLE_S.
 
 A line that a crash has cut off was never a reservation, and is removed. Any other line that cannot be read, a file that became
 shorter, and another file in its place stop all payments until a person has looked.
@@ -36,14 +37,18 @@ from typing import Literal
 import msgspec
 
 from coinslot.errors import CapReached, JournalUnusable
+from coinslot.offer_terms import MAX_TIMEOUT_SECONDS
 from coinslot.spending_caps import Caps
 from coinslot.state_folder import sync_folder
 from shared.money import Price
 
 DAY_S = 86_400
+MAY_SETTLE_S = 2 * MAX_TIMEOUT_SECONDS
+"""How long after its reservation a payment may be settled: while it is valid, and some time more as clocks differ."""
 
 State = Literal["reserved", "paid", "unsent", "refused"]
 Ended = Literal["paid", "unsent", "refused"]
+_Sums = defaultdict[tuple[int | None, str | None], Decimal]
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,9 +86,12 @@ class SpendingJournal:
         self._offset = 0
         """Up to here the file has been read: each process reads what the others have added."""
         self._reserved: dict[str, _Line] = {}
-        self._sums: dict[tuple[int | None, str | None], Decimal] = defaultdict(Decimal)
-        """Reserved or paid, by day and endpoint; None: of all."""
-        self._refused: dict[int | None, Decimal] = defaultdict(Decimal)
+        self._sums: _Sums = defaultdict(Decimal)
+        """Reserved, paid or refused lately, by day and endpoint; None: of all."""
+        self._refused: _Sums = defaultdict(Decimal)
+        """Refused, and too old to be settled."""
+        self._refused_lately: list[_Line] = []
+        """The reservations."""
 
     def reserve(self, endpoint: str, price: Price, caps: Caps, *, now: int) -> str:
         """Count a call that is about to be signed. Returns the reservation's id.
@@ -119,17 +127,28 @@ class SpendingJournal:
             return self._left(caps, endpoint, now=now)
 
     def _left(self, caps: Caps, endpoint: str | None, *, now: int) -> Left:
+        self._give_back(now)
         day = now // DAY_S
-        today = self._sums[day, None] + max(Decimal(0), self._refused[day] - caps.per_day)
-        total = self._sums[None, None] + max(Decimal(0), self._refused[None] - caps.total)
+        today, total = self._counted((day, None), caps.per_day), self._counted((None, None), caps.total)
         own = None if endpoint is None else caps.of(endpoint)
         return Left(
             spent_today=today,
             spent=total,
             today=max(Decimal(0), caps.per_day - today),
             total=max(Decimal(0), caps.total - total),
-            endpoint=None if own is None else max(Decimal(0), own - self._sums[day, endpoint]),
+            endpoint=None if own is None else max(Decimal(0), own - self._counted((day, endpoint), own)),
         )
+
+    def _counted(self, key: tuple[int | None, str | None], cap: Decimal) -> Decimal:
+        return self._sums[key] + max(Decimal(0), self._refused[key] - cap)
+
+    def _give_back(self, now: int) -> None:
+        """What was refused and can no longer be settled."""
+        old = [line for line in self._refused_lately if now - line.at > MAY_SETTLE_S]
+        for line in old:
+            self._refused_lately.remove(line)
+            _add(self._sums, line, -1)
+            _add(self._refused, line, 1)
 
     def _check(self, endpoint: str, price: Price, caps: Caps, *, now: int) -> None:
         left = self._left(caps, endpoint, now=now)
@@ -202,26 +221,24 @@ class SpendingJournal:
     def _take(self, line: _Line) -> None:
         """Raises ValueError, KeyError."""
         if line.state == "reserved":
-            amount = Price.of(line.amount).value
+            _add(self._sums, line, 1)
             self._reserved[line.id] = line
-            self._add(line, amount)
-        elif line.state == "paid":
-            self._reserved.pop(line.id)
-        else:
-            reserved = self._reserved.pop(line.id)
-            amount = Price.of(reserved.amount).value
-            self._add(reserved, -amount)
-            if line.state == "refused":
-                self._refused[None] += amount
-                self._refused[reserved.at // DAY_S] += amount
-
-    def _add(self, line: _Line, amount: Decimal) -> None:
-        day = line.at // DAY_S
-        for key in ((None, None), (day, None), (day, line.endpoint)):
-            self._sums[key] += amount
+            return
+        reserved = self._reserved.pop(line.id)
+        if line.state == "unsent":
+            _add(self._sums, reserved, -1)
+        elif line.state == "refused":
+            self._refused_lately.append(reserved)
 
     def _unusable(self, why: str) -> JournalUnusable:
         return JournalUnusable(
             f"the journal {self.path} {why}, so nothing is paid",
             hint="Look at it, restore it or move it away, and start the server again.",
         )
+
+
+def _add(sums: _Sums, line: _Line, times: int) -> None:
+    """Add a reservation. Raises ValueError: it has no amount."""
+    day, amount = line.at // DAY_S, Price.of(line.amount).value * times
+    for key in ((None, None), (day, None), (day, line.endpoint)):
+        sums[key] += amount

@@ -9,12 +9,16 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
+from coinslot.async_exchange import AsyncExchange
+from coinslot.blocking_exchange import BlockingExchange
 from coinslot.buyer import Buyer
 from coinslot.errors import (
     InvalidCall,
 )
+from coinslot.exchange import Reply, pool_options
 from coinslot.payment import MAX_HEADER_CHARS
 from coinslot.wallet import Wallet
 from tests.each import each
@@ -201,3 +205,29 @@ def test_a_shop_on_this_host_is_not_reached_through_a_proxy(shop: Shop, monkeypa
     with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None) as buyer:
         buyer.call("echo")
     assert len(shop.payments) == 1
+
+
+@each("kind", [BlockingExchange, AsyncExchange])
+def test_the_environments_proxy_is_used_for_other_hosts(
+    shop: Shop, canned: type[Canned], monkeypatch: pytest.MonkeyPatch, kind: type[BlockingExchange | AsyncExchange]
+) -> None:
+    """With its user and password; and not for the hosts that NO_PROXY names."""
+    for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", shop.base_url.replace("//", "//me:p%40ss@"))
+    monkeypatch.setenv("no_proxy", "inside.example")
+    shop.documents["http://shop.example/bazaar.json"] = canned(200, b"{}")
+
+    async def get(host: str) -> Reply:
+        exchange = kind(f"http://{host}", timeout_s=2)
+        try:
+            return await exchange.get(f"http://{host}/bazaar.json")
+        finally:
+            await exchange.aclose() if isinstance(exchange, AsyncExchange) else exchange.close()
+
+    assert anyio.run(get, "shop.example").body == b"{}"
+    (seen,) = shop.seen
+    assert base64.b64decode(seen.headers["proxy-authorization"].removeprefix("Basic ")) == b"me:p@ss"
+    assert seen.headers["host"] == "shop.example"
+    assert pool_options("http://a.inside.example")["proxy"] is None
+    shop.seen.clear()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,14 @@ from coinslot import spending_caps
 from coinslot.errors import CapReached, InvalidCall, JournalUnusable, OfferDrifted
 from coinslot.shop_pins import ShopPins
 from coinslot.spending_caps import Caps
-from coinslot.spending_journal import DAY_S, SpendingJournal
+from coinslot.spending_journal import DAY_S, MAY_SETTLE_S, SpendingJournal
 from shared.money import Price
 from shared.x402.wire import Offer
+from tests.each import each
 
 CENT = Price.of("0.01")
 NOON = 20_000 * DAY_S + DAY_S // 2
+LATER = NOON + MAY_SETTLE_S + 1
 AMPLE = Decimal(1000)
 
 
@@ -80,13 +84,17 @@ def test_a_cap_may_name_the_tool(journal: SpendingJournal) -> None:
 
 
 def test_what_ended_without_money_is_given_back(journal: SpendingJournal) -> None:
-    """Unsent and refused payments are; paid and unknown ones are not. Another process reads the same."""
+    """Unsent payments at once, refused ones when nobody can settle them any more; paid and unknown ones are not.
+
+    Another process reads the same.
+    """
     limits = caps(per_day=Decimal("0.04"))
     ids = [journal.reserve("echo", CENT, limits, now=NOON) for _ in range(4)]
     for reservation, state in zip(ids, ("paid", "unsent", "refused"), strict=False):
         journal.end(reservation, state, now=NOON)  # type: ignore[arg-type]
-    assert journal.left(limits, now=NOON).today == Decimal("0.02")
-    assert SpendingJournal(journal.path).left(limits, now=NOON).today == Decimal("0.02")
+    for now, today in ((NOON, "0.01"), (LATER, "0.02")):
+        assert journal.left(limits, now=now).today == Decimal(today)
+        assert SpendingJournal(journal.path).left(limits, now=now).today == Decimal(today)
     assert journal.path.stat().st_mode & 0o777 == 0o600
 
 
@@ -100,7 +108,7 @@ def test_a_reservation_ends_once(journal: SpendingJournal) -> None:
         journal.end(reservation, state, now=NOON)  # type: ignore[arg-type]
     other.end(second, "refused", now=NOON)
     assert len(journal.path.read_bytes().splitlines()) == 4
-    assert SpendingJournal(journal.path).left(limits, now=NOON).today == Decimal("0.03")
+    assert SpendingJournal(journal.path).left(limits, now=LATER).today == Decimal("0.03")
 
 
 def test_a_reservation_of_no_journal_makes_none(journal: SpendingJournal) -> None:
@@ -109,13 +117,25 @@ def test_a_reservation_of_no_journal_makes_none(journal: SpendingJournal) -> Non
     assert not journal.path.exists()
 
 
-def test_a_server_that_lies_about_refusals_takes_at_most_twice_the_cap(journal: SpendingJournal) -> None:
-    """It may settle what it has refused."""
-    limits = caps(per_day=Decimal("0.05"))
-    for _ in range(10):
-        journal.end(journal.reserve("echo", CENT, limits, now=NOON), "refused", now=NOON)
-    with pytest.raises(CapReached):
-        journal.reserve("echo", CENT, limits, now=NOON)
+@each(
+    "limits",
+    [
+        caps(per_day=Decimal("0.02")),
+        caps(total=Decimal("0.02")),
+        caps(per_endpoint={"chain_call": Decimal("0.02")}),
+    ],
+)
+def test_refusals_count_against_every_cap(tmp_path: Path, limits: Caps) -> None:
+    """A server may settle what it has refused: never more than a cap within the time for that, and twice a cap in all."""
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        path = Path(folder) / "reservations.jsonl"
+        signed = []
+        for now in [NOON] * 40 + [LATER] * 40 + [2 * LATER - NOON] * 40:
+            with suppress(CapReached):
+                journal = SpendingJournal(path)
+                journal.end(journal.reserve("chain/call", CENT, limits, now=now), "refused", now=now)
+                signed.append(now)
+    assert signed == [NOON, NOON, LATER, LATER]
 
 
 def _reserve(path: Path, ids: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coinslot.blocking_exchange import BlockingExchange
+from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.buyer import Buyer
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed, Charged, OutcomeUnknown, PaymentRejected, Unreachable
@@ -257,6 +260,35 @@ def test_a_payment_that_never_left_was_not_spent(shop: Shop, clock: Clock, monke
     assert len(clock.slept) == 9
 
 
+class UnpluggedLater(BlockingExchange):
+    """Reaches the shop for the price and with the payment once; then never again."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._left = 2
+
+    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+        self._left -= 1
+        if self._left < 0:
+            raise ConnectionLost("no connection could be made (unplugged)", sent=False)
+        return await super().post(url, body, headers)
+
+
+def test_a_payment_that_has_left_once_is_never_called_unsent(
+    shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shop that says "not charged, send it again" and closes its port has the payment all the same."""
+    monkeypatch.setattr("coinslot.buyer.BlockingExchange", UnpluggedLater)
+    shop.paid = [shop.problem(503, charged=False, retryWithSamePayment=True)]
+    retry_policy = RetryPolicy(clock=clock, sleep=clock.sleep)
+    with (
+        Buyer(shop.base_url, Wallet.evm(bytes(31) + b"\x01"), max_price=None, retry_policy=retry_policy) as buyer,
+        pytest.raises(OutcomeUnknown) as caught,
+    ):
+        buyer.call("echo")
+    assert (caught.value.charged, caught.value.worth_keeping, len(shop.payments)) == ("unknown", True, 1)
+
+
 def test_an_answer_without_end_is_given_up(shop: Shop, monkeypatch: pytest.MonkeyPatch, canned: type[Canned]) -> None:
     """Neither time nor memory is unlimited."""
     monkeypatch.setattr("coinslot.exchange.MAX_ANSWER_BYTES", 1000)
@@ -280,3 +312,28 @@ def test_an_answer_that_trickles_is_given_up(shop: Shop, canned: type[Canned]) -
         pytest.raises(OutcomeUnknown, match=r"0\.3 s"),
     ):
         buyer.call("echo")
+
+
+def test_headers_that_trickle_are_given_up() -> None:
+    """So it is for the headers."""
+    ended = threading.Event()
+
+    def trickle(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
+            while not ended.wait(0.02):
+                connection.sendall(b"a")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=trickle, args=(listener,))
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with (
+            BlockingExchange(address, timeout_s=0.3) as exchange,
+            pytest.raises(ConnectionLost, match=r"0\.3 s") as caught,
+        ):
+            completed(exchange.get(address))
+        ended.set()
+        thread.join()
+    assert caught.value.sent

@@ -131,10 +131,10 @@ async def test_an_answer_that_was_handed_over_is_no_open_payment(serve: Serve, t
         assert (await client.call_tool("spend_status")).structured_content["openPayments"] == 0
 
 
-async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
+async def test_refused_and_unknown_payments_count_and_unknown_ones_are_kept(
     serve: Serve, shop: Shop, tmp_path: Path
 ) -> None:
-    """A 402 moved no money. A failure after which nobody knows keeps the reservation and the payment."""
+    """The shop may settle what it has refused. The payment of a failure after which nobody knows is kept, too."""
     shop.paid = [
         shop.demand({**shop.challenge(), "error": "insufficient_funds"}),
         shop.problem(500, charged="unknown"),
@@ -145,10 +145,10 @@ async def test_a_refused_payment_is_given_back_and_an_unknown_one_kept(
         # Some clients hold structured content against the output schema although it is a failure.
         assert refused.structured_content is None
         assert refused.meta["coinslot/error"]["charged"] is False
-        assert left(await client.call_tool("spend_status")) == "0.003"
+        assert left(await client.call_tool("spend_status")) == "0.002"
         unknown = await client.call_tool("echo", {"message": "hi"})
         assert f"coinslot resume {tmp_path}" in unknown.content[0].text
-        assert left(await client.call_tool("spend_status")) == "0.002"
+        assert left(await client.call_tool("spend_status")) == "0.001"
     assert len(list(PaymentFolder(tmp_path).files())) == 1
 
 
