@@ -49,6 +49,11 @@ class Cause(enum.Enum):
         "It is not known yet whether the payment went through. Do not pay again.",
         2,
     )
+    CLAIMED_BY_ANOTHER = (
+        "settlement_unknown",
+        "Another request came with this payment first, and its settlement is not decided yet.",
+        2,
+    )
     DRIVER_MISSING = "unavailable", "This payment is known, and its call cannot be run now.", 2
     SAME_CALL = "in_progress", "The same call is still being answered.", 2
     # The payment was settled, and its call is not answered.

@@ -214,7 +214,8 @@ class PaidCall:
             return checked, entry
         earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
         entry = await self._services.ledger.peek(earlier)
-        if entry.verdict in (Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
+        of_another = (Verdict.CLAIMED, Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED)
+        if entry.verdict in of_another:
             raise problem_of(Cause.IDENTIFIER_OF_ANOTHER)
         return dataclasses.replace(checked, claim=earlier), entry
 
@@ -246,6 +247,9 @@ class PaidCall:
                 case Verdict.REJECTED:
                     checked.call_log.refused(entry.reason, Cause.REFUSED_BEFORE)
                     return self._gate.refuse(entry.reason)
+                case Verdict.CLAIMED:
+                    # After a 402 clients sign anew, and this payment may come free again.
+                    raise problem_of(Cause.CLAIMED_BY_ANOTHER, charged="unknown")
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._gate.refuse("payment_already_used")
                 case Verdict.IDLE:

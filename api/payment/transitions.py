@@ -83,8 +83,10 @@ if not record[1] then
   note(KEYS[4], id, 'SETTLING', 1)
   return {{'settle', '1', left, reset}}
 end
-if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then return {{'conflict'}} end
 local state = record[2]
+if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then
+  return {{(state == 'SETTLING' or state == 'UNKNOWN') and 'claimed' or 'conflict'}}
+end
 if state == 'DONE' then
   local answer = redis.call('GET', KEYS[2])
   if answer then return {{'answer', record[5], answer}} end

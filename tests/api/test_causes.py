@@ -129,7 +129,7 @@ Scenario = Callable[[Trial], Awaitable[httpx.Response]]
 SCENARIOS: dict[Cause, Scenario] = {}
 CHARGED: dict[Cause, bool | str] = {
     **dict.fromkeys((Cause.LEDGER_UNREACHABLE, Cause.SETTLEMENT_UNKNOWN, Cause.DRIVER_MISSING), "unknown"),
-    **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED), "unknown"),
+    **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED, Cause.CLAIMED_BY_ANOTHER), "unknown"),
     **dict.fromkeys((Cause.SETTLEMENT_UNRECORDED, Cause.QUEUE_UNREACHABLE, Cause.ANSWER_LATE), True),
     **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.REFUNDABLE), True),
 }
@@ -259,6 +259,13 @@ async def left_unknown(trial: Trial, header: str, name: str) -> httpx.Response:
 @scenario(Cause.SETTLEMENT_UNKNOWN)
 async def settlement_unknown(trial: Trial) -> httpx.Response:
     return await left_unknown(trial, trial.header(), "the-one")
+
+
+@scenario(Cause.CLAIMED_BY_ANOTHER)
+async def claimed_by_another(trial: Trial) -> httpx.Response:
+    header = trial.header()
+    await left_unknown(trial, header, "before")
+    return await trial.pay(header, content=b'{"message":"another"}')
 
 
 @scenario(Cause.DRIVER_MISSING)

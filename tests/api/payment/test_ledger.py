@@ -98,11 +98,13 @@ async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
 
 
 async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: Done) -> None:
-    """A payment belongs to the first request that presented it, whatever became of it."""
+    """A payment belongs to the first request that presented it. Until that one is settled, nobody knows whether it pays."""
     claim = a_claim()
     other = dataclasses.replace(claim, fingerprint="f2")
     await ledger.claim(claim)
-    assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
+    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
+    await ledger.unknown(claim.payment_id, 1)
+    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
     answers(claim.payment_id, Ok(b"{}"))
