@@ -49,11 +49,17 @@ class Cause(enum.Enum):
         "It is not known yet whether the payment went through. Do not pay again.",
         2,
     )
+    CLAIMED_BY_ANOTHER = (
+        "settlement_unknown",
+        "Another request came with this payment first, and its settlement is not decided yet.",
+        2,
+    )
     DRIVER_MISSING = "unavailable", "This payment is known, and its call cannot be run now.", 2
     SAME_CALL = "in_progress", "The same call is still being answered.", 2
     # The payment was settled, and its call is not answered.
     SETTLEMENT_UNRECORDED = "unavailable", "The call was paid, and the payment ledger could not record it.", 2
     QUEUE_UNREACHABLE = "unavailable", "The call was paid, and the queue cannot be reached now.", 2
+    ANSWER_NOT_STORED = "unavailable", "The call was paid, and the payment ledger did not take its answer.", 1
     ANSWER_LATE = "deadline_exceeded", "The answer took too long.", 3
     WORKER_KEY = "internal_error", "The call was paid, and the worker has another key than the API.", 2
     RUN_FAILED = "internal_error", "The call was paid and failed here.", 2

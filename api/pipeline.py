@@ -34,7 +34,7 @@ from shared.failpoints import reach
 from shared.logs import call_ids
 from shared.message import Arguments
 from shared.metrics import metrics
-from shared.outcome import Failed
+from shared.outcome import NOT_STORED, Failed
 from shared.sealing import Unsealable
 from shared.settled_payment import SettledPayment
 from shared.x402.authorization import Authorization
@@ -214,7 +214,8 @@ class PaidCall:
             return checked, entry
         earlier = dataclasses.replace(checked.claim, payment_id=entry.other, identifier="")
         entry = await self._services.ledger.peek(earlier)
-        if entry.verdict in (Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED):
+        of_another = (Verdict.CLAIMED, Verdict.CONFLICT, Verdict.EXPIRED, Verdict.ABSENT, Verdict.REJECTED)
+        if entry.verdict in of_another:
             raise problem_of(Cause.IDENTIFIER_OF_ANOTHER)
         return dataclasses.replace(checked, claim=earlier), entry
 
@@ -246,6 +247,9 @@ class PaidCall:
                 case Verdict.REJECTED:
                     checked.call_log.refused(entry.reason, Cause.REFUSED_BEFORE)
                     return self._gate.refuse(entry.reason)
+                case Verdict.CLAIMED:
+                    # After a 402 clients sign anew, and this payment may come free again.
+                    raise problem_of(Cause.CLAIMED_BY_ANOTHER, charged="unknown")
                 case Verdict.CONFLICT | Verdict.EXPIRED:
                     return self._gate.refuse("payment_already_used")
                 case Verdict.IDLE:
@@ -280,7 +284,9 @@ class PaidCall:
             answer = await self._services.dispatcher.run(self._endpoint, arguments, checked.call_log)
             reach("reply-received")
             return self._answered(checked, receipt, answer)
-        except Problem:
+        except Problem as ended:
+            if ended.cause is Cause.ANSWER_NOT_STORED:
+                await self._services.ledger.release(checked.claim.payment_id)
             raise
         except ReplyTimeout:
             # The reply may have been lost on the way, while the answer is in the ledger.
@@ -290,8 +296,7 @@ class PaidCall:
                     return self._answered(checked, entry.receipt, entry.answer)
             problem = problem_of(Cause.ANSWER_LATE, charged=True)
         except (RedisLost, RedisRefused) as error:
-            with contextlib.suppress(RedisLost, RedisRefused):
-                await self._services.ledger.release(checked.claim.payment_id)
+            await self._services.ledger.release(checked.claim.payment_id)
             problem = problem_of(Cause.QUEUE_UNREACHABLE, charged=True, failure=error)
         except Unread as error:
             problem = problem_of(Cause.WORKER_KEY, charged=True, failure=error)
@@ -314,6 +319,8 @@ class PaidCall:
             # The answer belongs to another signature over the same authorization, or its key is gone.
             log.warning("an answer to %s cannot be opened: %s", self._endpoint.path, error)
             return self._gate.refuse("payment_already_used")
+        if result == NOT_STORED:
+            raise with_receipt(problem_of(Cause.ANSWER_NOT_STORED, charged=True), checked, receipt, self._gate)
         if isinstance(result, Failed):
             problem = Problem(
                 code=result.code if result.code in ERROR_KINDS else "internal_error",

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
+from shared.keep_alive import keep_alive
 from shared.ledger_place import ASK, take, wrong
 
 COMMAND_TIMEOUT_S = 3.0
@@ -26,6 +27,10 @@ CHECKS = 3
 
 class RedisLost(Exception):
     """There is no answer: no connection, a lost one, or a timeout. The command may have run."""
+
+
+class RedisBroken(RedisLost):
+    """The connection was closed while its commands waited for answers. A new one may get through at once."""
 
 
 class RedisRefused(Exception):
@@ -137,15 +142,29 @@ class Redis:
 
 
 class Script:
-    """A Lua script, sent by its hash, and once by its text when Redis does not know it yet."""
+    """A Lua script, sent by its hash, and once by its text when Redis does not know it yet.
 
-    def __init__(self, redis: Commands, text: str) -> None:
+    Args:
+        is_repeatable: running it twice with the same arguments does and answers what running it once does. Then it is sent
+            once more when the connection breaks.
+    """
+
+    def __init__(self, redis: Commands, text: str, *, is_repeatable: bool = False) -> None:
         self._redis = redis
         self._text = text
+        self._is_repeatable = is_repeatable
         self._sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
     async def __call__(self, keys: tuple[str, ...], *arguments: str | bytes | int) -> Any:
         """Run it. Raises what Redis.call raises."""
+        try:
+            return await self._run(keys, *arguments)
+        except RedisBroken:
+            if not self._is_repeatable:
+                raise
+            return await self._run(keys, *arguments)
+
+    async def _run(self, keys: tuple[str, ...], *arguments: str | bytes | int) -> Any:
         try:
             return await self._redis.call("EVALSHA", self._sha, len(keys), *keys, *arguments)
         except RedisRefused as refused:
@@ -203,7 +222,7 @@ class _Connection(asyncio.Protocol):
             self._answered_before = self._answered
             self._check_timer = self.loop.call_later(self._timeout_s / CHECKS, self._check)
 
-    def fail(self, why: str) -> None:
+    def fail(self, why: str, kind: type[RedisLost] = RedisLost) -> None:
         self.is_lost = True
         if self._check_timer is not None:
             self._check_timer.cancel()
@@ -213,14 +232,15 @@ class _Connection(asyncio.Protocol):
         while self._waiting:
             reply = self._waiting.popleft()
             if not reply.done():
-                reply.set_exception(RedisLost(why))
+                reply.set_exception(kind(why))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # No isinstance check: uvloop's transports are not instances of asyncio's class.
         self._transport = cast(asyncio.Transport, transport)
+        keep_alive(transport.get_extra_info("socket"))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.fail("the connection was lost")
+        self.fail("the connection was lost", RedisBroken)
 
     def data_received(self, data: bytes) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from api.redis_client import Redis, RedisLost, RedisRefused
+from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
 from shared.fence import fence, missing
 
 Command = tuple[str | bytes | int | float, ...]
@@ -51,8 +51,9 @@ class ReplicatedRedis(Redis):
         try:
             answers = await self.batch([*commands, *fence(self._replicas)])
             lack = missing(answers[len(commands) :], self._replicas)
+            kind = RedisBroken if isinstance(answers[-1], RedisBroken) else RedisLost
         except Exception as error:  # nobody may be left waiting
-            answers, lack = [], str(error)
+            answers, lack, kind = [], str(error), RedisLost
         if lack and self._connection is not None:
             self._connection.fail(lack)  # the next one may lead to the server that has the replicas
         for number, (_, caller) in enumerate(gathered):
@@ -62,6 +63,6 @@ class ReplicatedRedis(Redis):
             if isinstance(answer, RedisRefused):
                 caller.set_exception(answer)
             elif lack:
-                caller.set_exception(RedisLost(lack))
+                caller.set_exception(kind(lack))
             else:
                 caller.set_result(answer)

@@ -102,6 +102,8 @@ class Failed(msgspec.Struct, frozen=True, tag="failed", array_like=True):
 
 
 Outcome = Ok | Failed
+NOT_STORED = Failed("unavailable", "The answer was not stored.", reason="answer_not_stored", retryable=True)
+"""Of a job whose result the ledger did not take: nobody may get it, for a repeated request could get another one."""
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Outcome] = msgspec.msgpack.Decoder(Outcome)

@@ -11,6 +11,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
+from shared.keep_alive import KEEP_ALIVE
 from shared.ledger_place import ASK, take, wrong
 
 CONNECT_TIMEOUT_S = 1.0
@@ -84,7 +85,7 @@ def _answer(connection: Any) -> Any:
 
 def _pool(url: str, timeout_s: float) -> redis.ConnectionPool:
     # A connection to a Unix socket has no such option, and refuses it.
-    more = {} if url.startswith("unix:") else {"socket_keepalive": True}
+    more = {} if url.startswith("unix:") else {"socket_keepalive": True, "socket_keepalive_options": KEEP_ALIVE}
     return redis.BlockingConnectionPool.from_url(
         url,
         retry=Retry(NoBackoff(), 0),

@@ -6,10 +6,13 @@ import contextlib
 import hashlib
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint
@@ -17,7 +20,7 @@ from shared.failpoints import reach
 from shared.fence import fence, missing
 from shared.ledger import NOTE, NOW, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
 from shared.metrics import metrics
-from shared.outcome import Failed, Outcome
+from shared.outcome import NOT_STORED, Failed, Outcome
 from shared.redis_connection import RedisConnection
 from workers.observations import STORE, Observation, ObservationStore
 
@@ -35,7 +38,7 @@ _DONE = (
     + f"""
 local stored = redis.call('GET', KEYS[2])
 if stored then return stored end
-local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since', 'settled')
+local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since', 'settled', 'failure')
 if not record[1] then return ARGV[1] end
 if record[1] == 'SETTLING' or record[1] == 'UNKNOWN' or record[1] == 'REJECTED' then
   return redis.error_reply('UNSETTLED the settlement is not recorded')
@@ -48,7 +51,7 @@ if ARGV[2] == 'final' then
   if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'observed', ARGV[5]) end
   if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[6], tonumber(record[5] or now), ARGV[7], tonumber(ARGV[8])) end
   note(KEYS[4], ARGV[4], 'DONE', record[2])
-else
+elseif record[6] ~= ARGV[1] then -- it counts once, however often it is sent
   local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
   if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
   redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
@@ -61,7 +64,9 @@ return ARGV[1]
 
 _SHA = hashlib.sha1(_DONE.encode(), usedforsecurity=False).hexdigest()
 
-_NOT_STORED = Failed(code="unavailable", detail="The answer was not stored.", retryable=True)
+_RESEND_WITHIN_S = 1.0
+"""So long results are sent again over new connections. It is less than the lease on their messages (shared/streams.py)."""
+_RESEND_PAUSE_S = 0.05
 
 
 class NotReplicated(RedisError):
@@ -138,11 +143,7 @@ class AnswerStore:
         commands = [self._command(result, own) for result, own in zip(results, sealed, strict=True)]
         try:
             with self._turn:
-                answers = self._send(commands, ledger)
-                if any(isinstance(answer, NoScriptError) for answer in answers):
-                    # A Redis that was restarted does not know the script. Those that were stored are only looked up again.
-                    ledger.call("SCRIPT", "LOAD", _DONE)
-                    answers = self._send(commands, ledger)
+                answers = self._send_again(commands, ledger)
         except RedisError as error:
             log.error("%d answers not stored: %s", len(results), type(error).__name__)
             _count(results, ["not_stored"] * len(results))
@@ -151,8 +152,30 @@ class AnswerStore:
         _count(results, [_named(*ended) for ended in zip(results, sealed, answers, strict=True)])
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
 
+    def _send_again(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
+        """As `_send`, over new connections when one breaks. What was stored the first time is only looked up again."""
+        # The connection may have been closed while it was idle, which only a command finds out.
+        with contextlib.suppress(RedisConnectionError, RedisTimeoutError):
+            return self._send(commands, ledger)
+        give_up_at = time.monotonic() + _RESEND_WITHIN_S
+        while True:
+            try:
+                return self._send(commands, ledger)
+            except (RedisConnectionError, RedisTimeoutError):
+                if time.monotonic() >= give_up_at:
+                    raise
+                time.sleep(_RESEND_PAUSE_S)
+
     def _send(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
         """The answers, once enough replicas have what they say. Raises RedisError."""
+        answers = self._send_once(commands, ledger)
+        if any(isinstance(answer, NoScriptError) for answer in answers):
+            # A Redis that was restarted does not know the script.
+            ledger.call("SCRIPT", "LOAD", _DONE)
+            answers = self._send_once(commands, ledger)
+        return answers
+
+    def _send_once(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
         answers = ledger.send([*commands, *fence(self._replicas)])
         if lack := missing(answers[len(commands) :], self._replicas):
             ledger.close()  # the next connection may lead to the server that has the replicas
@@ -167,7 +190,7 @@ class AnswerStore:
             self._observations.keep_pending(result.payment_id, result.observation)
         except RedisError as error:
             log.error("an observation was not stored: %s", type(error).__name__)
-            return result._replace(outcome=_NOT_STORED, observation=None)
+            return result._replace(outcome=NOT_STORED, observation=None)
         reach("observation-pending")
         return result
 
@@ -187,7 +210,7 @@ class AnswerStore:
         return answer
 
     def _not_stored(self, result: Result) -> bytes:
-        return self.sealed(result._replace(outcome=_NOT_STORED))
+        return self.sealed(result._replace(outcome=NOT_STORED))
 
     def sealed(self, result: Result) -> bytes:
         """For its caller alone."""

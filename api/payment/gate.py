@@ -79,7 +79,10 @@ class PaymentGate:
         extra_hosts: Iterable[str] = (),
     ) -> None:
         self.endpoint = endpoint
-        self._hosts = {urlsplit(base_url).hostname, *extra_hosts}
+        public = urlsplit(base_url)
+        self._hosts = {public.hostname, *extra_hosts}
+        # A proxy may serve the API below a path of its own, which it removes.
+        self._paths = {endpoint.path, public.path + endpoint.path}
         self._binder = binder
         self._priced = tuple(
             (offer, rail)
@@ -210,7 +213,7 @@ class PaymentGate:
             raise PaymentRefused("resource_mismatch") from None
         # Some clients send the path alone.
         is_ours = host in self._hosts or not (host or parts.scheme)
-        if not is_ours or not parts.path.rstrip("/").endswith(self.endpoint.path):
+        if not is_ours or parts.path.removesuffix("/") not in self._paths:
             raise PaymentRefused("resource_mismatch")
 
 

@@ -15,6 +15,7 @@ after any doubt only evidence from the chain decides. Every transition is a line
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -41,8 +42,8 @@ from shared.ledger import (
 
 
 class Ledger:
-    """The ledger as the API uses it. Every method raises RedisLost and RedisRefused. What is about one payment takes one round
-    trip and one script.
+    """The ledger as the API uses it. Every method but `release` raises RedisLost and RedisRefused. What is about one payment
+    takes one round trip and one script.
 
     Args:
         redis: one primary, or several (api/sharded.py).
@@ -53,9 +54,9 @@ class Ledger:
     def __init__(self, redis: Commands, replicated: Commands | None = None) -> None:
         self._redis = redis
         self._replicated = replicated = replicated or redis
-        self._claim = Script(replicated, transitions.CLAIM)
-        self._find = Script(replicated, transitions.FIND)
-        self._settled = Script(redis, transitions.SETTLED)
+        self._claim = Script(replicated, transitions.CLAIM, is_repeatable=True)
+        self._find = Script(replicated, transitions.FIND, is_repeatable=True)
+        self._settled = Script(redis, transitions.SETTLED, is_repeatable=True)
         self._rejected = Script(replicated, transitions.REJECTED)
         self._unknown = Script(redis, transitions.UNKNOWN)
         self._abandon = Script(replicated, transitions.ABANDON)
@@ -135,8 +136,10 @@ class Ledger:
         return int(await self._attempt(payment_keys(payment_id), payment_id, attempts, settle_lease_ms))
 
     async def release(self, payment_id: str) -> None:
-        """Give up the lease of a job that could not be queued. The next copy of the request runs it."""
-        await self._release(payment_keys(payment_id), payment_id)
+        """Give up the lease of a job that nobody runs or whose answer was not stored. The next copy of the request runs it.
+        Raises nothing: a lease ends by itself, too."""
+        with contextlib.suppress(RedisLost, RedisRefused):
+            await self._release(payment_keys(payment_id), payment_id)
 
     async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
         """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day.
@@ -248,6 +251,7 @@ class Ledger:
             claim.limit.burst,
             claim.valid_before,
             claim.previous_fingerprint,
+            f"{random.getrandbits(64):x}",
             *fields,
             *(("payment", claim.payment) if claim.payment else ()),
         )

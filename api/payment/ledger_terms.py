@@ -34,8 +34,10 @@ class Verdict(enum.StrEnum):
     """It was charged and could not be answered: the operator can refund it."""
     IDLE = "idle"
     """It is this request's, and nobody drives it. Only `peek` and `resume` say so: the others make you the driver."""
+    CLAIMED = "claimed"
+    """Another request has claimed it, and nobody knows yet whether that one is paid."""
     CONFLICT = "conflict"
-    """It paid for another request."""
+    """It paid for another request, or was refused with another request."""
 
 
 class Recorded(enum.IntEnum):

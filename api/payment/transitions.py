@@ -40,12 +40,13 @@ _OOM_TOO = "#!lua flags=allow-oom\n"
 
 # KEYS: 5 the rate, 6 the identifier and 7 the token (or the record again). ARGV: 2 mode, 3 fingerprint, 4 settle lease,
 # 5 run lease, 6 interval of the rate in ms (0: none), 7 burst, 8 valid before, 9 fingerprint by the
-# previous key or '', then the fields of a new record.
+# previous key or '', 10 name of the caller, then the fields of a new record. A driver whose answer was lost asks again under
+# its name, and is the driver still.
 _LOOK_UP = (
     _PRELUDE
     + f"""
 local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'state', 'lease', 'reason', 'receipt', 'failures',
-  'failing_since', 'failure')
+  'failing_since', 'failure', 'driver')
 if not record[1] then
   if ARGV[2] ~= 'claim' then return {{'absent'}} end
   local records = string.sub(KEYS[1], 1, #KEYS[1] - #id)  -- what records of the bucket begin with
@@ -75,7 +76,7 @@ if not record[1] then
     reset = tostring(math.ceil(arrival - now))
   end
   redis.call('HSET', KEYS[1], 'fingerprint', ARGV[3], 'state', 'SETTLING', 'attempts', 1, 'created', now,
-    'lease', now + ARGV[4], 'valid_before', ARGV[8], unpack(ARGV, 10))
+    'lease', now + ARGV[4], 'valid_before', ARGV[8], 'driver', ARGV[10], unpack(ARGV, 11))
   redis.call('EXPIRE', KEYS[1], {RECORD_TTL_S})
   if KEYS[6] ~= KEYS[1] then redis.call('SET', KEYS[6], id, 'EX', {RECORD_TTL_S}) end
   if KEYS[7] ~= KEYS[1] then redis.call('SET', KEYS[7], id, 'EX', {TOKEN_TTL_S}) end
@@ -83,8 +84,10 @@ if not record[1] then
   note(KEYS[4], id, 'SETTLING', 1)
   return {{'settle', '1', left, reset}}
 end
-if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then return {{'conflict'}} end
 local state = record[2]
+if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then
+  return {{(state == 'SETTLING' or state == 'UNKNOWN') and 'claimed' or 'conflict'}}
+end
 if state == 'DONE' then
   local answer = redis.call('GET', KEYS[2])
   if answer then return {{'answer', record[5], answer}} end
@@ -92,7 +95,11 @@ if state == 'DONE' then
 end
 if state == 'REJECTED' then return {{'rejected', record[4]}} end
 if state == 'FAILED' then return {{'failed', record[5]}} end
-if tonumber(record[3]) > now then return {{'wait', record[5] or ''}} end
+if tonumber(record[3]) > now then
+  if record[9] ~= ARGV[10] then return {{'wait', record[5] or ''}} end
+  if state == 'SETTLED' then return {{'run', record[5]}} end
+  return {{'settle', redis.call('HGET', KEYS[1], 'attempts'), '', ''}}
+end
 if state == 'SETTLED' and tonumber(record[6] or 0) > {FREE_RERUNS} then
   local rest = tonumber(record[7]) + {RERUN_WINDOW_MS} - now
   if rest > 0 then return {{'answer', record[5], record[8], tostring(rest)}} end
@@ -101,10 +108,10 @@ if ARGV[2] == 'peek' or (ARGV[2] == 'resume' and state ~= 'SETTLED') then
   return {{'idle', record[5] or ''}}
 end
 if state == 'SETTLED' then
-  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])
+  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5], 'driver', ARGV[10])
   return {{'run', record[5]}}
 end
-redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[4])
+redis.call('HSET', KEYS[1], 'state', 'SETTLING', 'lease', now + ARGV[4], 'driver', ARGV[10])
 due(now + ARGV[4])
 local attempts = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
 note(KEYS[4], id, 'SETTLING', attempts)

@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import dramatiq
 import httpx
@@ -26,7 +26,7 @@ from api.pools import PoolRefusal, Pools
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from jobs.catalogue import BY_NAME
-from shared.outcome import Failed
+from shared.outcome import NOT_STORED, Failed
 from shared.x402.refusal import PaymentRefused
 
 PATH = "/v1/cdp/echo"
@@ -129,9 +129,9 @@ Scenario = Callable[[Trial], Awaitable[httpx.Response]]
 SCENARIOS: dict[Cause, Scenario] = {}
 CHARGED: dict[Cause, bool | str] = {
     **dict.fromkeys((Cause.LEDGER_UNREACHABLE, Cause.SETTLEMENT_UNKNOWN, Cause.DRIVER_MISSING), "unknown"),
-    **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED), "unknown"),
+    **dict.fromkeys((Cause.SAME_CALL, Cause.UNEXPECTED, Cause.CLAIMED_BY_ANOTHER), "unknown"),
     **dict.fromkeys((Cause.SETTLEMENT_UNRECORDED, Cause.QUEUE_UNREACHABLE, Cause.ANSWER_LATE), True),
-    **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.REFUNDABLE), True),
+    **dict.fromkeys((Cause.WORKER_KEY, Cause.RUN_FAILED, Cause.REFUNDABLE, Cause.ANSWER_NOT_STORED), True),
 }
 """The others are not charged."""
 REASONS = {Cause.PORT_UNAVAILABLE: "no_browser"}
@@ -261,6 +261,13 @@ async def settlement_unknown(trial: Trial) -> httpx.Response:
     return await left_unknown(trial, trial.header(), "the-one")
 
 
+@scenario(Cause.CLAIMED_BY_ANOTHER)
+async def claimed_by_another(trial: Trial) -> httpx.Response:
+    header = trial.header()
+    await left_unknown(trial, header, "before")
+    return await trial.pay(header, content=b'{"message":"another"}')
+
+
 @scenario(Cause.DRIVER_MISSING)
 async def driver_missing(trial: Trial) -> httpx.Response:
     header = trial.header()
@@ -288,6 +295,17 @@ async def settlement_unrecorded(trial: Trial) -> httpx.Response:
 
     trial.open_pool()
     trial.monkeypatch.setattr(Ledger, "settled", lost)
+    return await trial.pay()
+
+
+@scenario(Cause.ANSWER_NOT_STORED)
+async def answer_not_stored(trial: Trial) -> httpx.Response:
+    async def not_stored(dispatcher: Dispatcher, endpoint: Any, arguments: Any, _: object) -> bytes:
+        payment_id, secret = arguments.payment_id, arguments.secret
+        return cast(bytes, trial.call._services.answers.seal(NOT_STORED, endpoint, payment_id, secret))
+
+    trial.open_pool()
+    trial.monkeypatch.setattr(Dispatcher, "run", not_stored)
     return await trial.pay()
 
 

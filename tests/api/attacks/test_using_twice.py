@@ -78,7 +78,7 @@ async def test_p09_a_payment_buys_one_of_the_calls_of_its_price(
     before = len(runs)
     calls = [shop.post(one.path, json=one.example.request, headers=paid(header)) for one in siblings]
     statuses = sorted([answer.status_code for answer in await asyncio.gather(*calls)])
-    assert (statuses, len(runs) - before) == ([200, 402, 402, 402], 1)
+    assert (statuses[0], set(statuses[1:]) <= {402, 503}, len(runs) - before) == (200, True, 1)
     assert len(facilitator.settles) == len(BY_PRICE) + 1
 
 
@@ -205,7 +205,8 @@ async def test_p13_a_race_of_different_requests_serves_one(
     runs: list[Any],
     as_header: AsHeader,
 ) -> None:
-    """One payment on thirty different requests at the same moment, over two API processes' worth of state."""
+    """One payment on thirty different requests at the same moment, over two API processes' worth of state. The others are not
+    told to pay anew while the first may still fail."""
     facilitator.delay_s = 0.1
     header = as_header(payer.payment())
     bodies = [json.dumps({"message": str(number)}).encode() for number in range(30)]
@@ -213,9 +214,15 @@ async def test_p13_a_race_of_different_requests_serves_one(
         shops = itertools.cycle([one, two])
         calls = [next(shops).post(PATH, content=body, headers=paid(header)) for body in bodies]
         answers = await asyncio.gather(*calls)
-    served = [answer for answer in answers if answer.status_code == 200]
-    refused = [answer.json()["error"] for answer in answers if answer.status_code == 402]
-    assert (len(served), refused) == (1, ["payment_already_used"] * 29)
+        served = [answer for answer in answers if answer.status_code == 200]
+        early = [answer.json() for answer in answers if answer.status_code == 503]
+        late = [answer.json()["error"] for answer in answers if answer.status_code == 402]
+        again = await one.post(PATH, json={"message": "more"}, headers=paid(header))
+    assert (len(served), len(early) + len(late), set(late) <= {"payment_already_used"}) == (1, 29, True)
+    assert {(said["reason"], said["charged"], said["retryWithSamePayment"]) for said in early} == {
+        ("claimed_by_another", "unknown", True)
+    }
+    assert (again.status_code, again.json()["error"]) == (402, "payment_already_used")
     assert runs == [("echo", served[0].request.content)]
     assert len(facilitator.settles) == 1
 

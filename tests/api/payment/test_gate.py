@@ -252,3 +252,20 @@ async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> 
     await respond(send, answer, request_id="r" * 64)
     assert sum(len(name) + len(value) + 4 for name, value in sent[0]["headers"]) <= MAX_HEAD_BYTES - 100
     assert offered(answer) == [one["network"] for one in accepts]
+
+
+def test_a_path_in_front_of_the_api_may_be_named_or_not(rails: tuple[ConfiguredRail, ConfiguredRail]) -> None:
+    """Given a proxy that serves the API below /shop, then a payment may name either path, and no other that ends so."""
+    gate = PaymentGate(echo.ENDPOINT, rails, "https://api.test/shop", BINDER)
+    path = echo.ENDPOINT.path
+
+    def is_for_another(url: str) -> bool:
+        payment = Payment(x402_version=X402_VERSION, accepted=gate.offered[0], payload={}, resource={"url": url})
+        try:
+            gate.match(payment)
+        except PaymentRefused as refused:
+            return refused.reason == "resource_mismatch"
+        return False
+
+    named = [f"https://api.test{way}{path}" for way in ("", "/shop", "/shop/shop", "/bishop")]
+    assert [is_for_another(url) for url in named] == [False, False, True, True]

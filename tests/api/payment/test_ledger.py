@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 import pytest
 import redis
@@ -14,7 +14,7 @@ import redis
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Doubtful, Verdict
 from api.payment.limits import Limit
-from api.redis_client import Commands, Redis, RedisRefused
+from api.redis_client import Commands, Redis, RedisBroken, RedisRefused
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
 from shared.answers import AnswerSealer
@@ -98,11 +98,13 @@ async def test_one_of_many_claims_wins(ledger: Ledger) -> None:
 
 
 async def test_another_request_conflicts_in_every_state(ledger: Ledger, answers: Done) -> None:
-    """A payment belongs to the first request that presented it, whatever became of it."""
+    """A payment belongs to the first request that presented it. Until that one is settled, nobody knows whether it pays."""
     claim = a_claim()
     other = dataclasses.replace(claim, fingerprint="f2")
     await ledger.claim(claim)
-    assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
+    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
+    await ledger.unknown(claim.payment_id, 1)
+    assert (await ledger.claim(other)).verdict is Verdict.CLAIMED
     await ledger.settled(claim.payment_id, RECEIPT, claim.run_lease_ms)
     assert (await ledger.claim(other)).verdict is Verdict.CONFLICT
     answers(claim.payment_id, Ok(b"{}"))
@@ -496,3 +498,61 @@ async def test_a_token_whose_payment_was_refused_can_be_paid_with(ledger: Ledger
     assert await ledger.abandon(second.payment_id, 1)
     assert (await ledger.claim(third)).verdict is Verdict.SETTLE
     assert (await ledger.claim(second)).verdict is Verdict.CONFLICT
+
+
+class LosesAnswers:
+    """Commands whose answers are lost, one after the other, though Redis has run them."""
+
+    def __init__(self, commands: Commands) -> None:
+        self._commands = commands
+        self.lost = 0
+
+    async def call(self, *command: str | bytes | int | float) -> object:
+        answer = await self._commands.call(*command)
+        if self.lost:
+            self.lost -= 1
+            raise RedisBroken("on purpose")
+        return answer
+
+    async def batch(self, commands: Sequence[tuple[str | bytes | int | float, ...]]) -> list[object]:
+        return await self._commands.batch(commands)
+
+
+async def test_a_driver_whose_answer_was_lost_is_the_driver_still(client: Commands) -> None:
+    """Given connections that break after Redis has run the script, then it is sent again, does nothing a second time, and says
+    what it said first. Another copy of the call waits."""
+    lossy = LosesAnswers(client)
+    ledger, claim = Ledger(lossy), a_claim(limit=Limit(60_000, 5))
+    await ledger.claim(a_claim())  # the script is known from here on
+    await ledger.find(a_claim())
+
+    lossy.lost = 1
+    entry = await ledger.claim(claim)
+    assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 1)
+    assert (await ledger.claim(claim)).verdict is Verdict.WAIT
+
+    await ledger.unknown(claim.payment_id, 1)
+    lossy.lost = 1
+    entry = await ledger.find(claim)
+    assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 2)
+
+    await ledger.settled(claim.payment_id, RECEIPT, 10_000)
+    lossy.lost = 1
+    assert await ledger.settled(claim.payment_id, RECEIPT, 10_000)
+    await ledger.release(claim.payment_id)
+    lossy.lost = 1
+    assert (await ledger.find(claim)).verdict is Verdict.RUN
+    assert (await ledger.find(claim)).verdict is Verdict.WAIT
+    assert await journal(client, claim) == ["SETTLING", "UNKNOWN", "SETTLING", "SETTLED"]
+
+
+async def test_what_cannot_be_repeated_is_not(client: Commands) -> None:
+    """Given an answer that is lost, then a new attempt is not counted twice, and its caller is told."""
+    lossy = LosesAnswers(client)
+    ledger, claim = Ledger(lossy), a_claim()
+    await ledger.claim(claim)
+    await ledger.attempt(claim.payment_id, 1, 10_000)
+    lossy.lost = 1
+    with pytest.raises(RedisBroken):
+        await ledger.attempt(claim.payment_id, 2, 10_000)
+    assert await client.call("HGET", record_key(claim.payment_id), "attempts") == b"3"

@@ -116,7 +116,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self.model[payment].events = [*self.forgotten.pop(payment, []), "SETTLING"]
             return Verdict.SETTLE
         if known.fingerprint != fingerprint:
-            return Verdict.CONFLICT
+            return Verdict.CLAIMED if known.is_undecided else Verdict.CONFLICT
         ends = {"DONE": Verdict.ANSWER, "REJECTED": Verdict.REJECTED, "FAILED": Verdict.FAILED}
         if known.state in ends:
             return ends[known.state]
