@@ -143,8 +143,13 @@ class EvmRail:
         """What the settler account has for gas."""
         return self._balance_monitor.balance
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Lines of the journal that cannot be used, until it is written anew."""
+        return {"dropped_journal_lines": self._journal.dropped if self._journal else 0}
+
     async def start(self) -> None:
-        """Connect. Raises InvalidSetting when the node serves another chain, and what is in NODE_ERRORS."""
+        """Connect. Raises InvalidSetting when the node serves another chain, CannotStart, and what is in NODE_ERRORS."""
         chain_id = number_of(await self._node.ask("eth_chainId"))
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
@@ -155,8 +160,7 @@ class EvmRail:
             self._groups.most = 1
         if self._journal is not None:
             self._journal.open()
-        entries = self._journal.read() if self._journal is not None else ()
-        for sent in await self._account.start(lambda first: restored(entries, first, self.token, self._signer)):
+        for sent in await self._account.start(self._restored):
             self._watcher.watch(sent)
             for payment in sent.members:
                 self._payments[payment.key] = payment
@@ -198,6 +202,12 @@ class EvmRail:
         """What the chain says of one authorization; None when the id is not one of this token."""
         named = parse_id(payment_id, self.token)
         return await self._authorizations.evidence(named.payer, bytes.fromhex(named.nonce)) if named else None
+
+    def _restored(self, first: int) -> Sequence[Sent]:
+        """What the journal has of transactions with at least that number. Raises CannotStart."""
+        if self._journal is None:
+            return ()
+        return restored(self._journal.read(), first, self.token, self._signer, self._journal.leave_out)
 
     def _check(self, call: FacilitatorCall) -> EvmAuthorization:
         require_ours(call, self.network)
