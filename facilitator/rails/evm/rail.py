@@ -18,6 +18,7 @@ from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
 from facilitator.rails.evm.evidence import Authorizations, parse_id, transfers_in
 from facilitator.rails.evm.finality import INCLUDED, Finality
+from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.journal import Journal
 from facilitator.rails.evm.l1_fee import L1Fee
@@ -87,7 +88,8 @@ class EvmRail:
         self._balance_monitor = balance_monitor(
             self._node, checksummed(self._signer.address), self._prices, l1_fee, low_balance
         )
-        self._outcomes = Outcomes(token.address, self._authorizations)
+        self._budget = GasBudget(batch)
+        self._outcomes = Outcomes(self._node, token.address, self._authorizations, self._budget)
         self._journal = Journal(journal, self._signer.address, token.chain_id) if journal else None
         self._account = SettlerAccount(
             *(self._node, self._signer),
@@ -105,12 +107,13 @@ class EvmRail:
             sealed=self._sealed,
         )
         self._groups = Groups(
-            *(token.address, self._simulator, self._account),
+            *(token.address, self._simulator, self._account, self._budget),
             most=batch,
             spacing_s=spacing_s,
             refuse=self._outcomes.refuse,
             sent=self._watcher.look_soon,
         )
+        self._outcomes.suspect = self._groups.suspect
         self._outcomes.failed_inside = self._groups.failed_inside
         self._outcomes.failed_together = self._groups.failed_together
         self._settling = Settling[PaymentKey]()
@@ -145,8 +148,9 @@ class EvmRail:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Lines of the journal that cannot be used, until it is written anew."""
-        return {"dropped_journal_lines": self._journal.dropped if self._journal else 0}
+        """Gas that made payments, gas that made none, and lines of the journal that could not be used at the start."""
+        dropped = self._journal.dropped if self._journal else 0
+        return {"paid_gas": self._budget.paid, "burnt_gas": self._budget.burnt, "dropped_journal_lines": dropped}
 
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another chain, CannotStart, and what is in NODE_ERRORS."""
