@@ -9,7 +9,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -35,10 +35,11 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class RailHealth(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One rail: what its account has, and why it cannot settle, when it cannot."""
+    """One rail: what its account has, why it cannot settle, when it cannot, and what it has counted since it was started."""
 
     balance: str = ""
     reason: str = ""
+    counts: Mapping[str, int] = {}
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -86,7 +87,10 @@ def create_app(
     @get("/healthz", sync_to_thread=False)
     def healthz() -> Response[Health]:
         unavailable_reasons = facilitator.unavailable_reasons
-        told = {rail.network: RailHealth(rail.balance, unavailable_reasons.get(rail.network, "")) for rail in rails}
+        told = {
+            rail.network: RailHealth(rail.balance, unavailable_reasons.get(rail.network, ""), rail.counts)
+            for rail in rails
+        }
         return Response(Health(ok=not unavailable_reasons, rails=told), status_code=503 if unavailable_reasons else 200)
 
     async def note_call(request: Request[Any, Any, Any]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from facilitator import results
 from facilitator.rail import Rail
+from facilitator.settling import CannotStart
 from shared.settings import InvalidSetting
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
@@ -40,7 +41,7 @@ class Facilitator:
         return Supported(kinds=tuple(kind for rail in self._up() for kind in rail.kinds), signers=signers)
 
     async def start(self) -> None:
-        """Start every rail. A rail whose node does not answer is started again until it does.
+        """Start every rail. One that cannot be started, because its node does not answer or for another reason, is tried again.
 
         Raises:
             InvalidSetting: a node serves another network.
@@ -111,7 +112,8 @@ class Facilitator:
         except InvalidSetting:
             raise
         except Exception as error:  # whatever the network's library raises
-            unavailable_reason = f"its node does not answer: {type(error).__name__}"
+            is_ours = isinstance(error, CannotStart)
+            unavailable_reason = str(error) if is_ours else f"its node does not answer: {type(error).__name__}"
             if self._trouble[rail.network] != unavailable_reason:
                 log.warning("%s: %s", rail.network, unavailable_reason)
             self._trouble[rail.network] = unavailable_reason

@@ -31,11 +31,16 @@ class Rail(Protocol):
     def balance(self) -> str:
         """What the account that pays for settlements has, with its unit: ``0.25 ETH``. Empty where payers pay the fees."""
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What it has counted since it was started, by name, for /healthz. Empty where nothing is counted."""
+
     async def start(self) -> None:
         """Connect.
 
         Raises:
             InvalidSetting: the node serves another network.
+            CannotStart: something else than the node is at fault. The rail is started again later.
             Any other exception: the node did not answer. The rail is started again later.
         """
 

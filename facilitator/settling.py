@@ -22,6 +22,10 @@ class CannotSend(Exception):
     """Nothing was sent, and the payment is not at fault. The text says why."""
 
 
+class CannotStart(Exception):
+    """A rail cannot be started, and its node is not at fault. The text says why."""
+
+
 def payment_key(authorization: Authorization) -> PaymentKey:
     """What tells one payment from all others of the same payment id. Addresses in another case are the same."""
     return authorization.payment_id, authorization.pay_to.lower(), authorization.amount, authorization.signature

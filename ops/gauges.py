@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import redis
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from redis.client import Pipeline
 
 from ops.asking import api_place, asked
@@ -30,7 +30,7 @@ PAGE = 1_000
 OPEN_STATES = ("SETTLING", "UNKNOWN", "SETTLED", "REJECTED")
 _BALANCE = re.compile(r"([0-9.]+) ([A-Z]+)")
 
-Families = Iterator[GaugeMetricFamily]
+Families = Iterator[CounterMetricFamily | GaugeMetricFamily]
 
 
 class NoAnswer(Exception):
@@ -95,10 +95,11 @@ def rails(settings: Settings) -> Families:
 
 
 def settlers(settings: Settings) -> Families:
-    """What our facilitator says of the accounts that pay for settlements. There are none on the XRP Ledger."""
+    """What our facilitator says of the accounts that pay for settlements, and of gas. There are none on the XRP Ledger."""
     balances = GaugeMetricFamily("coinslot_settler_balance", "What a settling account has.", labels=["network", "unit"])
     lows = GaugeMetricFamily("coinslot_settler_low_balance", "Below it the log warns.", labels=["network", "unit"])
     able = GaugeMetricFamily("coinslot_settler_able", "Whether our facilitator can settle.", labels=["network"])
+    gas = CounterMetricFamily("coinslot_settlement_gas_total", "Gas of settlements.", labels=["network", "use"])
     told: dict[tuple[str, str], dict[str, Any]] = {}
     for network, rail in _settled_by_us(settings).items():
         facilitator = (f"{rail.facilitator_url}/healthz", rail.facilitator_headers_file)
@@ -110,7 +111,9 @@ def settlers(settings: Settings) -> Families:
             balances.add_metric([network, found[2]], float(found[1]))
         if isinstance(rail, EvmRailSettings):
             lows.add_metric([network, "ETH"], rail.low_balance_eth)
-    yield from (balances, lows, able)
+            for use in ("paid", "burnt"):
+                gas.add_metric([network, use], of_network.get("counts", {}).get(f"{use}_gas", 0))
+    yield from (balances, lows, able, gas)
 
 
 def _settled_by_us(settings: Settings) -> dict[str, RailSettings]:

@@ -129,6 +129,8 @@ def test_what_is_true_now(service: Any) -> None:
             assert found["coinslot_rail_up", rail.value] == 1
     for unit, network in (("ETH", "eip155:8453"), ("XLM", "stellar:pubnet")):
         assert found["coinslot_settler_balance", unit, network] > 0
+    assert found["coinslot_settlement_gas_total", "eip155:8453", "paid"] > 0
+    assert found["coinslot_settlement_gas_total", "burnt", "eip155:8453"] == 0
     assert found["coinslot_lost_payments",] == 0
 
     known = documented_samples()

@@ -24,6 +24,7 @@ class Network:
         self.node = node
         self.unavailable_reason = ""
         self.balance = "1 COIN"
+        self.counts: Mapping[str, int] = {}
         self.starts = 0
         self.is_stopped = False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,7 +65,7 @@ async def test_what_was_written_is_restored(written: Journal, path: Path) -> Non
     later = transaction(5, 1)
     await written.note(later, [])
 
-    found = restored(written.read(), 4, TOKEN, SIGNER)
+    found = restored(written.read(), 4, TOKEN, SIGNER, written.leave_out)
 
     assert [sent.number for sent in found] == [4, 5]
     assert [[form.hash for form in sent.forms] for sent in found] == [
@@ -72,6 +74,69 @@ async def test_what_was_written_is_restored(written: Journal, path: Path) -> Non
     assert [one.authorization for one in found[0].members] == [one.authorization for one in group.members]
     assert (found[0].valid_before, found[0].offered) == (group.valid_before, Bid(9, 2))
     assert all(one.sent is found[0] for one in found[0].members)
+
+
+def with_change(line: bytes, **fields: object) -> bytes:
+    """The same entry with some fields of it, or of its first payment, set to something else."""
+    entry = json.loads(line)
+    for name, value in fields.items():
+        (entry if name in entry else entry["members"][0])[name] = value
+    return json.dumps(entry).encode()
+
+
+BROKEN: dict[str, Callable[[bytes], bytes]] = {
+    "a byte that is no UTF-8": lambda line: line.replace(b'"account":"0x', b'"account":"0\xff'),
+    "no UTF-8 in a payment": lambda line: line.replace(b'"payer":"0x', b'"payer":"\xc3\x28'),
+    "cut off": lambda line: line[: len(line) // 2],
+    "two lines in one": lambda line: line + line,
+    "binary": lambda line: bytes(range(11, 256)) * 8,
+    "blocks that were never written": lambda line: bytes(4096) + line,
+    "nested": lambda line: b'{"x":' * 100_000,
+    "too long": lambda line: b" " * journal.LONGEST_LINE + line,
+    "no object": lambda line: b"[1]",
+    "a field is missing": lambda line: line.replace(b'"gas":', b'"gaz":'),
+    "a number that is text": lambda line: with_change(line, number="3"),
+    "a negative number": lambda line: with_change(line, gas=-1),
+    "a number beyond all": lambda line: with_change(line, max_fee=2**300),
+    "an amount that is no number": lambda line: with_change(line, amount="1e3"),
+    "an amount beyond all": lambda line: with_change(line, amount="9" * 78),
+    "no address": lambda line: with_change(line, pay_to="0xzz"),
+    "a short nonce": lambda line: with_change(line, nonce="AAAA"),
+    "a short signature": lambda line: with_change(line, signature="AAAA"),
+    "a hash of something else": lambda line: with_change(line, amount="7"),
+}
+
+
+async def test_lines_that_cannot_be_used_are_left_out(
+    written: Journal, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Wherever a disk or a person has spoiled lines, the others are restored, and the log says how many and which."""
+    lines = []
+    for number in range(len(BROKEN) + 1):
+        await written.note(transaction(number, 1), [])
+        lines.append(path.read_bytes().splitlines()[-1])  # noqa: ASYNC240
+    spoiled = [spoil(line) for line, spoil in zip(lines, BROKEN.values(), strict=False)]
+    path.write_bytes(b"\n".join([*spoiled, lines[-1]]))  # noqa: ASYNC240
+
+    found = restored(written.read(), 0, TOKEN, SIGNER, written.leave_out)
+
+    assert [sent.number for sent in found] == [len(BROKEN)]
+    assert written.dropped == len(BROKEN)
+    assert [f"{path}: line {number} " in caplog.text for number in range(1, 4)] == [True] * 3
+    assert len(caplog.records) < written.dropped
+
+
+async def test_a_spoiled_line_takes_no_good_one_with_it(written: Journal, path: Path) -> None:
+    """A later line of the same number that has another hash was not sent so."""
+    sent = transaction(3, 2)
+    await written.note(sent, [])
+    with path.open("ab") as file:
+        file.write(with_change(path.read_bytes().splitlines()[-1], amount="7"))  # noqa: ASYNC240
+
+    (found,) = restored(written.read(), 0, TOKEN, SIGNER, written.leave_out)
+
+    assert [form.hash for form in found.forms] == [sent.hash]
+    assert written.dropped == 1
 
 
 async def test_another_accounts_are_left_out(written: Journal, path: Path) -> None:

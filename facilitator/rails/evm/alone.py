@@ -11,12 +11,12 @@ from facilitator.rails.evm.payment import Payment
 AT_ONCE = 16
 """Such transactions that may be in no block yet. Each may burn its own gas limit, and no more."""
 OF_ONE_PAYER = 4
-SUSPECT_FOR_S = 600.0
+SUSPECT_FOR_S = 3600.0
 MOST_SUSPECTS = 10_000
 
 
 class Alone:
-    """The payments that wait to be sent alone, and the payers whose payments have failed in a group."""
+    """The payments that wait to be sent alone, and the payers who may have spoiled a group."""
 
     def __init__(self) -> None:
         self._waiting: list[Payment] = []
@@ -24,7 +24,7 @@ class Alone:
         self._suspects: dict[str, float] = {}
 
     def suspect(self, payer: str) -> None:
-        """A payment of this payer was good when it was checked, and failed in a group: for a while it goes alone."""
+        """This payer may have spoiled a group: for an hour his payments go alone, each checked when the last one has ended."""
         self._suspects.pop(payer, None)
         self._suspects[payer] = time.monotonic() + SUSPECT_FOR_S
         if len(self._suspects) > MOST_SUSPECTS:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from facilitator.rails.evm import calldata
 from facilitator.rails.evm.account import SettlerAccount, Work
 from facilitator.rails.evm.alone import Alone
+from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.node import NODE_ERRORS
 from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
@@ -23,8 +25,8 @@ log = logging.getLogger(__name__)
 
 MOST_IN_GROUP = 50
 """More save no gas: a transfer in a group of 50 takes 2 % less than in one of 20."""
-GROUP_GAS = 50_000
-"""The gas limit of a group is this, and MEMBER_GAS for each member. With too little, nobody would be paid."""
+MOST_OF_PAYER = 10
+"""Payments of one payer in a group. It takes 5 % less gas with 50, and a payer who spoils a group of his own burns a fifth."""
 NEXT_CHECK_S = 0.025
 """How long what arrives waits for the answer to the last check. A far node takes longer."""
 
@@ -36,8 +38,9 @@ class Groups:
     """Takes payments in, and sends those that would settle.
 
     Args:
+        budget: says how large a group may be now.
         most: members of a group; 1: one by one.
-        spacing_s: between two sends.
+        spacing_s: between two sends, while they may be groups.
         refuse: is called with a payment that is not sent, and why: PaymentRefused, CannotSend, or what is in NODE_ERRORS.
         sent: is called after each send.
     """
@@ -47,6 +50,7 @@ class Groups:
         asset: str,
         simulator: Simulator,
         account: SettlerAccount,
+        budget: GasBudget,
         *,
         most: int,
         spacing_s: float,
@@ -57,6 +61,7 @@ class Groups:
         self._asset = asset
         self._simulator = simulator
         self._account = account
+        self._budget = budget
         self._spacing_s = spacing_s
         self._refuse = refuse
         self._sent = sent
@@ -71,9 +76,13 @@ class Groups:
         self._arrived.append(payment)
         self._is_arrival.set()
 
+    def suspect(self, payer: str) -> None:
+        """This payer may have spoiled a group: for an hour his payments are in none."""
+        self._alone.suspect(payer)
+
     def failed_inside(self, payment: Payment) -> None:
         """The payment was in a group that was executed, and its own call failed. It may be tried again, alone."""
-        self._alone.suspect(payment.authorization.payer)
+        self.suspect(payment.authorization.payer)
         self._again(payment)
 
     def failed_together(self, payment: Payment) -> None:
@@ -101,7 +110,8 @@ class Groups:
         sent_at = -self._spacing_s
         while True:
             await self._is_work.wait()
-            await asyncio.sleep(sent_at + self._spacing_s - time.monotonic())
+            if self._most_now > 1:  # one by one there is nothing to wait for
+                await asyncio.sleep(sent_at + self._spacing_s - time.monotonic())
             self._is_work.clear()
             sent_at = time.monotonic()
             if self._ready:
@@ -124,6 +134,10 @@ class Groups:
             else:
                 self._ready.append(payment)
         self._is_work.set()
+
+    @property
+    def _most_now(self) -> int:
+        return min(self.most, self._budget.most)
 
     def _limit(self, payment: Payment) -> int:
         """The members of a group that it may be in: after each failed group a quarter."""
@@ -165,14 +179,20 @@ class Groups:
 
     def _take_group(self, gas_left: int) -> list[Payment]:
         """As many as are ready, as may be together, and as can be paid for; the others stay."""
-        self._ready = [one for one in self._ready if not one.is_withdrawn]
-        affordable = max(1, (gas_left - GROUP_GAS) // MEMBER_GAS)
+        ready, self._ready = [one for one in self._ready if not one.is_withdrawn], []
+        room = min(self._most_now, max(1, (gas_left - GROUP_GAS) // MEMBER_GAS))
         taken: list[Payment] = []
-        for payment in self._ready:
-            if len(taken) >= min(affordable, *(self._limit(one) for one in (*taken, payment))):
-                break
-            taken.append(payment)
-        self._ready = self._ready[len(taken) :]
+        of_payer: Counter[str] = Counter()
+        for payment in ready:
+            payer = payment.authorization.payer
+            if self._alone.is_suspect(payer):  # since it was checked
+                self._wait_alone(payment)
+            elif len(taken) < min(room, self._limit(payment)) and of_payer[payer] < MOST_OF_PAYER:
+                room = min(room, self._limit(payment))
+                taken.append(payment)
+                of_payer[payer] += 1
+            else:
+                self._ready.append(payment)
         return taken
 
     def _take_alone(self, gas_left: int) -> list[Payment]:
@@ -191,4 +211,4 @@ class Groups:
 
 
 def _gas(members: list[Payment]) -> int:
-    return members[0].gas if len(members) == 1 else GROUP_GAS + MEMBER_GAS * len(members)
+    return members[0].gas if len(members) == 1 else group_gas(len(members))

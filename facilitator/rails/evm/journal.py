@@ -1,7 +1,7 @@
 """What was sent and is in no block yet, on disk: after a restart the payments are known, and so are their numbers.
 
 One line of JSON for each form of a transaction, synced before it is sent. The chain remains the judge: what the journal lost,
-or has too much of, costs no money, because the token takes an authorization once.
+or has too much of, costs no money, because the token takes an authorization once. So a line that cannot be read is left out.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
 from facilitator.rails.evm.transaction import Sent
-from facilitator.settling import CannotSend
+from facilitator.settling import CannotSend, CannotStart
 from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
 
@@ -24,6 +25,10 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES = 4 * 1024 * 1024
 """A longer journal is written anew, with what is open."""
+LONGEST_LINE = 1024 * 1024
+"""No line of ours is nearly so long. Of a longer one the rest is skipped, so that it takes no memory."""
+MOST_REPORTED = 10
+"""Lines that the log names."""
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -82,12 +87,17 @@ class Journal:
         self._account = account
         self._chain_id = chain_id
         self._file: int | None = None
+        self.dropped = 0
+        """Lines that `read` found and that cannot be used."""
 
     def open(self) -> None:
-        """Open it for writing. Raises OSError."""
+        """Open it for writing. Raises CannotStart."""
         if self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            self._sync_name()
+            try:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                self._sync_name()
+            except OSError as error:
+                raise CannotStart(f"{self._path} cannot be opened: {error.strerror}") from None
 
     def close(self) -> None:
         """Nothing is written afterwards."""
@@ -96,16 +106,31 @@ class Journal:
             self._file = None
 
     def read(self) -> Sequence[Entry]:
-        """What an earlier run has written of this account, oldest first. A line that was cut off is left out."""
+        """What an earlier run has written of this account, oldest first. Lines that cannot be read are left out.
+
+        Raises:
+            CannotStart: the file cannot be read.
+        """
         entries = []
-        for line in self._path.read_bytes().splitlines():
-            try:
-                entry = msgspec.json.decode(line, type=Entry)
-            except msgspec.MsgspecError:
-                continue
-            if (entry.account, entry.chain_id) == (self._account, self._chain_id):
-                entries.append(entry)
+        self.dropped = 0
+        try:
+            with self._path.open("rb") as file:
+                for number, line in enumerate(_lines(file), 1):
+                    try:
+                        entry = msgspec.json.decode(line, type=Entry)
+                    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                        if line.strip(b"\r\n"):
+                            self._drop(f"line {number}")
+                        continue
+                    if (entry.account, entry.chain_id) == (self._account, self._chain_id):
+                        entries.append(entry)
+        except OSError as error:
+            raise CannotStart(f"{self._path} cannot be read: {error.strerror}") from None
         return entries
+
+    def leave_out(self, entry: Entry) -> None:
+        """Report an entry that could be read and cannot be used."""
+        self._drop(f"an entry of transaction {entry.number}")
 
     async def note(self, sent: Sent, others: Iterable[Sent]) -> None:
         """Write down the newest form of a transaction, and return when it is on the disk.
@@ -146,6 +171,13 @@ class Journal:
         self.close()
         self._file = file
 
+    def _drop(self, what: str) -> None:
+        self.dropped += 1
+        if self.dropped <= MOST_REPORTED:
+            log.warning("%s: %s cannot be used and is left out", self._path, what)
+        if self.dropped == MOST_REPORTED:
+            log.warning("%s: /healthz has the number of all such lines", self._path)
+
     def _sync_name(self) -> None:
         """A file whose name is lost is lost, too."""
         folder = os.open(self._path.parent, os.O_RDONLY)
@@ -166,3 +198,11 @@ class Journal:
             + b"\n"
             for form in (sent.forms[-1:] if newest else sent.forms)
         )
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Its lines, each without what is beyond LONGEST_LINE."""
+    while line := file.readline(LONGEST_LINE):
+        yield line
+        while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from facilitator import results
+from facilitator.rails.evm.code_changes import changed_accounts
 from facilitator.rails.evm.evidence import Authorizations, proves_payment, transfers_in
-from facilitator.rails.evm.node import NODE_ERRORS
+from facilitator.rails.evm.gas_budget import GasBudget
+from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of
 from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.transaction import Sent
 from facilitator.settling import CannotSend
@@ -25,25 +28,38 @@ class Outcomes:
     """Ends payments. What is in doubt is looked up on the chain, payment by payment.
 
     Attributes:
+        suspect: is called with a payer who may have spoiled a group.
         failed_inside: is called with a payment whose call failed inside of a group that was executed.
         failed_together: is called with each payment of a group that failed as a whole.
     """
 
-    def __init__(self, asset: str, authorizations: Authorizations) -> None:
+    def __init__(self, node: EvmNode, asset: str, authorizations: Authorizations, budget: GasBudget) -> None:
+        self._node = node
         self._asset = asset
         self._authorizations = authorizations
+        self._budget = budget
         self._tasks: set[asyncio.Task[None]] = set()
+        self.suspect: Callable[[str], None]
         self.failed_inside: Again
         self.failed_together: Again
 
     def included(self, sent: Sent, receipt: dict[str, Any]) -> None:
         """The transaction is in a block, whatever its status."""
         made = transfers_in(receipt["logs"], self._asset)
+        unproved: list[Payment] = []
         for payment in sent.members:
             if proves_payment(made, payment.authorization):
                 payment.end(results.succeeded(payment.authorization, receipt["transactionHash"]))
             else:
-                self._run(self._unproved(payment, sent, receipt))
+                unproved.append(payment)
+        if unproved:
+            self._run(self._all_unproved(unproved, sent, receipt))
+        members, paid = len(sent.members), len(sent.members) - len(unproved)
+        if burnt := self._budget.count(number_of(receipt["gasUsed"]), members=members, paid=paid):
+            log.warning(
+                "transaction %s made %d of %d payments and burnt %d gas; a group has %d payments at most now",
+                *(receipt["transactionHash"], paid, members, burnt, self._budget.most),
+            )
 
     def lost(self, sent: Sent) -> None:
         """Another transaction has used its number, and this one never gets into a block."""
@@ -65,6 +81,17 @@ class Outcomes:
         before = await self._settled_before(payment)
         authorization = payment.authorization
         payment.end(before or results.failed(authorization.network, reason, authorization.payer))
+
+    async def _all_unproved(self, payments: Sequence[Payment], sent: Sent, receipt: dict[str, Any]) -> None:
+        """A transaction does not show these payments. Whoever may have spoiled a group is named before they are sent again."""
+        if len(sent.members) > 1 and not number_of(receipt["status"]):
+            payers = [one.authorization.payer for one in payments]
+            with contextlib.suppress(*NODE_ERRORS):
+                for payer in await changed_accounts(self._node, payers, number_of(receipt["blockNumber"])):
+                    log.warning("%s may have spoiled a group: its payments are settled one by one", payer)
+                    self.suspect(payer)
+        for payment in payments:
+            self._run(self._unproved(payment, sent, receipt))
 
     async def _unproved(self, payment: Payment, sent: Sent, receipt: dict[str, Any]) -> None:
         """A transaction that was to make the payment does not show it."""

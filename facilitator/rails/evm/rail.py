@@ -18,6 +18,7 @@ from facilitator.rails.evm.balance import balance_monitor
 from facilitator.rails.evm.calldata import MULTICALL3, MULTICALL3_HASH
 from facilitator.rails.evm.evidence import Authorizations, parse_id, transfers_in
 from facilitator.rails.evm.finality import INCLUDED, Finality
+from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.groups import MOST_IN_GROUP, Groups
 from facilitator.rails.evm.journal import Journal
 from facilitator.rails.evm.l1_fee import L1Fee
@@ -87,7 +88,8 @@ class EvmRail:
         self._balance_monitor = balance_monitor(
             self._node, checksummed(self._signer.address), self._prices, l1_fee, low_balance
         )
-        self._outcomes = Outcomes(token.address, self._authorizations)
+        self._budget = GasBudget(batch)
+        self._outcomes = Outcomes(self._node, token.address, self._authorizations, self._budget)
         self._journal = Journal(journal, self._signer.address, token.chain_id) if journal else None
         self._account = SettlerAccount(
             *(self._node, self._signer),
@@ -105,12 +107,13 @@ class EvmRail:
             sealed=self._sealed,
         )
         self._groups = Groups(
-            *(token.address, self._simulator, self._account),
+            *(token.address, self._simulator, self._account, self._budget),
             most=batch,
             spacing_s=spacing_s,
             refuse=self._outcomes.refuse,
             sent=self._watcher.look_soon,
         )
+        self._outcomes.suspect = self._groups.suspect
         self._outcomes.failed_inside = self._groups.failed_inside
         self._outcomes.failed_together = self._groups.failed_together
         self._settling = Settling[PaymentKey]()
@@ -143,8 +146,14 @@ class EvmRail:
         """What the settler account has for gas."""
         return self._balance_monitor.balance
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Gas that made payments, gas that made none, and lines of the journal that could not be used at the start."""
+        dropped = self._journal.dropped if self._journal else 0
+        return {"paid_gas": self._budget.paid, "burnt_gas": self._budget.burnt, "dropped_journal_lines": dropped}
+
     async def start(self) -> None:
-        """Connect. Raises InvalidSetting when the node serves another chain, and what is in NODE_ERRORS."""
+        """Connect. Raises InvalidSetting when the node serves another chain, CannotStart, and what is in NODE_ERRORS."""
         chain_id = number_of(await self._node.ask("eth_chainId"))
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
@@ -155,8 +164,7 @@ class EvmRail:
             self._groups.most = 1
         if self._journal is not None:
             self._journal.open()
-        entries = self._journal.read() if self._journal is not None else ()
-        for sent in await self._account.start(lambda first: restored(entries, first, self.token, self._signer)):
+        for sent in await self._account.start(self._restored):
             self._watcher.watch(sent)
             for payment in sent.members:
                 self._payments[payment.key] = payment
@@ -198,6 +206,12 @@ class EvmRail:
         """What the chain says of one authorization; None when the id is not one of this token."""
         named = parse_id(payment_id, self.token)
         return await self._authorizations.evidence(named.payer, bytes.fromhex(named.nonce)) if named else None
+
+    def _restored(self, first: int) -> Sequence[Sent]:
+        """What the journal has of transactions with at least that number. Raises CannotStart."""
+        if self._journal is None:
+            return ()
+        return restored(self._journal.read(), first, self.token, self._signer, self._journal.leave_out)
 
     def _check(self, call: FacilitatorCall) -> EvmAuthorization:
         require_ours(call, self.network)

@@ -96,6 +96,10 @@ class SolanaRail:
         """What the fee payer has."""
         return self._balance_monitor.balance
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {}
+
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         genesis = await self._node.genesis_hash()

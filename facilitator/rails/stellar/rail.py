@@ -111,6 +111,10 @@ class StellarRail:
         """What the settler account may spend on fees."""
         return self._balance_monitor.balance
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {}
+
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         passphrase = await self._node.passphrase()

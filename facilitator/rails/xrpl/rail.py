@@ -82,6 +82,10 @@ class XrplRail:
         """Empty: payers pay the fees."""
         return ""
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {}
+
     async def start(self) -> None:
         """Connect. Raises InvalidSetting when the node serves another network, and what is in NODE_ERRORS."""
         info = (await self._node.ask("server_info"))["info"]

@@ -1,0 +1,44 @@
+"""Which accounts have had other code lately: theirs may have burned the gas of a group, and be gone again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from facilitator.rails.evm.node import EvmNode, bytes_of, number_of
+from shared.json_rpc import Call, RpcError
+
+BLOCKS = 64
+"""How far back a change counts as late. A node has the state of 128 blocks at least."""
+
+
+async def changed_accounts(node: EvmNode, accounts: Iterable[str], block: int) -> set[str]:
+    """Those that have code, or whose own nonce has gone up in the blocks before this one or since.
+
+    Each authorization that puts code on an account or takes it off raises the account's nonce (EIP-7702). So a payer who has
+    sent a transaction of his own is among them, too. Who cannot be asked about is not.
+
+    Raises what is in NODE_ERRORS.
+    """
+    asked = list(dict.fromkeys(accounts))
+    earlier = hex(max(0, block - BLOCKS))
+    answers = await node.ask_all(
+        [
+            call
+            for account in asked
+            for call in (
+                Call("eth_getCode", (account, "latest")),
+                Call("eth_getTransactionCount", (account, earlier)),
+                # Some nodes show a preconfirmed transaction here only.
+                Call("eth_getTransactionCount", (account, "pending")),
+            )
+        ]
+    )
+    shown = zip(asked, answers[::3], answers[1::3], answers[2::3], strict=True)
+    return {account for account, code, before, now in shown if _has_changed(code, before, now)}
+
+
+def _has_changed(code: Any, before: Any, now: Any) -> bool:
+    if not isinstance(code, RpcError) and bytes_of(code):
+        return True
+    return not isinstance(before, RpcError) and not isinstance(now, RpcError) and number_of(before) < number_of(now)

@@ -1,0 +1,106 @@
+"""Lines of the journal that cannot be read cost no payment and no rail: the chain has what they said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from shared.rail_settings import EvmRailSettings
+from shared.settings import Settings
+from tests.facilitator.bench import TOKEN, FaultyNode
+from tests.facilitator.conftest import Build, running
+from tests.facilitator.still import StillChain
+from tests.slack import patience
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def node(still: StillChain) -> Iterator[FaultyNode]:
+    """In front of the chain that waits."""
+    node = FaultyNode(still.sandbox.rpc_url)
+    node.start()
+    yield node
+    still.flow()
+    node.stop()
+
+
+@pytest.fixture
+def settings(node: FaultyNode, still: StillChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A facilitator that settles one by one and waits for a moment only."""
+    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(0.5))
+    key = tmp_path / "settler.key"
+    key.write_text(still.sandbox.settler_key)
+    return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, batch=1, spacing_ms=0))
+
+
+async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
+    return (await facilitator.post("/settle", json=call)).json()
+
+
+def spoil(journal: Path, transaction: str) -> None:
+    """Two bytes that are no text, in place of the transaction's hash."""
+    journal.write_bytes(journal.read_bytes().replace(transaction.encode(), b"\xff\x00"))
+
+
+def hide_the_pool(node: FaultyNode, still: StillChain) -> None:
+    """As the nodes of Base do: `pending` counts no transaction that only the pool has."""
+
+    def count(params: list[str]) -> dict[str, str]:
+        return {"result": still.rpc("eth_getTransactionCount", params[0], "latest")}
+
+    node.faults["eth_getTransactionCount"] = count
+
+
+@pytest.mark.parametrize("hide", [lambda *_: None, hide_the_pool], ids=["a pool that is counted", "a hidden pool"])
+async def test_a_payment_whose_line_is_lost_is_made_once(
+    build: Build,
+    settings: Settings,
+    node: FaultyNode,
+    still: StillChain,
+    pay_to: str,
+    hide: Callable[[FaultyNode, StillChain], None],
+) -> None:
+    """Given three transactions in no block, when the line of the second one is spoiled and the facilitator is started again,
+    then it settles, each of the three payments is made once, by the transaction that was sent first, and no number is lost."""
+    hide(node, still)
+    calls, other, before = [still.payer().call(pay_to) for _ in range(3)], still.payer().call(pay_to), still.confirmed
+    still.hold()
+    async with running(build(settings)) as first:
+        pending = [await settle(first, call) for call in calls]
+    sent = [one["transaction"] for one in pending]
+    spoil(Path(f"{settings.evm.settler_key_file}.8453.journal"), sent[1])
+
+    async with running(build(settings)) as second:
+        health = (await second.get("/healthz")).json()
+        meanwhile = await asyncio.gather(*(settle(second, call) for call in (*calls, other)))
+        still.flow()
+        settlements = [await settle(second, call) for call in calls]
+        later = await settle(second, other)
+
+    assert [one["errorReason"] for one in pending] == ["settlement_pending"] * 3
+    assert (health["ok"], health["rails"][TOKEN.network]["counts"]["dropped_journal_lines"]) == (True, 1)
+    assert {one["errorReason"] for one in meanwhile} <= {"settlement_pending", "unexpected_settle_error"}
+    assert [one["transaction"] for one in settlements] == sent
+    assert (later["success"], still.number_of(later["transaction"])) == (True, before + 3)
+    assert (len(still.transfers(pay_to)), still.confirmed) == (4, before + 4)
+
+
+async def test_a_journal_that_cannot_be_opened_is_no_fault_of_the_node(
+    build: Build, settings: Settings, tmp_path: Path
+) -> None:
+    """Nothing is settled without it, and /healthz says what is wrong."""
+    journal = tmp_path / "settler.key.8453.journal"
+    app = build(settings)
+    journal.unlink()
+    journal.mkdir()
+
+    async with running(app) as facilitator:
+        health = (await facilitator.get("/healthz")).json()
+
+    assert health["rails"][TOKEN.network]["reason"] == f"{journal} cannot be opened: Is a directory"
