@@ -21,9 +21,9 @@ X_PAYMENT = b"x-payment"
 MAX_HEADER_BYTES = 16 * 1024
 MAX_DEPTH = 64
 MAX_VALUES = 500
-"""Of commas and opening brackets, also those in texts: no more values can be in it, and counting them decodes nothing. Payments
-for our challenges have up to 330. 15 KB of `{},` took an API process 0.9 ms instead of 0.05 ms for a 402; with this bound, nothing
-takes longer than a payment with a forged signature, 0.2 ms."""
+"""Of commas and opening brackets, also those in texts: there cannot be more values, and counting these decodes nothing.
+Payments for our challenges have up to 330. 15 KB of `{},` took an API process 0.9 ms, where a 402 takes 0.05 ms; with this
+bound nothing takes longer than a payment with a forged signature, 0.2 ms."""
 
 UNDECODABLE = {
     "payment_too_long": "The payment header is longer than 16 KB.",
