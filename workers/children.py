@@ -27,6 +27,7 @@ from shared.metrics import metrics
 from shared.pools import Pool
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.child_output import Output
+from workers.child_usage import cpu_time_s, data_bytes
 from workers.confinement.layers import Layers
 from workers.fair_pool import FairPool
 from workers.fork_server import ForkedChild, ForkServer, ForkServerFailure
@@ -45,10 +46,6 @@ MAX_ANSWER_BYTES = 32 << 20
 TRIES = 2
 FORBIDDEN = "The calculation was stopped, because it did what no calculation does. It is not run again."
 """What the caller is told."""
-
-_PROCESS_CPU_CLOCK = 2
-"""The kernel's clock of the time that a process, as others see it, was running (clock_getcpuclockid(3))."""
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 # The exits of a child that its work broke: its own exit code, an abort in Rust or C, a C stack overflow, a trap in V8.
 _EXHAUSTED_EXITS = (EXHAUSTED, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL)
@@ -91,6 +88,7 @@ class Child:
 
     def __init__(self, fork_server: ForkServer, give_up_at: float = math.inf) -> None:
         self._calls = 0
+        self._payer = ""
         self._data_bytes = 0
         self._fork_server = fork_server
         try:
@@ -116,6 +114,7 @@ class Child:
             TimeoutError: nobody waits for the answer any more.
         """
         self._calls += 1
+        self._payer = work.payer
         try:
             self._await_ready(give_up_at)
             limits = _Limits(self.pid, limit_s, give_up_at)
@@ -129,11 +128,15 @@ class Child:
         """Whether the process has ended, so that it cannot take a call."""
         return self._process is None or _is_readable(self._process.process)
 
+    def belongs_to(self, payer: str) -> bool:
+        """Whether every call so far was this payer's. A call without a payer has a child to itself."""
+        return self._payer == payer != ""
+
     def is_spent(self) -> bool:
         """Whether the child must be replaced although it answered."""
         return (
             self._calls >= RECYCLE_AFTER
-            or _data_bytes(self.pid) > self._data_bytes + MAX_GROWTH_BYTES
+            or data_bytes(self.pid) > self._data_bytes + MAX_GROWTH_BYTES
             or cpu_time_s(self.pid) > RECYCLE_AFTER_CPU_S
         )
 
@@ -160,7 +163,7 @@ class Child:
                 raise
             raise Lost("the child did not start") from None
         self._is_ready = True
-        self._data_bytes = _data_bytes(self.pid)
+        self._data_bytes = data_bytes(self.pid)
 
     def _write(self, content: bytes, limits: _Limits) -> None:
         view = memoryview(content)
@@ -240,31 +243,18 @@ class _Limits:
         raise TimeoutError("nobody waits any more")
 
 
-def cpu_time_s(pid: int) -> float:
-    """The CPU time that a process has spent; 0 when it is gone. Any user may ask, and the process cannot change it."""
-    try:
-        return time.clock_gettime((~pid << 3) | _PROCESS_CPU_CLOCK)
-    except OSError:
-        return 0.0
-
-
 def _is_readable(descriptor: int, within_s: float = 0.0) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(None if within_s == math.inf else within_s * 1000))
 
 
-def _data_bytes(pid: int) -> int:
-    """The bytes that RLIMIT_DATA counts (proc(5), statm); 0 when the process has ended."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as statm:
-            return int(statm.read().split()[5]) * _PAGE_BYTES
-    except OSError:
-        return 0
-
-
 class ChildPool:
-    """A fixed number of children. Callers wait for a free one."""
+    """A fixed number of children. Callers wait for a free one.
+
+    A child serves one payer: code that takes it over finds the data of earlier calls in its memory, and sees that of later
+    ones. A child for another payer takes some 10 ms of CPU time, most of it for copying tables of pages.
+    """
 
     def __init__(self) -> None:
         self._fork_server = ForkServer()
@@ -329,11 +319,14 @@ class ChildPool:
         self._fork_server.close()
 
     def _call(self, work: Work, *, limit_s: float, give_up_at: float) -> bytes:
-        child = self._free_children.get(work.payer, give_up_at)
+        child = self._free_children.get(
+            work.payer, give_up_at, lambda free: 1 if free is None else 2 if free.belongs_to(work.payer) else 0
+        )
         began = time.monotonic()
         is_spent = True  # after a failure the child may still write an answer that nobody waits for
         try:
-            if child is not None and child.has_ended():  # between two calls, as when its fork server has ended
+            # It may also have ended between two calls, as when its fork server has ended.
+            if child is not None and (not child.belongs_to(work.payer) or child.has_ended()):
                 child.kill()
                 child = None
             if child is None:

@@ -24,7 +24,8 @@ Free = TypeVar("Free")
 
 
 class FairPool(Generic[Free]):
-    """The free resources, of which the last returned one is given out first, and the callers that wait. Thread-safe."""
+    """The free resources, of which the last returned one is given out first among equals, and the callers that wait.
+    Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -45,11 +46,12 @@ class FairPool(Generic[Free]):
             self._free.append(free)
             self._changed.notify_all()
 
-    def get(self, payer: str, give_up_at: float) -> Free:
+    def get(self, payer: str, give_up_at: float, rank: Callable[[Free], int] = lambda free: 0) -> Free:
         """Wait for a free resource.
 
         Args:
             give_up_at: monotonic seconds, or infinity.
+            rank: of several free resources, the one of the highest rank is given out.
 
         Raises:
             TimeoutError: none was free for this payer until then.
@@ -63,7 +65,7 @@ class FairPool(Generic[Free]):
                     if left_s <= 0:
                         raise TimeoutError("no free child")
                     self._changed.wait(None if left_s == math.inf else left_s)
-                return self._free.pop()
+                return self._free.pop(max(range(len(self._free)), key=lambda at: (rank(self._free[at]), at)))
             finally:
                 del self._waiting[ticket]
                 self._changed.notify_all()  # another caller may be the next now

@@ -20,12 +20,17 @@ PAYMENT_SIGNATURE = b"payment-signature"
 X_PAYMENT = b"x-payment"
 MAX_HEADER_BYTES = 16 * 1024
 MAX_DEPTH = 64
+MAX_VALUES = 500
+"""Of commas and opening brackets, also those in texts: there cannot be more values, and counting these decodes nothing.
+Payments for our challenges have up to 330. 15 KB of `{},` took an API process 0.9 ms, where a 402 takes 0.05 ms; with this
+bound nothing takes longer than a payment with a forged signature, 0.2 ms."""
 
 UNDECODABLE = {
     "payment_too_long": "The payment header is longer than 16 KB.",
     "payment_not_base64": "The payment header is not standard base64 with padding.",
     "payment_not_utf8": "What the payment header encodes is not UTF-8.",
-    "payment_not_json": "What the payment header encodes is not a JSON object of at most 64 levels without repeated keys.",
+    "payment_not_json": "What the payment header encodes is not a JSON object of at most 64 levels and 500 values "
+    "without repeated keys.",
     "payment_shape": "The JSON in the payment header has not the fields of an x402 payment.",
 }
 """The reasons of ``invalid_payment``, and what they mean."""
@@ -71,8 +76,8 @@ def decode_payment(value: bytes) -> Payment | FlatPayment:
 
     Raises:
         Problem: ``invalid_payment``, with a reason of UNDECODABLE, for anything but padded standard base64 of a UTF-8 JSON
-            object of at most 16 KB, 64 levels and no repeated key, with the fields of a payment. The x402 specification of
-            HTTP (specs/transports-v2/http.md) has 400 for these.
+            object of at most 16 KB, 64 levels, MAX_VALUES and no repeated key, with the fields of a payment. The x402
+            specification of HTTP (specs/transports-v2/http.md) has 400 for these.
         PaymentRefused: ``invalid_x402_version``.
     """
     content = _decode_json(value)
@@ -113,7 +118,7 @@ def _decode_json(value: bytes) -> dict[str, Any]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise _undecodable("payment_not_utf8") from None
-    if not text.lstrip(" \t\r\n").startswith("{"):
+    if not text.lstrip(" \t\r\n").startswith("{") or sum(map(raw.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise _undecodable("payment_not_json")
     try:
         content: dict[str, Any] = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)

@@ -111,6 +111,16 @@ def test_the_last_that_was_given_back_is_the_first_that_is_taken(line: Line) -> 
     assert [line.pool.get("a", math.inf), line.pool.get("a", math.inf)] == ["warm", "cold"]
 
 
+def test_the_highest_rank_is_taken_first(line: Line) -> None:
+    """And of equals the last that was given back."""
+    for free in ("b1", "a1", "a2", "b2"):
+        line.pool.put(free)
+
+    ranked = [line.pool.get("a", math.inf, lambda free: free.startswith("a")) for _ in range(4)]
+
+    assert ranked == ["a2", "a1", "b2", "b1"]
+
+
 def test_waiting_ends() -> None:
     """At its time, also when it is over before it begins and somebody else's turn is next; nobody waits afterwards."""
     turns: FairPool[str] = FairPool()

@@ -26,7 +26,8 @@ from tests.each import each
 from tests.slack import patience
 from workers import fork_server
 from workers.child import Work
-from workers.children import ChildPool, cpu_time_s
+from workers.child_usage import cpu_time_s
+from workers.children import ChildPool
 from workers.execute import calculate, execute
 from workers.warming import examples, isolated
 

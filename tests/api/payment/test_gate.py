@@ -16,6 +16,7 @@ from api.http import Answer, respond
 from api.payment.binding import Binder
 from api.payment.facilitator import Facilitator
 from api.payment.gate import MAX_HEAD_BYTES, UNPAID, PaymentGate
+from api.payment.headers import MAX_VALUES
 from api.payment.health import Health
 from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
@@ -244,6 +245,8 @@ async def test_a_challenge_of_all_rails_has_a_short_head(endpoint: Endpoint) -> 
     answer = gate.refuse(UNPAID, b"{}")
     accepts = json.loads(answer.body)["accepts"]
     assert len(accepts) == len(endpoint.rails)
+    # A payment has one of the offers; everything else comes back in it.
+    assert sum(map(answer.body.count, (b",", b"[", b"{"))) <= MAX_VALUES
     sent: list[Any] = []
 
     async def send(event: Any) -> None:

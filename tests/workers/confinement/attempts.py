@@ -1,7 +1,8 @@
 """A fork server whose children try to get out: `python attempts.py [user] [no-namespaces] [no-seccomp] [no-landlock] [open]`.
 
 The body of a call of `attempt` says what the child tries, and at what: {"message": "<name> <argument>"}. The answer says how it
-ended: `done`, or the name of the error. A child that is killed for it gives no answer.
+ended: `done`, or the name of the error. A child that is killed for it gives no answer. `search` is answered with the
+canaries in the child's memory.
 
 `open` takes every layer away, which shows that the attempts are real.
 """
@@ -14,6 +15,7 @@ import encodings.idna  # noqa: F401  # the ordinary user may not be able to read
 import errno
 import os
 import platform
+import re
 import signal
 import socket
 import struct
@@ -138,12 +140,26 @@ ATTEMPTS: dict[str, Callable[[str], None]] = {
 }
 
 
+def canaries() -> set[str]:
+    """What this process has in its memory of the canaries of requests."""
+    found = set()
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+        for line in maps:
+            start, end = (int(address, 16) for address in line.split()[0].split("-"))
+            if "rw-p" in line:
+                memory.seek(start)
+                found |= set(re.findall(rb"canary-[0-9a-f]{16}", memory.read(end - start)))
+    return {canary.decode() for canary in found}
+
+
 def run(request: Any, context: Any) -> echo.Response:
     """Try one thing."""
     name, _, argument = request.message.partition(" ")
     said = "done"
     try:
-        if name != "nothing":
+        if name == "search":
+            said = " ".join(sorted(canaries()))
+        elif name != "nothing":
             ATTEMPTS[name](argument)
     except OSError as error:
         said = errno.errorcode.get(error.errno or 0, type(error).__name__)

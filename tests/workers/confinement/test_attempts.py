@@ -22,7 +22,8 @@ from tests.slack import patience
 from tests.workers.confinement.attempts import ATTEMPTS, USER
 from workers import fork_server
 from workers.child import Work
-from workers.children import Child, Forbidden, Lost, cpu_time_s
+from workers.child_usage import cpu_time_s
+from workers.children import Child, ChildPool, Forbidden, Lost
 from workers.confinement.layers import Layers
 from workers.fork_server import ForkServer
 
@@ -197,3 +198,28 @@ def test_what_a_child_is(who: str) -> None:
             assert cpu_time_s(child.pid) > 0
         finally:
             child.kill()
+
+
+def test_a_child_has_seen_no_other_payer() -> None:
+    """Given one place for a child, then code of one caller that reads all its memory finds what this caller sent before, and
+    nothing of the callers between; and nothing at all in a calculation, whose payer the child does not know."""
+    with forking(("open",)) as server:
+        pool = ChildPool()
+        pool._fork_server = server
+        pool.start(1)
+
+        def called(payer: str, message: str, **others: str) -> str:
+            work = Work("attempt", payer, msgspec.json.encode({"message": message, **others}))
+            answer = outcome.decode(pool.call(work, limit_s=PATIENCE_S, wait_s=PATIENCE_S))
+            assert isinstance(answer, Ok)
+            said: str = msgspec.json.decode(answer.body)["youSent"]
+            return said
+
+        try:
+            for payer in ("0xa", "0xb", "", ""):
+                sent = "canary-" + os.urandom(8).hex()
+                assert called(payer, "search") == ""
+                called(payer, "nothing", ignored=sent * 1_000)
+                assert called(payer, "search") == (sent if payer else "")
+        finally:
+            pool.close()
