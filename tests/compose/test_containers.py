@@ -85,7 +85,7 @@ DEBIANS = {f"/usr/bin/{name}" for name in ("apt-get", "chmod", "install", "print
 
 
 def test_every_program_of_a_run_is_on_the_path_of_its_stage() -> None:
-    """A stage has the PATH and the files of the one that it begins with; a RUN may make a program with `>` and a COPY bring one."""
+    """A stage begins with the PATH and the files of another. A RUN may make a program with `>`, and a COPY may bring one."""
     text = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
     paths, programs = {"${BASE}": ""}, {"${BASE}": DEBIANS}
     ran = 0
