@@ -35,6 +35,7 @@ from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
+from shared.sandbox_place import CONTROL
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
@@ -131,7 +132,14 @@ def _services(
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
     command = [*tethered(), sys.executable, "-m", "compose.processes"]
-    command += ["--procfile", str(procfile), "--scale", ",".join(f"{name}={count}" for name, count in scale.items())]
+    command += [
+        "--control",
+        str(var / CONTROL),
+        "--procfile",
+        str(procfile),
+        "--scale",
+        ",".join(f"{name}={count}" for name, count in scale.items()),
+    ]
     if _log(var).exists():
         _log(var).replace(var / "service.log.1")  # for the search for the cause of a crash
     with _log(var).open("wb") as log:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 import redis
 
@@ -145,6 +146,71 @@ def test_calls_survive_their_workers(running: Running) -> None:
             os.kill(worker.pid, signal.SIGKILL)
 
         assert [call.result()["youSent"] for call in calls] == ["hello"] * 4
+
+
+def test_a_restart_and_a_change_of_scale_fail_no_call(running: Running) -> None:
+    """Given callers who pay and callers who do not, on new connections and on kept ones, when the processes that they need are
+    restarted and a pool grows and shrinks, then no call fails, and each of these processes is a new one. Other lines are
+    restarted in the same way, and take long."""
+    failures: list[object] = []
+    counts = {"unpaid": 0, "unpaid, on new connections": 0, "paid": 0}
+    is_over = threading.Event()
+
+    def unpaid(name: str, kept: int | None) -> None:
+        with httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=kept)) as client:
+            while not is_over.wait(0.05):
+                answer = client.post(f"{running.base_url}/v1/cdp/echo", json={"message": "x"}, timeout=patience(10))
+                assert answer.status_code == 402
+                counts[name] += 1
+
+    def paid() -> None:
+        while not is_over.wait(0.4):
+            assert running.buy("echo", {"message": "hello"})["youSent"] == "hello"
+            counts["paid"] += 1
+
+    def repeat(call: Callable[..., None], *arguments: object) -> None:
+        try:
+            call(*arguments)
+        except BaseException as error:
+            failures.append(error)
+
+    def micro() -> list[Process]:
+        return [one for one in running.kept() if "--queues micro" in one.command]
+
+    calls = ((unpaid, "unpaid", None), (unpaid, "unpaid, on new connections", 0), (paid,))
+    callers = [threading.Thread(target=repeat, args=call) for call in calls]
+    for caller in callers:
+        caller.start()
+    before = {_kept(running, command).pid for command in ("-m api", "-m facilitator")} | {one.pid for one in micro()}
+    try:
+        said = _ops(running, "restart", "api", "worker-micro", "facilitator").splitlines()
+        assert said == [f"{name} is restarted" for name in ("facilitator", "worker-micro", "worker-micro", "api")]
+        assert not before & {one.pid for one in running.kept()}
+        for count in (3, 1, 2):
+            _ops(running, "scale", f"worker-micro={count}")
+            assert len(micro()) == count
+    finally:
+        is_over.set()
+        for caller in callers:
+            caller.join()
+    print(counts)
+    assert failures == []
+    assert all(counts.values())
+
+
+def _ops(running: Running, *words: str) -> str:
+    """What `coinslot-ops` prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from ops.main import main; sys.exit(main())", *words],
+        cwd=ROOT,
+        env={**os.environ, "COINSLOT_VAR": str(running.var)},
+        capture_output=True,
+        text=True,
+        timeout=patience(100),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
