@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -271,15 +271,17 @@ def test_ctrl_c_while_it_starts_leaves_nothing(start: Callable[..., Running]) ->
     _until(lambda: starting.processes() == [])
 
 
-def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Running]) -> None:
+def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Running], tmp_path: Path) -> None:
     """At once, with its name and its own words, and nothing is left of the others."""
-    with socket.create_server(("127.0.0.1", 0)) as stranger:
-        starting = start(COINSLOT_FACILITATOR_PORT=str(stranger.getsockname()[1]), RUST_BACKTRACE="0")
-        code, said = starting.ended()
+    procfile = tmp_path / "Procfile"
+    procfile.write_text("facilitator: sh -c 'echo out of luck >&2; exit 3'\napi: python -m api\n")
+
+    starting = start("--procfile", str(procfile))
+    code, said = starting.ended()
 
     assert code == 1
-    assert "coinslot: a process could not start: facilitator ended with status 1" in said
-    assert "Address already in use" in said
+    assert "coinslot: a process could not start: facilitator ended with status 3" in said
+    assert "out of luck" in said
     _until(lambda: starting.processes() == [])
 
 
