@@ -44,6 +44,7 @@ def application() -> Rsgi:
         SystemExit: with a sentence about a setting that cannot be used.
     """
     from api.app import create_app
+    from api.draining import Draining
     from api.rsgi import Rsgi
 
     settings = Settings.from_env(os.environ)
@@ -55,7 +56,7 @@ def application() -> Rsgi:
     tune_gc()
     keep_freed_memory()
     redact_logs()
-    return Rsgi(app, app.lifespan)
+    return Rsgi(app, app.lifespan, Draining(settings.host, settings.port))
 
 
 def serve(application: str, host: str, port: int, log: str) -> None:

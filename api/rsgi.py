@@ -18,6 +18,8 @@ from litestar.types import ASGIApp
 if TYPE_CHECKING:
     from granian.rsgi import HTTPProtocol, Scope  # type: ignore[attr-defined]
 
+    from api.draining import Draining
+
 WHOLE_BYTES = 64 * 1024
 """A body of a declared length up to this is taken in one piece, which costs one wait and this much memory. A longer response
 is sent in pieces of it: granian has one thread, and nobody else is served while it writes."""
@@ -33,11 +35,18 @@ class Rsgi:
 
     Args:
         lifespan: entered before the first request, left after the last.
+        draining: how the process ends; None: as granian ends it.
     """
 
-    def __init__(self, app: ASGIApp, lifespan: Callable[[], AbstractAsyncContextManager[object]]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        lifespan: Callable[[], AbstractAsyncContextManager[object]],
+        draining: Draining | None = None,
+    ) -> None:
         self._app: Callable[..., Any] = app
         self._lifespan = lifespan
+        self._draining = draining
         self._stopping = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
 
@@ -46,6 +55,8 @@ class Rsgi:
         started: asyncio.Future[None] = loop.create_future()
         self._life = loop.create_task(self._live(started))
         loop.run_until_complete(started)
+        if self._draining is not None:
+            self._draining.take_sigterm(loop)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Shut down."""
@@ -67,7 +78,7 @@ class Rsgi:
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """One request. granian leaves out header values that are not ASCII."""
         headers = scope.headers.items()
-        exchange = _Exchange(protocol, dict(headers))
+        exchange = _Exchange(protocol, dict(headers), self._draining)
         await self._app(
             {
                 "type": "http",
@@ -97,8 +108,9 @@ def _client(address: str) -> tuple[str, int] | None:
 class _Exchange:
     """One request's body and response, as ASGI's receive and send."""
 
-    def __init__(self, protocol: HTTPProtocol, headers: dict[str, str]) -> None:
+    def __init__(self, protocol: HTTPProtocol, headers: dict[str, str], draining: Draining | None) -> None:
         self._protocol = protocol
+        self._draining = draining
         self._is_short = int(headers.get("content-length", WHOLE_BYTES + 1)) <= WHOLE_BYTES
         self._is_read = "content-length" not in headers and "transfer-encoding" not in headers
         self._chunks: AsyncIterator[bytes] | None = None
@@ -136,6 +148,8 @@ class _Exchange:
         body = event.get("body", b"")
         if self._pieces is None:
             headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self._start["headers"]]
+            if self._draining is not None and self._draining.is_on:
+                headers.append(("connection", "close"))
             if not event.get("more_body") and len(body) <= WHOLE_BYTES:
                 self._protocol.response_bytes(self._start["status"], headers, body)
                 return

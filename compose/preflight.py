@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
-from collections.abc import Callable
+import socket
+import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from api.payment.limits import Limits
 from compose.sandbox import scenes
+from compose.users import Accounts
 from shared import tracing
 from shared.cdp_key import read_cdp_key
 from shared.egress import egress
+from shared.machine import free_memory_bytes
 from shared.networks import NETWORKS
 from shared.sealing_keys import read_sealing_keys
-from shared.secret_files import read_headers, read_secret
+from shared.secret_files import is_exposed, read_headers, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
 
+MEMORY_MB = 400
+"""Of scripts/run, its servers and its local ledgers (measured: 1.5 GB with the Procfile, 1.0 GB with Procfile.small)."""
+PROCESS_MB = 95
+"""Of a process of the Procfile, on average, with its children."""
 
-def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> None:
+
+def check_settings(settings: Settings, is_missing: Callable[[str], bool], users: Accounts) -> None:
     """Raises InvalidSetting for what the processes would refuse.
 
     Args:
         is_missing: whether a setting is not given, by its name without COINSLOT_. The sandbox makes it then.
+        users: who will read the files that are given.
     """
     egress(settings)
     Limits(settings.rate_limits)
@@ -46,6 +57,71 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool]) -> Non
         from api.payment.rails import configured_rails  # aiohttp, which takes 0.2 s to import
 
         configured_rails(settings)
+    for name, path in settings.variables().items():
+        setting = name.removeprefix(PREFIX)
+        if setting.endswith("_FILE") and not is_missing(setting):
+            _check_file(setting, Path(str(path)), users)
+
+
+def _check_file(setting: str, path: Path, users: Accounts) -> None:
+    """Whether the process that uses a file may do so and, where it is secret, others cannot. Whoever needs one that is missing
+    reports it."""
+    is_journal = setting.endswith("_JOURNAL_FILE")
+    asked = path.parent if is_journal and not path.exists() else path
+    if not asked.exists():
+        return
+    if not is_journal and not setting.endswith("CA_FILE") and is_exposed(path):
+        raise InvalidSetting(f"{PREFIX}{setting}: others can read {path}: chmod 600 {path}, or 440 if it is root's")
+    is_facilitators = is_journal or setting.endswith("_SETTLER_KEY_FILE")
+    account = users.of("facilitator" if is_facilitators else "api")
+    flag, verb = ("-w", "write") if is_journal else ("-r", "read")
+    # A process of that user is asked, because the folders above count, too.
+    if account and subprocess.run(["test", flag, asked], check=False, **account.options).returncode:  # noqa: S607
+        raise InvalidSetting(
+            f"{PREFIX}{setting}: the user {account.name} cannot {verb} {path}: give it to that user, and let it enter the "
+            "folders above"
+        )
+
+
+def check_ports(settings: Settings, given: Mapping[str, str], scale: Mapping[str, int]) -> None:
+    """Raises InvalidSetting when the port of a process is taken, or its address is not this machine's. Ports that are not given
+    and that scripts/run chooses are free."""
+    for process, setting in (("api", ""), ("dashboard", "DASHBOARD_"), ("facilitator", "FACILITATOR_")):
+        is_started = scale.get(process, 1) and (process != "facilitator" or f"{PREFIX}EVM_FACILITATOR_URL" not in given)
+        if is_started and (process == "api" or f"{PREFIX}{setting}PORT" in given):
+            host, port = (getattr(settings, f"{setting}{part}".lower()) for part in ("HOST", "PORT"))
+            if (error := bind_error(host, port)) is not None:
+                is_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+                what, named = (f"port {port}", "PORT") if is_port else (f"address {host}", "HOST")
+                why = f"{what} cannot be used ({error.strerror})"
+                raise InvalidSetting(f"{why}: set {PREFIX}{setting}{named} to another one")
+
+
+def bind_error(host: str, port: int) -> OSError | None:
+    """Why nobody can listen there; None when one can."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error
+    return None
+
+
+def memory_warning(processes: int, free_bytes: int | None = None) -> str:
+    """What to expect where so many processes of a Procfile have too little memory; "" where they have enough.
+
+    Args:
+        free_bytes: None: what this process may still use.
+    """
+    free_mb = (free_memory_bytes() if free_bytes is None else free_bytes) // 1_000_000
+    needed_mb = MEMORY_MB + PROCESS_MB * processes
+    if free_mb >= needed_mb:
+        return ""
+    return (
+        f"{free_mb / 1000:.1f} GB of memory are free, and {processes} processes need about {needed_mb / 1000:.1f} GB: the "
+        "kernel will kill some of them. Add memory, or start fewer: --procfile compose/Procfile.small needs 1.0 GB"
+    )
 
 
 def _require_local_chain(network: str) -> None:

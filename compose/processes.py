@@ -12,28 +12,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import logging
 import os
 import signal
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
+from compose.control import NotDone, Report, commands_taken
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
-from compose.sandbox.child import tethered
-from compose.users import Account, Accounts, accounts
-from shared.logs import Formatter, LogFormat
+from compose.readiness import QueueUnreadable, expect
+from compose.supervised_process import SupervisedProcess
+from compose.users import Accounts, accounts
 from shared.setting_names import read_settings
-from shared.settings import PREFIX, InvalidSetting
-
-STEADY_S = 10.0
-"""A process that ran for this long is started again at once."""
-SHORTEST_PAUSE_S = 0.25
-LONGEST_PAUSE_S = 30.0
+from shared.settings import InvalidSetting, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,110 +54,121 @@ master kills it only after 40 s."""
 STOP_NOW_TIMEOUT_S = 3.0
 
 
-class SupervisedProcess:
-    """One process, which is started again when it ends."""
+READY_WITHIN_S = 180.0
+"""As long as for the first start: on a machine that is busy a process takes more than a minute."""
+_LOOK_S = 0.05
 
-    def __init__(self, line: Line, account: Account | None = None) -> None:
-        self.name = line.name
-        self._account = account
-        self._line = line
-        self._process: asyncio.subprocess.Process | None = None
-        self._pause_s = 0.0
-        self._stopping = asyncio.Event()
-        self._over = asyncio.Event()
 
-    async def keep(self) -> None:
-        """Run the process, and start it again when it ends, until `stop`."""
-        while not self._stopping.is_set():
-            started_at = time.monotonic()
-            ended = await self._run()
-            lived_s = time.monotonic() - started_at
-            if self._stopping.is_set():
-                break
-            grown_s = max(SHORTEST_PAUSE_S, min(2 * self._pause_s, LONGEST_PAUSE_S))
-            self._pause_s = 0.0 if lived_s >= STEADY_S else grown_s
-            ended = f"{self.name} {ended}, {lived_s:.1f} s after its start"
-            _say(sys.stdout, ended)
-            _log(f"{ended}; it is started again in {self._pause_s:.2f} s")
-            await _is_set_within(self._stopping, self._pause_s)
-        self._over.set()
+class Supervisor:
+    """The processes of all lines of the Procfile, each line as often as it is wanted."""
 
-    async def stop(self, stop_timeout_s: float) -> None:
-        """Send SIGTERM, wait, send SIGKILL, wait. Only the process gets SIGTERM, not its children, and only once: workers of
-        granian and Dramatiq that get a second one drop the work in progress."""
-        self._stopping.set()
-        self._signal(signal.SIGTERM)
-        if not await _is_set_within(self._over, stop_timeout_s):
-            _log(f"{self.name} did not stop within {stop_timeout_s:g} s and is killed")
-            self._signal(signal.SIGKILL)
-            await self._over.wait()
+    def __init__(self, lines: Sequence[Line], users: Accounts, settings: Settings, tasks: asyncio.TaskGroup) -> None:
+        self._lines = {line.name: line for line in lines}
+        self._users = users
+        self._settings = settings
+        self._tasks = tasks
+        self._running: dict[str, list[SupervisedProcess]] = {name: [] for name in self._lines}
 
-    async def _run(self) -> str:
-        """Run the process once. Returns a text that says how it ended."""
+    def start(self, name: str) -> SupervisedProcess:
+        """Start one more process of a line."""
+        process = SupervisedProcess(self._lines[name], self._users.of(name))
+        self._running[name].append(process)
+        self._tasks.create_task(process.keep())
+        return process
+
+    async def stop(self, *, at_once: bool) -> None:
+        """Stop everything, in the order of STAGES, or all at once."""
+        if at_once:
+            everything = [process for each in self._running.values() for process in each]
+            await asyncio.gather(*(process.stop(STOP_NOW_TIMEOUT_S) for process in everything))
+        for stage in STAGES:
+            members = [process for name in self._of(stage) for process in self._running[name]]
+            await asyncio.gather(*(process.stop(stage.stop_timeout_s) for process in members))
+
+    async def restart(self, names: Sequence[str], report: Report) -> None:
+        """Start each process of these lines anew, one after the other; without names of all lines. The API comes last, as it
+        stops first. A new process is ready before its old one stops, where two may run beside each other.
+
+        Raises:
+            InvalidProcfile: there is no such line.
+            NotDone: a new process is not ready.
+        """
+        scaled(list(self._lines.values()), dict.fromkeys(names, 0))
+        order = [name for stage in reversed(STAGES) for name in self._of(stage)]
+        for name in order:
+            for old in list(self._running[name]) if name in (names or order) else ():
+                if name == "api" or name.startswith("worker"):
+                    await self._add(name)
+                    await self._remove(old)
+                else:
+                    await self._remove(old)
+                    await self._add(name, stays=True)
+                report(f"{name} is restarted")
+
+    async def scale(self, scale: Mapping[str, int], report: Report) -> None:
+        """Run each of these lines so many times: start what is missing, or stop the newest.
+
+        Raises:
+            InvalidProcfile: there is no such line, or it may run only once.
+            NotDone: a new process is not ready.
+        """
+        scaled(list(self._lines.values()), scale)
+        for name, count in scale.items():
+            for surplus in self._running[name][count:]:
+                await self._remove(surplus)
+            while len(self._running[name]) < count:
+                await self._add(name)
+            report(f"processes of {name}: {count}")
+
+    async def _add(self, name: str, *, stays: bool = False) -> None:
+        """Start one process more, and wait until it is ready. One that is not ready is stopped again, unless it stays."""
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *tethered(),
-                *self._line.command,
-                env={**_environment(self._account), **self._line.environment},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=sys.stderr,
-                process_group=0,  # Ctrl-C in a terminal reaches this process only
-                **(self._account.options if self._account else {}),
-            )
-        except OSError as error:
-            return f"could not be started ({error.strerror})"
-        if self._stopping.is_set():  # stopped while it was starting
-            self._signal(signal.SIGTERM)
-        status = await self._process.wait()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # its children
-        return f"was ended by a signal ({signal.strsignal(-status)})" if status < 0 else f"ended with status {status}"
+            is_ready = await asyncio.to_thread(expect, self._lines[name], self._settings)
+        except QueueUnreadable:
+            raise NotDone(f"no new {name} is started: the queue cannot be read") from None
+        process = self.start(name)
+        try:
+            async with asyncio.timeout(READY_WITHIN_S):
+                while not process.has_ended:
+                    if process.pid is not None and await asyncio.to_thread(is_ready, process.pid):
+                        return
+                    await asyncio.sleep(_LOOK_S)
+            why = "ended"
+        except TimeoutError:
+            why = f"was not ready within {READY_WITHIN_S:.0f} s"
+        if not stays:
+            await self._remove(process)
+        raise NotDone(f"a new {name} {why}, as the log says; processes of {name}: {len(self._running[name])}")
 
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None and self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, number)
+    async def _remove(self, process: SupervisedProcess) -> None:
+        await process.stop(next(stage.stop_timeout_s for stage in STAGES if process.name in self._of(stage)))
+        self._running[process.name].remove(process)
+
+    def _of(self, stage: Stage) -> list[str]:
+        """The lines of a stage."""
+        named = {each.name for each in STAGES}
+        return [name for name in self._lines if stage.name == (name if name in named else None)]
 
 
-async def run(lines: Sequence[Line], users: Accounts) -> None:
-    """Run all processes until a signal, then stop them."""
+async def run(
+    lines: Sequence[Line], scale: Mapping[str, int], users: Accounts, settings: Settings, socket: Path | None
+) -> None:
+    """Run all processes until a signal, then stop them.
+
+    Args:
+        socket: where commands are taken (compose/control.py); None: nowhere.
+    """
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, STOP_NOW):
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
-    kept = [SupervisedProcess(line, users.of(line.name)) for line in lines]
-    named = {stage.name for stage in STAGES}
     async with asyncio.TaskGroup() as tasks:
-        for one in kept:
-            tasks.create_task(one.keep())
-        if await signals.get() == STOP_NOW:
-            await asyncio.gather(*(one.stop(STOP_NOW_TIMEOUT_S) for one in kept))
-        for stage in STAGES:
-            members = [one for one in kept if stage.name == (one.name if one.name in named else None)]
-            await asyncio.gather(*(one.stop(stage.stop_timeout_s) for one in members))
-
-
-def _environment(account: Account | None) -> dict[str, str]:
-    # The console scripts of this environment come first: the Procfile says `python` and `dramatiq`.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    home = {"HOME": account.home} if account else {}
-    return {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **home}
-
-
-async def _is_set_within(event: asyncio.Event, limit_s: float) -> bool:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), limit_s)
-    return event.is_set()
-
-
-def _log(text: str) -> None:
-    """A line in the log of all processes, as they write theirs."""
-    record = logging.LogRecord("compose.processes", logging.WARNING, __file__, 0, text, (), None)
-    _say(sys.stderr, Formatter(os.environ.get(f"{PREFIX}LOG", LogFormat.TEXT)).format(record))
-
-
-def _say(stream: TextIO, text: str) -> None:
-    with contextlib.suppress(OSError):  # nobody reads it: the processes must be stopped all the same
-        os.write(stream.fileno(), f"{text}\n".encode())
+        supervisor = Supervisor(lines, users, settings, tasks)
+        async with commands_taken(socket, supervisor):
+            for line in lines:
+                for _ in range(scale.get(line.name, 1)):
+                    supervisor.start(line.name)
+            number = await signals.get()
+        await supervisor.stop(at_once=number == STOP_NOW)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -175,14 +178,17 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--procfile", type=Path, default=PROCFILE)
     parser.add_argument("--scale", metavar="NAME=N,...", default="", help="processes per line, e.g. worker-render=2")
+    parser.add_argument("--control", metavar="SOCKET", type=Path, help="take the commands of coinslot-ops at this path")
     arguments = parser.parse_args(argv)
     try:
-        lines = scaled(read_procfile(arguments.procfile), parse_scale(arguments.scale))
-        users = accounts(read_settings(os.environ))
+        lines, scale = read_procfile(arguments.procfile), parse_scale(arguments.scale)
+        scaled(lines, scale)  # report a mistake before anything is started
+        settings = read_settings(os.environ)
+        users = accounts(settings)
     except (InvalidProcfile, InvalidSetting) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1
-    asyncio.run(run(lines, users))
+    asyncio.run(run(lines, scale, users, settings, arguments.control))
     return 0
 
 

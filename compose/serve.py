@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
 import json
 import os
 import select
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -29,12 +27,14 @@ from coinslot.answer import Answer
 from coinslot.buyer import Buyer
 from coinslot.errors import CoinslotError, WalletUnusable
 from coinslot.wallet import Wallet
+from compose.preflight import bind_error, memory_warning
 from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
+from shared.sandbox_place import CONTROL
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 from shared.x402.networks import Rail
@@ -65,9 +65,11 @@ def main(argv: list[str] | None = None) -> int:
     var = Path(os.environ.get("COINSLOT_VAR", "var")).absolute()
     try:
         scale = parse_scale(arguments.scale)
-        scaled(read_procfile(arguments.procfile), scale)  # report a mistake before anything is started
+        processes = scaled(read_procfile(arguments.procfile), scale)  # report a mistake before anything is started
         users = accounts(read_settings(os.environ, "coinslot"))
-        with embed(os.environ, var) as embedded:
+        if warning := memory_warning(len(processes)):
+            print(f"run: {warning}", file=sys.stderr)
+        with embed(os.environ, var, users, scale) as embedded:
             metrics = _metrics(embedded.settings, scale)
             has_dashboard = scale.get("dashboard", 1) > 0
             with _services(embedded, var, arguments.procfile, scale, users) as (services, notices):
@@ -121,17 +123,18 @@ def _services(
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
     """Start the processes of the Procfile and wait until they are ready. They have their own session, so that Ctrl-C reaches
     only this process. Their stdout has a line for each process that ended. Yields /readyz's notices beside their supervisor."""
-    settings = embedded.settings
-    _require_free(settings.host, settings.port, "COINSLOT_PORT", "COINSLOT_HOST")
-    if scale.get("dashboard", 1):
-        _require_free(
-            settings.dashboard_host, settings.dashboard_port, "COINSLOT_DASHBOARD_PORT", "COINSLOT_DASHBOARD_HOST"
-        )
     share_files(users, var, embedded.environment)
     if embedded.has_remote_facilitator:
         scale = {**scale, "facilitator": 0}
     command = [*tethered(), sys.executable, "-m", "compose.processes"]
-    command += ["--procfile", str(procfile), "--scale", ",".join(f"{name}={count}" for name, count in scale.items())]
+    command += [
+        "--control",
+        str(var / CONTROL),
+        "--procfile",
+        str(procfile),
+        "--scale",
+        ",".join(f"{name}={count}" for name, count in scale.items()),
+    ]
     if _log(var).exists():
         _log(var).replace(var / "service.log.1")  # for the search for the cause of a crash
     with _log(var).open("wb") as log:
@@ -158,26 +161,6 @@ def _services(
                 services.wait()
             assert services.stdout is not None
             services.stdout.close()
-
-
-def _require_free(host: str, port: int, port_setting: str, host_setting: str) -> None:
-    error = _bind_error(host, port)
-    if error is not None:
-        what, named = f"port {port}", port_setting
-        if error.errno != errno.EADDRINUSE and error.errno != errno.EACCES:
-            what, named = f"address {host}", host_setting
-        raise CannotServe(f"{what} cannot be used ({error.strerror}): set {named} to another one") from None
-
-
-def _bind_error(host: str, port: int) -> OSError | None:
-    """Why nobody can listen there; None when one can."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            return error
-    return None
 
 
 def _wait_until_ready(settings: Settings, services: subprocess.Popen[bytes], var: Path) -> list[str]:
@@ -246,7 +229,7 @@ def _metrics(settings: Settings, scale: Mapping[str, int]) -> str:
     if scale.get("exporter") == 0:
         return "none: no exporter is started"
     host, port = settings.metrics_host, settings.metrics_port
-    if error := _bind_error(host, port):
+    if error := bind_error(host, port):
         return f"none: port {port} cannot be used ({error.strerror}): set COINSLOT_METRICS_PORT to another one"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
 

@@ -19,15 +19,15 @@ import redis
 from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
-from ops.asking import api_place, asked
+from ops.asking import address, api_place, asked, unreadable
 from shared import confinement_notes, ledger_place, queue_clock, setting_names
 from shared.cdp_key import read_cdp_key
 from shared.networks import NETWORKS
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
-from shared.rail_settings import RailSettings
+from shared.rail_settings import EvmRailSettings, RailSettings
 from shared.redis_connection import connect
 from shared.sealing_keys import previous_key_file
-from shared.secret_files import read_headers, read_key, read_secret
+from shared.secret_files import is_exposed, read_headers, read_key, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 
 
@@ -58,12 +58,14 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> Findings:
     yield from _key_files(settings)
     for url, place in settings.ledger_places:
         of_several = f" {place}" if len(settings.ledger_urls) > 1 else ""
-        yield from _redis(f"ledger{of_several}", url, partial(_check_ledger, place))
+        yield from _redis(f"ledger{of_several}", "ledger_url", url, partial(_check_ledger, place))
         if settings.ledger_replicas:
-            yield from _redis(f"replicas{of_several}", url, partial(_check_replicas, settings.ledger_replicas))
-    yield from _redis("queue", settings.redis_url(settings.queue_url), _check_queue)
+            check = partial(_check_replicas, settings.ledger_replicas)
+            yield from _redis(f"replicas{of_several}", "ledger_url", url, check)
+    yield from _redis("queue", "queue_url", settings.redis_url(settings.queue_url), _check_queue)
     if settings.observation_url:
-        yield from _redis("observations", settings.redis_url(settings.observation_url), _check_policy)
+        url = settings.redis_url(settings.observation_url)
+        yield from _redis("observations", "observation_url", url, _check_policy)
     yield from _disk(settings)
     yield from _api(settings)
     for name, rail in settings.rails.items():
@@ -78,6 +80,9 @@ def _names(settings: Settings, environment: Mapping[str, str]) -> Findings:
         yield Finding("ok", "settings", f"all can be read, {set_here} are set")
     if not settings.production:
         yield Finding("warn", "settings", f"{PREFIX}PRODUCTION is not 1: sandbox settings are accepted")
+    elif not settings.base_url.startswith("https:"):
+        risk = "whoever is between reads payments and answers"
+        yield Finding("warn", "settings", f"{PREFIX}BASE_URL is {settings.base_url}: without TLS {risk}")
 
 
 def _users(settings: Settings) -> Findings:
@@ -130,15 +135,14 @@ def _dashboard_password(path: Path) -> Finding:
 
 
 def _private(about: str, path: Path) -> Finding:
-    state = path.stat()
-    mode = stat.S_IMODE(state.st_mode)
-    if mode & 0o077 and not (mode == 0o440 and state.st_uid == 0):
+    if is_exposed(path):
+        mode = stat.S_IMODE(path.stat().st_mode)
         return Finding("fail", about, f"{path} can be read by others (mode {mode:03o}): chmod 600 {path}")
-    who = "root and one group" if mode & 0o040 else "its owner"
+    who = "root and one group" if path.stat().st_mode & 0o040 else "its owner"
     return Finding("ok", about, f"{path} is readable for {who} alone")
 
 
-def _redis(about: str, url: str, check: Callable[[str, redis.Redis], Findings]) -> Findings:
+def _redis(about: str, setting: str, url: str, check: Callable[[str, redis.Redis], Findings]) -> Findings:
     try:
         with connect(url) as client:
             role = cast(list[Any], client.execute_command("ROLE"))[0].decode()
@@ -146,7 +150,7 @@ def _redis(about: str, url: str, check: Callable[[str, redis.Redis], Findings]) 
                 yield Finding("fail", about, f"the server is a {role}: it takes no writes")
             yield from check(about, client)
     except RedisError as error:
-        yield Finding("fail", about, f"cannot be used: {type(error).__name__}")
+        yield Finding("fail", about, unreadable(error, **{setting: url}))
 
 
 def _check_ledger(place: str, about: str, client: redis.Redis) -> Findings:
@@ -228,7 +232,7 @@ def _api(settings: Settings) -> Findings:
     place = api_place(settings)
     status, told = asked(f"{place}/readyz")
     if told is None:
-        yield Finding("warn", "api", f"does not answer at {place}")
+        yield Finding("warn", "api", f"does not answer at {place}: start it, or set {PREFIX}HOST and {PREFIX}PORT")
         return
     for name, works in told["checks"].items():
         if not works and not name.startswith("workers:"):  # the queue has told of these
@@ -254,7 +258,9 @@ def _rail(name: str, rail: RailSettings) -> Findings:
         yield Finding("fail", about, f"its facilitator refuses us: HTTP {status}")
         return
     if told is None:
-        yield Finding("fail", about, "its facilitator does not answer")
+        setting = f"{PREFIX}{name.upper()}_FACILITATOR_URL"
+        where = address(rail.facilitator_url)
+        yield Finding("fail", about, f"its facilitator at {where} does not answer: start it, or set {setting}")
         return
     offered = {kind.get("network") for kind in told.get("kinds", []) if isinstance(kind, dict)}
     if rail.network not in offered:
@@ -265,10 +271,26 @@ def _rail(name: str, rail: RailSettings) -> Findings:
     if rail.rpc_url:  # our own facilitator settles, and tells how it is
         _, health = asked(f"{rail.facilitator_url}/healthz", headers)
         of_rail = (health or {}).get("rails", {}).get(rail.network, {})
+        if health is not None and isinstance(rail, EvmRailSettings):
+            yield _journal(name, rail)
         if of_rail.get("reason"):
             yield Finding("fail", about, of_rail["reason"])
         elif of_rail.get("balance"):
             yield Finding("ok", about, f"the settling account has {of_rail['balance']}")
+
+
+def _journal(name: str, rail: EvmRailSettings) -> Finding:
+    """Our facilitator makes the file when it starts, if it may."""
+    path, about = rail.journal_path, f"journal of {name}"
+    try:
+        path.stat()
+    except FileNotFoundError:
+        lost = "a facilitator that is killed forgets what it had sent"
+        remedy = f"Let its user write to that folder, or set {PREFIX}{name.upper()}_JOURNAL_FILE"
+        return Finding("warn", about, f"there is no {path}: {lost}. {remedy}")
+    except OSError as error:
+        return Finding("warn", about, f"not checked: {path}: {error.strerror}")
+    return Finding("ok", about, f"{path} is there")
 
 
 def _recipient(name: str, rail: RailSettings) -> Findings:

@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|rotate-key`.
+"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ops import doctor, payments, rotation, top
+from ops import control, doctor, payments, rotation, top
 from shared import sandbox_place
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
@@ -28,8 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checked.add_argument("--json", action="store_true", help="one JSON object a line")
     shown = commands.add_parser("top", help="show pools, rails, calls per second and the last failures")
     shown.add_argument("--once", action="store_true", help="show it once")
+    restarted = commands.add_parser("restart", help="restart the processes of scripts/run one after the other")
+    restarted.add_argument("name", nargs="*", help="a line of the Procfile; without any: all")
+    resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
+    resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     chosen = parser.parse_args(arguments)
+    if chosen.command in ("restart", "scale"):
+        var = sandbox_place.service_folder(os.environ, Path()) or sandbox_place.PLACE.parent
+        words = chosen.name if chosen.command == "restart" else chosen.count
+        return control.report(var / sandbox_place.CONTROL, [chosen.command, *words])
     try:
         environment, found = sandbox_place.with_settings(os.environ, Path())
         tells_itself = chosen.command == "doctor"

@@ -14,6 +14,7 @@ from typing import Any, cast
 import redis
 from redis.exceptions import RedisError
 
+from ops.asking import unreadable
 from shared.ledger import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.ledger_servers import connect_ledger, of_bucket, read_record
 from shared.settings import Settings
@@ -37,7 +38,7 @@ def report(settings: Settings, *, as_json: bool) -> int:
         with connect_ledger(settings) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
     except RedisError as error:
-        return _unreadable(error)
+        return _unreadable(settings, error)
     for payment in found:
         print(json.dumps(payment) if as_json else _line(payment))
     if not as_json:
@@ -53,7 +54,7 @@ def show(settings: Settings, payment_id: str) -> int:
             record = read_record(ledger, payment_id)
             journal = list(_entries(of_bucket(ledger, bucket), JOURNAL[bucket], payment_id))
     except RedisError as error:
-        return _unreadable(error)
+        return _unreadable(settings, error)
     fields = {name.decode(): value for name, value in record.items()}
     shown = {
         name: f"{len(value)} bytes, sealed" if name in _SEALED else value.decode("utf-8", "replace")
@@ -74,8 +75,8 @@ def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[st
                 yield {"at": at, "event": fields[b"event"].decode(), "attempts": fields[b"attempts"].decode()}
 
 
-def _unreadable(error: RedisError) -> int:
-    print(f"coinslot-ops: the ledger cannot be read: {type(error).__name__}", file=sys.stderr)
+def _unreadable(settings: Settings, error: RedisError) -> int:
+    print(f"coinslot-ops: {unreadable(error, ledger_url=settings.ledger_url)}", file=sys.stderr)
     return 3
 
 

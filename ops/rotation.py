@@ -87,7 +87,7 @@ def _next_steps(settings: Settings) -> str:
     return f"""{settings.key_file} holds a new key, and {previous} the one before it. Now, in this order:
 1. Copy both files to the other machines.
 2. Restart all workers. They open what was sealed with either key.
-3. When all workers have the new key, restart every API process. (scripts/run: stop it and start it again.)
+3. When all workers have the new key, restart every API process. (scripts/run: `coinslot-ops restart` does 2 and 3.)
    The facilitator reads neither file.
 4. Run `coinslot-ops doctor`.
 5. After {days:g} days nothing needs {previous} any more: destroy it, and restart workers and API.

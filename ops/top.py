@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ops.asking import api_place, asked
+from ops.asking import api_place, asked, unreadable
 from shared.ledger import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
 from shared.ledger_servers import ask_each_bucket, connect_ledger, read_record
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
@@ -153,7 +153,8 @@ def report(settings: Settings, *, once: bool) -> int:
     except KeyboardInterrupt:
         return 0
     except RedisError as error:
-        print(f"coinslot-ops: the ledger or the queue cannot be read: {type(error).__name__}", file=sys.stderr)
+        said = unreadable(error, ledger_url=settings.ledger_url, queue_url=settings.queue_url)
+        print(f"coinslot-ops: {said}", file=sys.stderr)
         return 3
 
 

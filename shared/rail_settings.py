@@ -66,6 +66,11 @@ class EvmRailSettings(RailSettings):
     journal_file: str = setting("", anything)
     """File of what was sent and is in no block yet. Empty: beside the settler's key, with the chain's id in its name."""
 
+    @property
+    def journal_path(self) -> Path:
+        """Where that file is."""
+        return Path(self.journal_file or f"{self.settler_key_file}.{self.network.partition(':')[2]}.journal")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EthereumRailSettings(EvmRailSettings):

@@ -17,6 +17,12 @@ _MAX_HEADERS_BYTES = 8 * 1024
 _MAX_SECRET_BYTES = 1024
 
 
+def is_exposed(path: Path) -> bool:
+    """Whether others can read or change the file than its owner, or root and one group that may read it. Raises OSError."""
+    state = path.stat()
+    return bool(state.st_mode & (0o037 if state.st_uid == 0 else 0o077))
+
+
 def read_key(path: Path) -> bytes:
     """Read a 32-byte key from a file of 64 hex digits, with or without 0x.
 

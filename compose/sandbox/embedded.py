@@ -13,13 +13,14 @@ from pathlib import Path
 
 import redis
 
-from compose.preflight import check_disk, check_settings, make_folder
+from compose.preflight import check_disk, check_ports, check_settings, make_folder
 from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, claim_port
 from compose.sandbox.kept_redis import KeptRedis
 from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import Role
 from compose.sandbox.upstream_server import start_upstreams
+from compose.users import Accounts
 from shared import sandbox_place
 from shared.ledger import RECHECK, in_every_bucket
 from shared.settings import PREFIX, InvalidSetting, Settings
@@ -53,16 +54,20 @@ class Embedded:
 
 
 @contextlib.contextmanager
-def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
+def embed(
+    env: Mapping[str, str], var: Path, users: Accounts | None = None, scale: Mapping[str, int] | None = None
+) -> Iterator[Embedded]:
     """Start everything that is not configured, and stop it at the end.
 
     Args:
         env: the environment, with the settings.
         var: folder for all files: keys, ledger files, `sandbox.json`.
+        users: who will read the files that the settings name. None: whoever starts this.
+        scale: of the processes that will listen on ports. None: none will be started.
 
     Raises:
-        InvalidSetting: a setting cannot be used, the folder cannot be written to, its disk is nearly full, or another service
-            is running from it.
+        InvalidSetting: a setting cannot be used, a port is taken, the folder cannot be written to, its disk is nearly full, or
+            another service is running from it.
     """
     make_folder(var)
     with contextlib.ExitStack() as stack:
@@ -74,7 +79,9 @@ def embed(env: Mapping[str, str], var: Path) -> Iterator[Embedded]:
             return PREFIX + setting not in given
 
         usual = Settings.from_env(given)
-        check_settings(usual, is_missing)
+        check_settings(usual, is_missing, users or Accounts())
+        if scale is not None:
+            check_ports(usual, given, scale)
         if is_missing("LEDGER_URL"):
             check_disk(var, usual.ledger_free_mb)
         roles: dict[Role, str] = {"ledger": "LEDGER_URL", "queue": "QUEUE_URL", "mirror": "DASHBOARD_REDIS_URL"}

@@ -80,6 +80,31 @@ def test_the_containerfile_has_a_target_for_every_image() -> None:
     assert unknown(environment(text)) == []
 
 
+DEBIANS = {f"/usr/bin/{name}" for name in ("apt-get", "chmod", "install", "printf", "rm")}
+"""The programs of the base image that the Containerfile runs."""
+
+
+def test_every_program_of_a_run_is_on_the_path_of_its_stage() -> None:
+    """A stage begins with the PATH and the files of another. A RUN may make a program with `>`, and a COPY may bring one."""
+    text = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
+    paths, programs = {"${BASE}": ""}, {"${BASE}": DEBIANS}
+    ran = 0
+    for parent, stage, steps in re.findall(r"^FROM (\S+) AS (\S+)\n(.*?)(?=^FROM |\Z)", text, re.MULTILINE | re.DOTALL):
+        paths[stage], programs[stage] = paths[parent], set(programs[parent])
+        for step, words in re.findall(r"^(ENV|COPY|RUN) (.*)", steps, re.MULTILINE):
+            if step == "ENV":
+                paths[stage] = dict(word.partition("=")[::2] for word in words.split()).get("PATH", paths[stage])
+                continue
+            made = re.findall(r">\s*(/\S+)", words) if step == "RUN" else words.split()[-1:]
+            for command in words.split("&&") if step == "RUN" else ():
+                program = command.split()[0]
+                found = {f"{folder}/{program}" for folder in paths[stage].split(":")} & programs[stage]
+                assert found, f"{stage}: {program} is not on the PATH {paths[stage]}"
+                ran += 1
+            programs[stage].update(made)
+    assert ran > len(paths)
+
+
 class Queue:
     """A queue that knows these consumers; None: it does not answer."""
 

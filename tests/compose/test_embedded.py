@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
 import redis
 
 from compose import serve
+from compose.preflight import check_ports, check_settings, memory_warning
+from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import claim_port
 from compose.sandbox.embedded import embed
+from compose.users import Account, Accounts
 from shared.json_rpc import JsonRpc
 from shared.ledger import LOST, RECHECK, in_every_bucket
 from shared.settings import InvalidSetting, Settings
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -45,6 +51,65 @@ def test_a_wrong_setting_is_named(settings: dict[str, str], said: str, tmp_path:
     with pytest.raises(InvalidSetting, match=said), embed(given, tmp_path):
         raise AssertionError("it was started")
     assert not (tmp_path / "sandbox").exists()
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    """Before anything is started, with what to do."""
+    key = tmp_path / "key"
+    key.write_text("1f" * 32)
+    key.chmod(0o644)
+    with (
+        pytest.raises(InvalidSetting, match=f"COINSLOT_KEY_FILE: others can read {key}: chmod 600 {key}"),
+        embed({"COINSLOT_KEY_FILE": str(key)}, tmp_path),
+    ):
+        raise AssertionError("it was started")
+    assert not (tmp_path / "sandbox").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts processes of other users")
+@each(
+    ("name", "user"),
+    [("KEY_FILE", "61200"), ("EVM_SETTLER_KEY_FILE", "61201"), ("EVM_JOURNAL_FILE", "61201")],
+)
+def test_files_are_checked_as_the_user_of_the_process_that_needs_them(name: str, user: str) -> None:
+    """Given a file of root's alone, then the user who cannot use it is named; the other one is not."""
+    users = Accounts(Account("61200", 61_200, 61_200, "/"), Account("61201", 61_201, 61_201, "/"))
+    with tempfile.TemporaryDirectory() as folder:  # a folder of pytest's is closed to other users
+        Path(folder).chmod(0o711)
+        file = Path(folder) / "file"
+        file.write_text("1f" * 32)
+        file.chmod(0o600)
+        given = {f"COINSLOT_{name}": str(file)}
+        with pytest.raises(InvalidSetting, match=f"the user {user} cannot (read|write) {file}"):
+            check_settings(Settings.from_env(given), lambda setting: f"COINSLOT_{setting}" not in given, users)
+        os.chown(file, int(user), int(user))
+        check_settings(Settings.from_env(given), lambda setting: f"COINSLOT_{setting}" not in given, users)
+
+
+@pytest.mark.enable_socket
+@each("name", ["PORT", "DASHBOARD_PORT", "FACILITATOR_PORT"])
+def test_a_taken_port_is_told_before_anything_starts(name: str, tmp_path: Path) -> None:
+    """With its setting. What is not started needs no port."""
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        given = {"COINSLOT_PORT": str(claim_port(0)), f"COINSLOT_{name}": str(stranger.getsockname()[1])}
+        with (
+            pytest.raises(InvalidSetting, match=rf"port [0-9]+ cannot be used \(.* in use\): set COINSLOT_{name} to"),
+            embed(given, tmp_path, scale={}),
+        ):
+            raise AssertionError("it was started")
+        check_ports(Settings.from_env(given), given, {"api": 0, "dashboard": 0, "facilitator": 0})
+    assert not (tmp_path / "sandbox").exists()
+
+
+def test_too_little_memory_is_a_sentence() -> None:
+    """A machine of 512 MB, of 1 GB and of 2 GB, with both Procfiles."""
+    usual, small = len(read_procfile()), len(read_procfile(PROCFILE.with_name("Procfile.small")))
+    said = memory_warning(usual, 512_000_000)
+    assert said.startswith(
+        f"0.5 GB of memory are free, and {usual} processes need about 1.4 GB: the kernel will kill some"
+    )
+    assert "--procfile compose/Procfile.small needs 1.0 GB" in said
+    assert memory_warning(small, 1_000_000_000) == memory_warning(usual, 2_000_000_000) == ""
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from compose.processes import STOP_NOW, SupervisedProcess
 from compose.procfile import Line
 from compose.sandbox.child import ROOT, tethered
+from ops import control
 from tests.slack import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
@@ -47,7 +49,10 @@ class Keeper:
         (folder / "Procfile").write_text(procfile)
         with (folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
-                [*tethered(), sys.executable, "-m", "compose.processes", "--procfile", "Procfile", *arguments],
+                [
+                    *(*tethered(), sys.executable, "-m", "compose.processes"),
+                    *("--procfile", "Procfile", "--control", "control.sock", *arguments),
+                ],
                 cwd=folder,
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 stdout=subprocess.PIPE,
@@ -69,6 +74,11 @@ class Keeper:
         """The next line for one that ended."""
         assert self.process.stdout is not None
         return self.process.stdout.readline()
+
+    def command(self, *words: str) -> int:
+        """What `coinslot-ops` does with these words; its exit code."""
+        _until(lambda: (self.folder / "control.sock").exists())
+        return control.report(self.folder / "control.sock", words)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Tell it to stop, and wait."""
@@ -256,3 +266,51 @@ def test_a_wrong_scale_is_a_sentence(keep: Any) -> None:
 
     assert keeper.process.wait(patience(10)) == 1
     assert keeper.notes("log") == ["coinslot: --scale b: the Procfile has only a"]
+
+
+def test_a_line_is_scaled_while_the_others_run(keep: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Up, and down from the newest. A count that cannot be is refused with a sentence, and changes nothing."""
+    keeper = keep("one: " + SLEEPER.format(name="one") + "facilitator: " + SLEEPER.format(name="facilitator"))
+    (first,), (other,) = keeper.pids("one", 1), keeper.pids("facilitator", 1)
+
+    assert keeper.command("scale", "one=3") == 0
+    assert all(map(_alive, keeper.pids("one", 3)))
+    assert keeper.command("scale", "one=1") == 0
+    assert [_alive(pid) for pid in keeper.pids("one", 3)] == [True, False, False]
+    assert capsys.readouterr().out == "processes of one: 3\nprocesses of one: 1\n"
+
+    for words, said in (
+        (("scale", "none=2"), "--scale none: the Procfile has only one, facilitator"),
+        (("scale", "facilitator=2"), "there may be only one"),
+        (("scale", "one"), "write NAME=N"),
+        (("restart", "none"), "the Procfile has only one, facilitator"),
+        (("dance",), "it is no command"),
+    ):
+        assert keeper.command(*words) == 1
+        assert said in capsys.readouterr().err
+    assert (keeper.pids("one", 3)[0], _alive(first), _alive(other)) == (first, True, True)
+
+
+def test_a_restart_stops_no_process_before_its_successor_is_ready(
+    keep: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An API whose successor ends at once stays. A new facilitator starts when the old one has ended: there may be only one."""
+    broken = "api: sh -c 'echo $$ >> api.pids; [ $(wc -l < api.pids) = 1 ] || exit 3; exec sleep 9999'\n"
+    keeper = keep(broken + "facilitator: " + SLEEPER.format(name="facilitator"))
+    (old,), (facilitator,) = keeper.pids("api", 1), keeper.pids("facilitator", 1)
+
+    assert keeper.command("restart", "api") == 1
+    assert "failed: a new api ended, as the log says; processes of api: 1" in capsys.readouterr().err
+    assert _alive(old)
+
+    # A sleeper does not listen on the facilitator's port: it stays, and its restart waits until everything is stopped.
+    waiting = threading.Thread(target=keeper.command, args=("restart",))
+    waiting.start()
+    assert keeper.pids("facilitator", 2)[0] == facilitator
+    assert not _alive(facilitator)
+    assert keeper.command("scale", "api=2") == 1
+    assert "another command is under way" in capsys.readouterr().err
+    assert keeper.stop() == 0
+    waiting.join(patience(10))
+    assert "failed: everything is being stopped" in capsys.readouterr().err
+    assert not any(map(_alive, [old, *keeper.pids("facilitator", 2)]))

@@ -1,13 +1,17 @@
-"""Which Python scripts/setup takes. Each interpreter here is a program that answers as one would, and installs nothing."""
+"""Which Python scripts/setup takes, and what it says when it cannot install. Nothing is installed: an interpreter is a program
+that answers as one would, or no package index can be reached."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
+import pip
 import pytest
 
 from compose.sandbox.child import ROOT
@@ -76,3 +80,49 @@ def test_an_environment_that_is_there_needs_no_other_python(told: Checkout, tmp_
     program(inside, fails_at="version_info")
     whole = program(tmp_path / "whole", fails_at="never")
     assert f"making .venv with {whole}" in told(whole)
+
+
+@pytest.fixture
+def packages_missing(tmp_path: Path) -> Path:
+    """A checkout whose environment has pip and no packages."""
+    checkout = tmp_path / "checkout"
+    (checkout / "scripts").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "setup", checkout / "scripts")
+    for name in ("requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, checkout)
+    venv.create(checkout / ".venv", symlinks=True)
+    library = checkout / ".venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    (library / "pip").symlink_to(Path(pip.__file__).parent)
+    return checkout
+
+
+def last_line(*command: str) -> str:
+    """What a command that fails says at the end, where no package index can be reached."""
+    environment = {"PATH": os.environ["PATH"], "PIP_INDEX_URL": "http://127.0.0.1:1/simple", "PIP_RETRIES": "0"}
+    environment["PIP_CONFIG_FILE"] = os.devnull
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    *others, last = done.stderr.splitlines()
+    assert any("ERROR:" in line for line in others), done.stderr
+    return last
+
+
+def test_a_machine_without_a_network_is_told_what_to_do(packages_missing: Path) -> None:
+    """One sentence after pip's output."""
+    last = last_line(str(packages_missing / "scripts" / "setup"))
+
+    assert last.startswith("setup: the pinned packages could not be installed, as the output above says.")
+    assert "set PIP_INDEX_URL to an index that it reaches, then run this again." in last
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_is_named(packages_missing: Path, tmp_path: Path) -> None:
+    """With its free space, and with what is needed."""
+    script = 'mount -t tmpfs -o size=8m tmpfs "$1" && cp -a "$2/." "$1" && exec "$1/scripts/setup"'
+    disk = tmp_path / "disk"
+    disk.mkdir()
+
+    last = last_line("unshare", "--mount", "sh", "-c", script, "sh", str(disk), str(packages_missing))
+
+    assert last.startswith(f"setup: the pinned packages could not be installed: the disk of {disk} has ")
+    assert last.endswith(" MB free. Free 1000 MB, then run this again.")

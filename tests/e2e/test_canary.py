@@ -121,6 +121,7 @@ class Watched:
     def __init__(self, var: Path) -> None:
         self.var = var
         (var / "key").write_text(secrets.token_hex(32))
+        (var / "key").chmod(0o600)
         self.servers = {role: start_redis(role, var) for role in SERVERS}
         for server in self.servers.values():
             self.command(server, "CONFIG", "SET", "rdbcompression", "no")  # so that it can be searched

@@ -47,6 +47,7 @@ def test_a_service_that_is_well(service: Any) -> None:
     for rail in ("rail evm", "rail solana", "rail stellar", "rail xrpl"):
         assert ("ok", "the recipient can receive its tokens") in findings[rail]
     assert any("the settling account has" in said for _, said in findings["rail evm"])
+    assert [level for level, _ in findings["journal of evm"]] == ["ok"]
 
 
 def test_what_is_wrong_is_said(service: Any, tmp_path: Path) -> None:
@@ -70,7 +71,8 @@ def test_what_is_wrong_is_said(service: Any, tmp_path: Path) -> None:
     assert any(
         level == "fail" and "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe" in said for level, said in findings["rail xrpl"]
     )
-    assert ("fail", "its facilitator does not answer") in findings["rail solana"]
+    said = "its facilitator at 127.0.0.1:9 does not answer: start it, or set COINSLOT_SOLANA_FACILITATOR_URL"
+    assert ("fail", said) in findings["rail solana"]
 
 
 NO_ACCOUNT = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"

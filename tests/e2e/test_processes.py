@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import httpx
 import pytest
 import redis
 
@@ -147,6 +148,71 @@ def test_calls_survive_their_workers(running: Running) -> None:
         assert [call.result()["youSent"] for call in calls] == ["hello"] * 4
 
 
+def test_a_restart_and_a_change_of_scale_fail_no_call(running: Running) -> None:
+    """Given callers who pay and callers who do not, on new connections and on kept ones, when the processes that they need are
+    restarted and a pool grows and shrinks, then no call fails, and each of these processes is a new one. Other lines are
+    restarted in the same way, and take long."""
+    failures: list[object] = []
+    counts = {"unpaid": 0, "unpaid, on new connections": 0, "paid": 0}
+    is_over = threading.Event()
+
+    def unpaid(name: str, kept: int | None) -> None:
+        with httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=kept)) as client:
+            while not is_over.wait(0.05):
+                answer = client.post(f"{running.base_url}/v1/cdp/echo", json={"message": "x"}, timeout=patience(10))
+                assert answer.status_code == 402
+                counts[name] += 1
+
+    def paid() -> None:
+        while not is_over.wait(0.4):
+            assert running.buy("echo", {"message": "hello"})["youSent"] == "hello"
+            counts["paid"] += 1
+
+    def repeat(call: Callable[..., None], *arguments: object) -> None:
+        try:
+            call(*arguments)
+        except BaseException as error:
+            failures.append(error)
+
+    def micro() -> list[Process]:
+        return [one for one in running.kept() if "--queues micro" in one.command]
+
+    calls = ((unpaid, "unpaid", None), (unpaid, "unpaid, on new connections", 0), (paid,))
+    callers = [threading.Thread(target=repeat, args=call) for call in calls]
+    for caller in callers:
+        caller.start()
+    before = {_kept(running, command).pid for command in ("-m api", "-m facilitator")} | {one.pid for one in micro()}
+    try:
+        said = _ops(running, "restart", "api", "worker-micro", "facilitator").splitlines()
+        assert said == [f"{name} is restarted" for name in ("facilitator", "worker-micro", "worker-micro", "api")]
+        assert not before & {one.pid for one in running.kept()}
+        for count in (3, 1, 2):
+            _ops(running, "scale", f"worker-micro={count}")
+            assert len(micro()) == count
+    finally:
+        is_over.set()
+        for caller in callers:
+            caller.join()
+    print(counts)
+    assert failures == []
+    assert all(counts.values())
+
+
+def _ops(running: Running, *words: str) -> str:
+    """What `coinslot-ops` prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from ops.main import main; sys.exit(main())", *words],
+        cwd=ROOT,
+        env={**os.environ, "COINSLOT_VAR": str(running.var)},
+        capture_output=True,
+        text=True,
+        timeout=patience(100),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_a_stop_under_load_fails_no_paid_call(running: Running) -> None:
     """Given paid calls whose jobs are running and others that are being settled, when SIGTERM comes, then new callers are
     refused at once, every payment that was sent brings its answer, however long it takes, and nothing is left running."""
@@ -205,15 +271,17 @@ def test_ctrl_c_while_it_starts_leaves_nothing(start: Callable[..., Running]) ->
     _until(lambda: starting.processes() == [])
 
 
-def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Running]) -> None:
+def test_a_process_that_cannot_start_fails_the_start(start: Callable[..., Running], tmp_path: Path) -> None:
     """At once, with its name and its own words, and nothing is left of the others."""
-    with socket.create_server(("127.0.0.1", 0)) as stranger:
-        starting = start(COINSLOT_FACILITATOR_PORT=str(stranger.getsockname()[1]), RUST_BACKTRACE="0")
-        code, said = starting.ended()
+    procfile = tmp_path / "Procfile"
+    procfile.write_text("facilitator: sh -c 'echo out of luck >&2; exit 3'\napi: python -m api\n")
+
+    starting = start("--procfile", str(procfile))
+    code, said = starting.ended()
 
     assert code == 1
-    assert "coinslot: a process could not start: facilitator ended with status 1" in said
-    assert "Address already in use" in said
+    assert "coinslot: a process could not start: facilitator ended with status 3" in said
+    assert "out of luck" in said
     _until(lambda: starting.processes() == [])
 
 

@@ -96,6 +96,7 @@ class Held:
     def __init__(self, var: Path) -> None:
         self.var = var
         (var / "key").write_text(secrets.token_hex(32))
+        (var / "key").chmod(0o600)
         roles: dict[Role, str] = {"queue": "QUEUE_URL", "mirror": "DASHBOARD_REDIS_URL"}
         self.servers = {setting: start_redis(role, var) for role, setting in roles.items()}
         settings = {f"COINSLOT_{setting}": server.url for setting, server in self.servers.items()}

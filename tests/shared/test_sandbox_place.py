@@ -43,6 +43,17 @@ def test_the_settings_of_the_service_above_are_taken(folder: Path) -> None:
         assert with_settings(own, folder) == (own, None)
 
 
+def test_a_service_without_a_sandbox_is_found(folder: Path) -> None:
+    """Production has the settings alone. COINSLOT_VAR names the folder, whatever else the environment has."""
+    file = folder.parent / "var" / SETTINGS
+    file.with_name(PLACE.name).unlink()
+    assert with_settings({}, folder) == (MADE, file)
+    production = {"COINSLOT_PRODUCTION": "1", "COINSLOT_VAR": str(file.parent)}
+    assert with_settings(production, Path("/")) == ({**MADE, **production}, file)
+    never_started = {**production, "COINSLOT_VAR": str(folder)}
+    assert with_settings(never_started, Path("/")) == (never_started, None)
+
+
 def test_settings_that_cannot_be_read_are_told(folder: Path) -> None:
     """The file of another user, or none."""
     (folder.parent / "var" / SETTINGS).unlink()

@@ -38,8 +38,7 @@ def _journal(settings: EvmRailSettings, name: str) -> Path | None:
     Raises:
         InvalidSetting: it cannot be written where the settings say.
     """
-    chain_id = settings.network.partition(":")[2]
-    path = Path(settings.journal_file or f"{settings.settler_key_file}.{chain_id}.journal")
+    path = settings.journal_path
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
     except OSError as error:
