@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
+from typing import Literal
 
 from api.causes import Cause
 from api.errors import Charged, Problem
+from shared.endpoint import Fault
 from shared.logs import Event
 from shared.tracing import ActiveSpan
 
@@ -24,6 +26,7 @@ class CallLog:
         payment_id, job_id, rail: "" until there is one.
         cause: why it was not answered; of a closed set.
         span: of the call's trace; None where calls are not traced.
+        fault: whose it is that a charged call is not answered (shared/endpoint.py). Otherwise "". Not in the line.
         receipt: the settlement as JSON, once it is known that the call was charged. Not in the line.
         ignored: fields of the body that the endpoint does not know. Not in the line: they are the caller's words.
         began: monotonic seconds.
@@ -36,6 +39,7 @@ class CallLog:
     job_id: str = ""
     rail: str = ""
     cause: str = ""
+    fault: Fault | Literal[""] = ""
     span: ActiveSpan | None = None
     receipt: bytes = b""
     ignored: tuple[str, ...] = ()

@@ -87,9 +87,8 @@ class PaidCall:
             answer = answer.with_headers(unknown_fields.header(call_log.ignored))
         if self._services.logs_calls and answer.status == 200:
             call_log.answered()
-        metrics.call(
-            self._endpoint.name, answer.status, self._cause(answer, call_log), time.monotonic() - call_log.began
-        )
+        took_s = time.monotonic() - call_log.began
+        metrics.call(self._endpoint.name, answer.status, self._cause(answer, call_log), took_s, call_log.fault)
         tracing.end_call(call_log, answer.status)
         await body.discard()
         await respond(send, answer, request_id=call_log.request_id, head=scope.get("method") == "HEAD")
@@ -109,6 +108,8 @@ class PaidCall:
             headers = problem.headers + self._gate.receipt(receipt, older=True)
             problem = dataclasses.replace(problem, charged=True, headers=headers)
         call_log.failed(problem)
+        if problem.charged is True:
+            call_log.fault = "ours" if problem.cause else self._endpoint.fault_of(problem.code, problem.reason)
         return problem_answer(
             problem,
             instance=self._endpoint.path,

@@ -28,6 +28,7 @@ from shared.settings import PREFIX, InvalidSetting, Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
+    from werkzeug.wrappers import Response
 
     from ops.guard import Guard
 
@@ -40,6 +41,7 @@ POLL_MS = 2_000
 NO_JOB = "There is no such job here: it began less than two seconds ago, or it ended long ago.\n"
 NO_REDIS = "The dashboard's Redis does not answer.\n"
 _TEXT = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+_JOBS = "rq_dashboard.jobs_overview"
 _OPTIONS = "socket_timeout=3&socket_connect_timeout=1"
 
 
@@ -125,8 +127,33 @@ def rq_dashboard(url: str) -> WSGIApplication:
     for lost in (redis.ConnectionError, redis.TimeoutError):
         flask.register_error_handler(lost, lambda _: (NO_REDIS, 503, _TEXT))
     setup_rq_connection(flask)
+    flask.before_request(_jobs_of_a_queue)
+    flask.url_defaults(_newest_first)
     served: WSGIApplication = flask.wsgi_app
     return served
+
+
+def _jobs_of_a_queue() -> Response | None:
+    """The jobs of a queue that is not there, such as RQ's `default`, are those of the queue in which most jobs wait."""
+    from flask import current_app, redirect, request, url_for
+    from rq import Queue
+
+    if request.endpoint != _JOBS:
+        return None
+    asked = request.view_args or {}
+    queues = sorted(Queue.all(connection=current_app.redis_conn), key=lambda queue: (-queue.count, queue.name))  # type: ignore[attr-defined]
+    if not queues or asked["queue_name"] in {queue.name for queue in queues}:
+        return None
+    return redirect(url_for(_JOBS, **{**asked, "queue_name": queues[0].name}))
+
+
+def _newest_first(endpoint: str, values: dict[str, Any]) -> None:
+    """The list of queues links to jobs that have ended: the last ones first."""
+    from flask import request
+
+    is_ended = values.get("registry_name") in ("finished", "failed")
+    if endpoint == _JOBS and is_ended and request.endpoint == "rq_dashboard.list_queues":
+        values["order"] = "dsc"
 
 
 def main() -> None:

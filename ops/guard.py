@@ -1,4 +1,5 @@
-"""Stands before rq-dashboard: asks for the password, lets only looking through, and keeps strangers' scripts from running.
+"""Stands before rq-dashboard: asks for the password, bounds wrong ones, lets only looking through, and keeps strangers' scripts
+from running.
 
 rq-dashboard has buttons that change the queue, one of them by GET (``/requeue/<queue>``). What is shown here is a copy: no
 button could do what it says.
@@ -16,6 +17,9 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ops import pages
+from ops.attempts import Attempts
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -24,15 +28,6 @@ SHORTEST_PASSWORD = 12
 MOST_REQUEST_CHARS = 2_000
 _LOOKING = re.compile(r"/(favicon\.ico|static/[\w./-]+|0/(view(/[\w./-]*)?|data/[\w./-]+)?)?", re.ASCII)
 """Every path that only shows something. `0` is the only Redis instance."""
-_INLINE = b'<script type="text/javascript">'
-_BUTTONS = (
-    "#requeue-job-btn,#delete-job-btn,#empty-btn,#compact-btn,#requeue-all-btn,#rq-instances-row,.actions,"
-    "[data-role=requeue-job-btn],[data-role=delete-job-btn],#jobs th:nth-child(3){display:none!important}"
-)
-_NARROW = "h1,h2,#job-data *{overflow-wrap:anywhere}.exc_info{white-space:pre-wrap}"
-"""Long ids stay on a narrow screen."""
-_STYLE = f"<style>{_BUTTONS}{_NARROW}</style></head>".encode()
-
 Headers = list[tuple[str, str]]
 
 
@@ -41,24 +36,37 @@ class Guard:
 
     Args:
         is_current: whether what is shown is the present, for /healthz.
+        attempts: the wrong passwords so far.
 
     Raises:
         ValueError: the password is missing or short.
     """
 
-    def __init__(self, application: WSGIApplication, password: str, is_current: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        application: WSGIApplication,
+        password: str,
+        is_current: Callable[[], bool],
+        attempts: Attempts | None = None,
+    ) -> None:
         if len(password) < SHORTEST_PASSWORD:
             raise ValueError(f"the dashboard's password must have {SHORTEST_PASSWORD} characters or more")
         self._application = application
         self._credentials = _digest(f"{USER}:{password}".encode())
         self._is_current = is_current
+        self._attempts = attempts or Attempts()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
         if path == "/healthz" and method in ("GET", "HEAD"):
             return self._health(start_response)
-        if not self._is_allowed(environ):
+        given, address = environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", "")
+        if given and (wait_s := self._attempts.wait_s(address)):
+            return _refuse(start_response, "429 Too Many Requests", [("Retry-After", str(wait_s))])
+        if not self._is_right(given):
+            if given:
+                self._attempts.count_wrong(address)
             return _refuse(
                 start_response,
                 "401 Unauthorized",
@@ -70,8 +78,8 @@ class Guard:
             return _refuse(start_response, "403 Forbidden", [])
         return self._pass_on(environ, start_response)
 
-    def _is_allowed(self, environ: WSGIEnvironment) -> bool:
-        scheme, _, encoded = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    def _is_right(self, authorization: str) -> bool:
+        scheme, _, encoded = authorization.partition(" ")
         try:
             given = base64.b64decode(encoded.strip(), validate=True) if scheme.lower() == "basic" else b""
         except (binascii.Error, ValueError):
@@ -98,8 +106,7 @@ class Guard:
         ((status, headers),) = answered
         kind = next((value for name, value in headers if name.lower() == "content-type"), "")
         if kind.startswith("text/html"):
-            # The page is a template of ours but for escaped text: no text can bring an element of its own that gets the nonce.
-            body = body.replace(_INLINE, b'<script nonce="%b">' % nonce.encode()).replace(b"</head>", _STYLE, 1)
+            body = pages.changed(body, nonce)
         kept = [(name, value) for name, value in headers if name.lower() not in ("content-length", "set-cookie")]
         if environ["REQUEST_METHOD"] == "GET":
             kept.append(("Content-Length", str(len(body))))

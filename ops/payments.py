@@ -72,7 +72,8 @@ def _entries(server: redis.Redis, key: str, payment_id: str) -> Iterator[dict[st
         for name, fields in page:
             if fields[b"payment"].decode() == payment_id:
                 at = _time(int(name.partition(b"-")[0]))
-                yield {"at": at, "event": fields[b"event"].decode(), "attempts": fields[b"attempts"].decode()}
+                told = {field.decode(): value.decode() for field, value in fields.items() if field != b"payment"}
+                yield {"at": at, **told}
 
 
 def _unreadable(settings: Settings, error: RedisError) -> int:

@@ -136,9 +136,9 @@ def _details(run: Run, worker: str) -> Fields:
     """What leads to the call."""
     meta = {"request": run.request_id, "payment": run.payment_id, "payer": run.payer, "cause": run.cause}
     meta = {name: inert(value) for name, value in meta.items() if value}
-    description = " ".join(
-        [inert(run.endpoint), *(f"{name}={meta[name]}" for name in ("request", "payment") if name in meta)]
-    )
+    # Of one that has failed, the text of the failure has the rest.
+    told = ("cause",) if run.code else ("request", "payment")
+    description = " ".join([inert(run.endpoint), *(f"{name}={meta[name]}" for name in told if name in meta)])
     fields: Fields = {
         "description": description,
         "worker_name": inert(worker),

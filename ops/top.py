@@ -33,20 +33,23 @@ WINDOW_S = 10
 MOST_ENTRIES = 20_000
 """Of the journal of each bucket, at each look. More than that are counted at the next one."""
 LAST_FAILURES = 8
-FAILURES = frozenset((b"FAILURE", b"FAILED", b"UNKNOWN", b"REJECTED", b"LOST"))
-"""Events of the journal that are no progress: a job failed, nobody answered in a day, nobody knows, refused, taken back."""
+FAILURES = frozenset(("FAILURE", "FINAL", "FAILED", "UNKNOWN", "REJECTED", "LOST"))
+"""Events that are no progress: a job failed and may run again, its failure is the answer, nobody answered in a day, nobody
+knows, refused, taken back. In the journal FINAL is DONE with a cause; the other words are the journal's."""
 
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 
 
 class Failure(NamedTuple):
-    """One of the last failures. `at`: Unix seconds."""
+    """One of the last failures. `at`: Unix seconds. `cause`, `fault`: of a job that failed."""
 
     at: float
     event: str
     payment_id: str
     endpoint: str
+    cause: str
+    fault: str
 
 
 class View(NamedTuple):
@@ -54,12 +57,14 @@ class View(NamedTuple):
 
     Attributes:
         rates: events per second over WINDOW_S, by event.
+        failing: jobs of charged calls that failed, per second, by whose fault it is: `caller` or `ours`.
         payments: how many are open, refundable and lost.
         rails: whether each works, by its name; None when the API does not answer.
     """
 
     pools: dict[Pool, PoolState]
     rates: dict[str, float]
+    failing: dict[str, float]
     payments: tuple[int, int, int]
     rails: dict[str, bool] | None
     failures: list[Failure]
@@ -73,7 +78,7 @@ class Observer:
         self._ledger = ledger
         self._queue = queue
         self._seen = [f"{int((time.time() - WINDOW_S) * 1000)}-0"] * BUCKETS
-        self._events: deque[tuple[float, bytes]] = deque()
+        self._events: deque[tuple[float, str, str]] = deque()
         self._failures: deque[Failure] = deque(maxlen=LAST_FAILURES)
         for entry in reversed(list(self._before())):
             self._note_failure(*entry)
@@ -85,11 +90,13 @@ class Observer:
         begin = time.time() - WINDOW_S
         while self._events and self._events[0][0] < begin:
             self._events.popleft()
-        counted = Counter(event.decode() for _, event in self._events)
+        counted = Counter(event for _, event, _ in self._events)
+        failed = Counter(fault for *_, fault in self._events if fault)
         counts = [self._count(index) for index in (OPEN, REFUNDABLE, LOST)]
         return View(
             pool_states(answer),
             {event: count / WINDOW_S for event, count in counted.items()},
+            {fault: count / WINDOW_S for fault, count in failed.items()},
             (counts[0], counts[1], counts[2]),
             self._rails(),
             list(reversed(self._failures)),
@@ -106,7 +113,7 @@ class Observer:
                 JOURNAL[bucket], max=self._seen[bucket], count=MOST_ENTRIES // BUCKETS
             ),
         )
-        found = (entry for entry in chain(*newest) if entry[1][b"event"] in FAILURES)
+        found = (entry for entry in chain(*newest) if _event(entry[1]) in FAILURES)
         yield from sorted(found, key=lambda entry: _at(entry[0]), reverse=True)[:LAST_FAILURES]
 
     def _read_journal(self) -> None:
@@ -118,14 +125,15 @@ class Observer:
             if entries:
                 self._seen[bucket] = entries[-1][0].decode()
         for name, fields in sorted(chain(*read), key=lambda entry: _at(entry[0])):
-            self._events.append((_at(name), fields[b"event"]))
-            if fields[b"event"] in FAILURES:
+            self._events.append((_at(name), _event(fields), fields.get(b"fault", b"").decode()))
+            if _event(fields) in FAILURES:
                 self._note_failure(name, fields)
 
     def _note_failure(self, name: bytes, fields: dict[bytes, bytes]) -> None:
         payment_id = fields[b"payment"].decode()
-        endpoint = read_record(self._ledger, payment_id).get(b"endpoint", b"?")
-        self._failures.append(Failure(_at(name), fields[b"event"].decode(), payment_id, endpoint.decode()))
+        endpoint = read_record(self._ledger, payment_id).get(b"endpoint", b"?").decode()
+        cause, fault = (fields.get(field, b"").decode() for field in (b"cause", b"fault"))
+        self._failures.append(Failure(_at(name), _event(fields), payment_id, endpoint, cause, fault))
 
     def _rails(self) -> dict[str, bool] | None:
         _, told = asked(f"{api_place(self._settings)}/readyz")
@@ -162,12 +170,13 @@ def drawn(view: View) -> Group:
     """The view as a terminal shows it."""
     open_, refundable, lost = view.payments
     answered = view.rates.get("DONE", 0.0)
+    ours, callers = (view.failing.get(fault, 0.0) for fault in ("ours", "caller"))
     head = Text.assemble(
         (time.strftime("%H:%M:%S  "), "dim"),
         (f"{answered:.1f}", "bold"),
-        f" answered a second   {view.rates.get('SETTLED', 0.0):.1f} settled   "
-        f"{view.rates.get('REJECTED', 0.0):.1f} refused   {view.rates.get('FAILURE', 0.0):.1f} jobs failed      payments: ",
-        f"{open_} open, {refundable} refundable, {lost} lost",
+        f" answered a second   {view.rates.get('SETTLED', 0.0):.1f} settled   {view.rates.get('REJECTED', 0.0):.1f} refused   ",
+        (f"{ours + callers:.1f} charged and failed", "red" if ours else "yellow" if callers else ""),
+        f" ({ours:.1f} ours)      payments: {open_} open, {refundable} refundable, {lost} lost",
     )
     return Group(head, Text(), _pools(view), Text(), _rails_line(view), Text(), _failures(view))
 
@@ -207,11 +216,18 @@ def _rails_line(view: View) -> Text:
 
 
 def _failures(view: View) -> Table:
-    table = Table("last failures", "event", "endpoint", "payment", box=None, pad_edge=False, header_style="dim")
+    headings = ("last failures", "event", "endpoint", "cause", "fault", "payment")
+    table = Table(*headings, box=None, pad_edge=False, header_style="dim")
     for failure in view.failures:
         at = time.strftime("%H:%M:%S", time.localtime(failure.at))
-        table.add_row(at, failure.event, failure.endpoint, Text(failure.payment_id, overflow="fold"))
+        told = (failure.event, failure.endpoint, failure.cause, failure.fault)
+        table.add_row(at, *map(Text, told), Text(failure.payment_id, overflow="fold"))
     return table
+
+
+def _event(fields: dict[bytes, bytes]) -> str:
+    event = fields[b"event"].decode()
+    return "FINAL" if event == "DONE" and b"cause" in fields else event
 
 
 def _at(name: bytes) -> float:

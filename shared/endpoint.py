@@ -12,12 +12,19 @@ import msgspec
 
 from shared.call_path import PATH_PREFIX as PATH_PREFIX
 from shared.money import Price
+from shared.outcome import SERVICE_CODES
 from shared.pools import POOLS
 from shared.pools import Pool as Pool  # declarations import it from here
 from shared.x402.networks import Rail
 
 _NAME = re.compile(r"(chain/)?[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _REASON = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*", re.ASCII)
+_LONGEST_REASON = 64
+
+
+def is_reason(word: str) -> bool:
+    """Whether it has the form of a reason or of a code: snake_case, and short."""
+    return len(word) <= _LONGEST_REASON and _REASON.fullmatch(word) is not None
 
 
 class Category(enum.StrEnum):
@@ -47,6 +54,11 @@ ALL_RAILS = tuple(Rail)
 
 Readable = Literal["ethereum", "base", "xrpl"]
 """A ledger that endpoints can read."""
+
+
+Fault = Literal["caller", "ours"]
+"""Whose fault it is that a charged call is not answered: the caller's, who named a host that does not resolve or a page that is
+404, or ours: a node, our network, our code."""
 
 
 MOST_BYTES = "most_bytes"
@@ -127,6 +139,8 @@ class Endpoint:
         response: a msgspec Struct. The worker encodes it once.
         reads: ledgers that it reads through the operator's nodes. It is sold where one of them has a node in the settings.
         failures: documented reasons of a 502.
+        target_failures: those among them that come from what the caller named: its host, its page, its video. The others are
+            ours, or come from systems that we chose.
         listed: False keeps it out of every discovery document. It can still be called.
         holds_secret: the request contains a key or secret, so no part of it is ever stored.
         body_optional: an empty body means an empty object.
@@ -157,6 +171,7 @@ class Endpoint:
     rails: tuple[Rail, ...] = ALL_RAILS
     reads: tuple[Readable, ...] = ()
     failures: tuple[str, ...] = ()
+    target_failures: tuple[str, ...] = ()
     listed: bool = True
     holds_secret: bool = False
     body_optional: bool = False
@@ -181,8 +196,10 @@ class Endpoint:
         if not self.rails or len(set(self.rails)) != len(self.rails):
             raise ValueError(f"{self.name}: rails must be non-empty and distinct")
         for reason in self.failures:
-            if not _REASON.fullmatch(reason):
+            if not is_reason(reason):
                 raise ValueError(f"{self.name}: failure reason {reason!r} is not snake_case")
+        if not set(self.target_failures) <= set(self.failures):
+            raise ValueError(f"{self.name}: target_failures must be among its failures")
         msgspec.json.decode(msgspec.json.encode(self.example.request), type=self.request)
         msgspec.convert(self.example.response, self.response)
 
@@ -196,6 +213,14 @@ class Endpoint:
         """camelCase: ``jsonRepair``, ``chainErc20Balance``."""
         first, *rest = re.split(r"[-/]", self.name)
         return first + "".join(word.capitalize() for word in rest)
+
+    def fault_of(self, code: str, reason: str | None) -> Fault:
+        """Whose fault a failed run is.
+
+        Args:
+            code, reason: as in its Failed (shared/outcome.py).
+        """
+        return "ours" if code in SERVICE_CODES and reason not in self.target_failures else "caller"
 
     @property
     def isolated(self) -> bool:

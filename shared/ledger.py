@@ -35,7 +35,7 @@ LOST = _of_each_bucket("lost")
 milliseconds."""
 JOURNAL = _of_each_bucket("journal")
 """By bucket: stream, one entry per transition: `payment`, `event` (the new state, FORGOTTEN, LOST, or FAILURE of a job),
-`attempts`."""
+`attempts`; of a job that failed also `cause` and `fault` (shared/endpoint.py). DONE with a cause: the failure is the answer."""
 PREFIXES = _of_each_bucket("")
 """By bucket: what the keys begin with that belong to one payer."""
 RECORDS = _of_each_bucket("payment:")
@@ -55,10 +55,11 @@ _PARTS = 5
 _BUCKET_AT = len("coinslot:{")
 
 NOTE = f"""
-local function note(journal, payment, event, attempts)
+local function note(journal, payment, event, attempts, cause, fault)
   local length = journal == '{JOURNAL[_SHARED_BUCKET]}' and {SHARED_JOURNAL_LENGTH} or {JOURNAL_LENGTH}
+  local failed = (cause or '') ~= '' and {{'cause', cause, 'fault', fault}} or {{}}
   redis.call('XADD', journal, 'MAXLEN', '~', length, '*',
-    'payment', payment, 'event', event, 'attempts', attempts or '')
+    'payment', payment, 'event', event, 'attempts', attempts or '', unpack(failed))
 end
 """
 """Lua, for every script that moves a payment: one line of the journal of its bucket."""

@@ -14,10 +14,12 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec
 
 if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
+
+    from shared.endpoint import Fault
 
 log = logging.getLogger(__name__)
 
@@ -73,13 +75,16 @@ class Metrics:
         self.series = Series(name)
 
     @_harmless
-    def call(self, series: Series, endpoint: str, status: int, cause: str, seconds: float) -> None:
+    def call(
+        self, series: Series, endpoint: str, status: int, cause: str, seconds: float, fault: Fault | Literal[""] = ""
+    ) -> None:
         """Count an answer to a request of a paid path.
 
         Args:
             cause: `answered`, `unpaid`, `payment_refused`, `preflight`, or what the log calls the cause of a failure.
+            fault: of a call that was charged and not answered. Otherwise "".
         """
-        series.calls(endpoint, status, cause).inc()
+        series.calls(endpoint, status, cause, fault).inc()
         if status == 200:
             series.call_seconds(endpoint).observe(seconds)
 
@@ -156,7 +161,9 @@ class Series:
             made = Histogram(name, help_text, labels, registry=registry, buckets=_SECONDS)
             return functools.cache(made.labels)
 
-        self.calls = counter("coinslot_calls", "Answers to requests of paid paths.", "endpoint", "status", "cause")
+        self.calls = counter(
+            "coinslot_calls", "Answers to requests of paid paths.", "endpoint", "status", "cause", "fault"
+        )
         self.call_seconds = histogram("coinslot_call_seconds", "From a request to its 200.", "endpoint")
         self.payments = counter("coinslot_payments", "Payments settled and rejected.", "endpoint", "rail", "event")
         self.money_taken = counter("coinslot_money_taken", "Settled payments, in whole USDC or RLUSD.", "rail")

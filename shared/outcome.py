@@ -72,6 +72,12 @@ class Forbidden(JobFailure):
     """The child process of the job was killed for a system call. What took it over once would do it again."""
 
 
+UNAVAILABLE = "unavailable"
+"""The code of a run that our own servers were in the way of."""
+SERVICE_CODES = frozenset({JobFailure.code, UpstreamFailed.code, DeadlineExceeded.code, UNAVAILABLE})
+"""Codes of failures that are 5xx. Any other one is an InvalidInput's."""
+
+
 class Unstoppable(BaseException):
     """The work goes on, and only the end of the process stops it. For handlers that run in a child process.
 
@@ -102,7 +108,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed", array_like=True):
 
 
 Outcome = Ok | Failed
-NOT_STORED = Failed("unavailable", "The answer was not stored.", reason="answer_not_stored", retryable=True)
+NOT_STORED = Failed(UNAVAILABLE, "The answer was not stored.", reason="answer_not_stored", retryable=True)
 """Of a job whose result the ledger did not take: nobody may get it, for a repeated request could get another one."""
 
 _encoder = msgspec.msgpack.Encoder()

@@ -18,14 +18,14 @@ from shared.failpoints import reach
 from shared.logs import JobIds, call_ids
 from shared.message import Arguments, open_arguments
 from shared.metrics import metrics
-from shared.outcome import DeadlineExceeded, Failed, Forbidden, Ok, Outcome, failed
+from shared.outcome import UNAVAILABLE, DeadlineExceeded, Failed, Forbidden, Ok, Outcome, failed
 from shared.queue_clock import QueueClock
 from shared.sealing import Sealer, Unsealable
 from workers import children
 from workers.answers import Result
 from workers.child import Work
 from workers.children import FORBIDDEN, ChildPool, Exhausted, Lost
-from workers.execute import decode_request, execute, observe
+from workers.execute import declared, decode_request, execute, observe
 from workers.mirror import NO_MIRROR, Mirror
 from workers.observations import Observation, ObservationStore
 from workers.queue.broker import StreamBroker
@@ -33,7 +33,7 @@ from workers.queue.outbox import INTERNAL, Outbox
 
 log = logging.getLogger(__name__)
 
-UNKNOWN_BASELINE = Failed("unavailable", "What was observed before cannot be read now.", retryable=True)
+UNKNOWN_BASELINE = Failed(UNAVAILABLE, "What was observed before cannot be read now.", retryable=True)
 _NOT_STARTED = failed(DeadlineExceeded("The call waited too long to be started."))
 
 
@@ -138,7 +138,7 @@ class JobRunner:
         work = Work(self._endpoint.name, payment.payer, arguments.body, payment)
         try:
             answer = self._services.children.call(work, limit_s=self._endpoint.child_limit_s, wait_s=left_s)
-            return outcome.decode(answer)
+            return declared(self._endpoint, outcome.decode(answer))
         except TimeoutError:
             return failed(DeadlineExceeded("The call took too long, or waited too long to be started."))
         except Exhausted:

@@ -15,7 +15,7 @@ from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.answers import AnswerSealer, ttl_s
-from shared.endpoint import Endpoint
+from shared.endpoint import Endpoint, is_reason
 from shared.failpoints import reach
 from shared.fence import fence, missing
 from shared.ledger import NOTE, NOW, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 
 # KEYS: 1 record, 2 answer, 3 OPEN, 4 JOURNAL; with an observation beside the payments also 5 baseline, 6 the payer's index.
 # ARGV: 1 sealed outcome, 2 'final' or 'again', 3 TTL of the answer in s, 4 payment id, 5 tag of an observation on another
-# Redis or ''; with KEYS 5 also 6 sealed observation, 7 its TTL in ms, 8 most baselines of a payer.
+# Redis or '', 6 cause and 7 fault of a failure or ''; with KEYS 5 also 8 sealed observation, 9 its TTL in ms, 10 most baselines
+# of a payer.
 # allow-oom: a charged call's answer must be storable when a full Redis refuses new claims.
 _DONE = (
     "#!lua flags=allow-oom"
@@ -49,13 +50,13 @@ if ARGV[2] == 'final' then
   redis.call('HDEL', KEYS[1], 'failure')
   redis.call('ZREM', KEYS[3], ARGV[4])
   if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'observed', ARGV[5]) end
-  if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[6], tonumber(record[5] or now), ARGV[7], tonumber(ARGV[8])) end
-  note(KEYS[4], ARGV[4], 'DONE', record[2])
+  if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[8], tonumber(record[5] or now), ARGV[9], tonumber(ARGV[10])) end
+  note(KEYS[4], ARGV[4], 'DONE', record[2], ARGV[6], ARGV[7])
 elseif record[6] ~= ARGV[1] then -- it counts once, however often it is sent
   local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
   if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
   redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
-  note(KEYS[4], ARGV[4], 'FAILURE', record[2])
+  note(KEYS[4], ARGV[4], 'FAILURE', record[2], ARGV[6], ARGV[7])
 end
 return ARGV[1]
 """
@@ -234,12 +235,22 @@ class AnswerStore:
             ttl_s(result.endpoint),
             result.payment_id,
             tag,
+            *_blamed(result),
         )
         return ("EVALSHA", _SHA, len(keys), *keys, *arguments, *observed)
 
 
 def _may_run_again(result: Result) -> bool:
     return isinstance(result.outcome, Failed) and result.outcome.retryable
+
+
+def _blamed(result: Result) -> tuple[str, str]:
+    """The cause and the fault of a failure; empty for an answer. A child that was taken over chooses its code."""
+    failure = result.outcome
+    if not isinstance(failure, Failed):
+        return "", ""
+    cause = failure.reason or failure.code
+    return cause if is_reason(cause) else "other", result.endpoint.fault_of(failure.code, failure.reason)
 
 
 def _named(result: Result, sealed: bytes, answer: bytes | Exception) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from jobs.calculations import CALCULATIONS
 from jobs.observation import Observed
 from jobs.ports import Context
-from shared.endpoint import Endpoint
+from shared.endpoint import Endpoint, is_reason
 from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,8 @@ def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
 
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
     """Run the handler. Raises only MemoryError and Unstoppable, whose meaning depends on the process that runs it."""
-    return _outcome(endpoint.name, lambda: msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
+    result = _outcome(endpoint.name, lambda: msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
+    return declared(endpoint, result)
 
 
 def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome, bytes | None]:
@@ -38,8 +39,18 @@ def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome,
             answer = answer.response
         return msgspec.json.encode(answer)
 
-    result = _outcome(endpoint.name, work)
+    result = declared(endpoint, _outcome(endpoint.name, work))
     return result, observations[0] if observations and isinstance(result, Ok) else None
+
+
+def declared(endpoint: Endpoint, result: Outcome) -> Outcome:
+    """The outcome without a reason that the endpoint does not document: callers could not know it, and metrics have no name
+    for it. The log says what to do."""
+    if not isinstance(result, Failed) or result.reason is None or result.reason in endpoint.failures:
+        return result
+    reason = result.reason if is_reason(result.reason) else "in another form"
+    log.error("%s failed with a reason that it does not declare, %s: add it to its `failures`", endpoint.name, reason)
+    return msgspec.structs.replace(result, reason=None)
 
 
 def calculate(name: str, argument: bytes) -> Outcome:

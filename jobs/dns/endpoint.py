@@ -190,4 +190,5 @@ ENDPOINT = Endpoint(
     ),
     run=run,
     failures=("timeout", "servfail"),
+    target_failures=("timeout", "servfail"),
 )

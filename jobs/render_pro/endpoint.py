@@ -240,6 +240,7 @@ ENDPOINT = Endpoint(
     request=Request,
     response=Response,
     failures=REASONS,
+    target_failures=REASONS,
     summary=(
         "Renders a public page in a real browser and returns its article, or all its text, as Markdown of at most 60,000 "
         "characters: with verbatim evidence for a text that you look for, an optional screenshot, hashes, a content-bound "

@@ -99,6 +99,17 @@ def _check(page: Page) -> None:
         raise UpstreamFailed("The response is empty, so it is not a feed.", reason="not_a_feed")
 
 
+_REASONS = (
+    "timeout",
+    "dns_failure",
+    "connection_refused",
+    "tls_failure",
+    "too_large",
+    "bad_content",
+    "http_status",
+    "not_a_feed",
+)
+
 ENDPOINT = Endpoint(
     name="rss",
     price=Price.of("0.008"),
@@ -108,16 +119,8 @@ ENDPOINT = Endpoint(
     flavour=Flavour.NEWER,
     request=Request,
     response=Response,
-    failures=(
-        "timeout",
-        "dns_failure",
-        "connection_refused",
-        "tls_failure",
-        "too_large",
-        "bad_content",
-        "http_status",
-        "not_a_feed",
-    ),
+    failures=_REASONS,
+    target_failures=_REASONS,
     summary=(
         "Fetches an RSS (0.9x, 1.0, 2.0) or Atom (0.3, 1.0) feed and returns one normalised shape: feed metadata and up to 100 "
         "items with absolute links, ISO dates, authors, categories, enclosures and content snippets without HTML."

@@ -192,6 +192,8 @@ _ROOT = _SUBJECT | {
 }
 _FINGERPRINT = "1d644f25e8ff08cd307d8ec10f71c1df1a29cd80c4d6f5be8ee74899668af7ab"
 
+_REASONS = ("timeout", "connection_refused", "dns_failure", "tls_failure", "bad_content")
+
 ENDPOINT = Endpoint(
     name="ssl-info",
     price=Price.of("0.002"),
@@ -252,5 +254,6 @@ ENDPOINT = Endpoint(
         },
     ),
     run=run,
-    failures=("timeout", "connection_refused", "dns_failure", "tls_failure", "bad_content"),
+    failures=_REASONS,
+    target_failures=_REASONS,
 )

@@ -158,6 +158,7 @@ ENDPOINT = Endpoint(
     request=Request,
     response=Response,
     failures=REASONS,
+    target_failures=REASONS,
     max_body_bytes=_BYTES_PER_CHARACTER * MAX_PREVIOUS + 64 * 1024,
     summary=(
         "Renders a public page with full JavaScript and returns its current Markdown and a structured diff: whether it changed "

@@ -179,6 +179,7 @@ ENDPOINT = Endpoint(
         "no_whois_server",
         "rate_limited",
     ),
+    target_failures=("no_whois_server",),
     summary=(
         "The registration of a domain, from the registry's own WHOIS server: registrar, creation, update and expiry dates, "
         "name servers, EPP status codes, DNSSEC and the raw text. Answers whether a domain is registered at all."

@@ -89,6 +89,8 @@ _OFFER = {
 _ABSENT = {"status": 404, "format": None, "itemCount": 0, "error": "http_status"}
 _KIOSK = "https://kiosk.example.com:8443"
 
+_REASONS = ("timeout", "dns_failure", "connection_refused", "tls_failure", "bad_content")
+
 ENDPOINT = Endpoint(
     name="x402-discover",
     price=Price.of("0.005"),
@@ -103,7 +105,8 @@ ENDPOINT = Endpoint(
         "versions, HTML hints, /.well-known/x402, bazaar.json and OpenAPI, as one list with normalised offers and prices. "
         "Never pays."
     ),
-    failures=("timeout", "dns_failure", "connection_refused", "tls_failure", "bad_content"),
+    failures=_REASONS,
+    target_failures=_REASONS,
     example=Example(
         request={"url": f"{_KIOSK}/tide"},
         response={

@@ -135,6 +135,7 @@ ENDPOINT = Endpoint(
         "bad_content",
         "http_status",
     ),
+    target_failures=("captions_disabled", "no_captions", "language_not_available", "video_unavailable", "too_large"),
     summary=(
         "The transcript of a YouTube video from its captions, in its own or another of their languages: segments with start "
         "and duration, the text, and which languages there are. People's captions are preferred to generated ones."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import re
 from collections.abc import Awaitable, Callable
@@ -40,8 +41,8 @@ LINE = re.compile(
 pytestmark = pytest.mark.anyio
 
 
-SOLD = (BY_NAME["echo"],)
-"""These tests buy echo."""
+SOLD = (dataclasses.replace(BY_NAME["echo"], failures=("node_error", "dns_failure"), target_failures=("dns_failure",)),)
+"""These tests buy echo, with reasons of failure."""
 
 
 @dataclass
@@ -406,8 +407,11 @@ def lines(caplog: pytest.LogCaptureFixture, request: str = "the-one") -> list[re
 async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     trial: Trial, caplog: pytest.LogCaptureFixture, cause: Cause
 ) -> None:
-    """With request, payment, endpoint, code, cause and charged; an operator sees it without any setting."""
+    """With request, payment, endpoint, code, cause and charged; an operator sees it without any setting. Where the call was
+    charged, metrics count it as our fault."""
     caplog.set_level(logging.DEBUG)
+    faults: list[str] = []
+    trial.monkeypatch.setattr("api.pipeline.metrics.call", lambda *counts: faults.append(counts[4]))
     answer = await SCENARIOS[cause](trial)
     (line,) = lines(caplog)
     charged = CHARGED.get(cause, False)
@@ -424,6 +428,7 @@ async def test_each_cause_is_told_to_the_caller_and_is_one_line_in_the_log(
     assert line["payment"].startswith("eip155:8453:") == knows_payment
     (record,) = [record for record in caplog.records if "the-one" in record.getMessage()]
     assert record.levelno >= logging.WARNING
+    assert faults[-1] == ("ours" if charged is True else "")
 
 
 def test_causes_are_told_apart() -> None:
@@ -436,8 +441,11 @@ def test_causes_are_told_apart() -> None:
 async def test_a_failed_job_is_one_line_with_its_id(
     trial: Trial, worker: dramatiq.Worker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its cause is the reason that the endpoint documents, or else its code."""
-    for reason, cause in (("upstream_timeout", "upstream_timeout"), (None, "upstream_failed")):
+    """Its cause is the reason that the endpoint documents, or else its code. Metrics say whose fault it is."""
+    counted: list[tuple[object, ...]] = []
+    trial.monkeypatch.setattr("api.pipeline.metrics.call", lambda *counts: counted.append((*counts[:3], counts[4])))
+    reasons = {"node_error": "ours", "dns_failure": "caller", None: "ours"}
+    for reason, cause in ((reason, reason or "upstream_failed") for reason in reasons):
         failed = Failed(code="upstream_failed", detail="No.", reason=reason, retryable=True)
         trial.monkeypatch.setattr("workers.actors.execute", lambda *_, failed=failed: failed)
         answer = await trial.pay(name=f"request-{cause}")
@@ -445,6 +453,7 @@ async def test_a_failed_job_is_one_line_with_its_id(
         (line,) = lines(caplog, f"request-{cause}")
         assert (line["code"], line["cause"], line["charged"]) == ("upstream_failed", cause, "true")
         assert re.fullmatch(r"[0-9a-f]{32}", line["job"])
+    assert counted == [("echo", 502, reason or "upstream_failed", fault) for reason, fault in reasons.items()]
 
 
 async def test_what_is_answered_or_not_paid_leaves_no_line(

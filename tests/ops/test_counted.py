@@ -152,7 +152,7 @@ def test_every_series_has_its_place_from_the_start(tmp_path: Path) -> None:
     metrics.start(str(tmp_path))
     for endpoint in CATALOGUE:
         for status, cause in answers(endpoint):
-            metrics.call(endpoint.name, status, cause, 1.0)
+            metrics.call(endpoint.name, status, cause, 1.0, "caller" if status == 502 else "")
         for rail, event in itertools.product(Rail, ("settled", "rejected")):
             metrics.payment(endpoint.name, rail, event, tokens=0.001)
         for result in ("done", "failed", "superseded", "not_stored"):
@@ -169,6 +169,6 @@ def test_every_series_has_its_place_from_the_start(tmp_path: Path) -> None:
 
 
 def answers(endpoint: Endpoint) -> Iterator[tuple[int, str]]:
-    """Every cause, and two statuses for each: no cause has more."""
+    """Every cause, and two statuses for each, of which one was charged: no cause has more."""
     yield from ((200, "answered"), (402, "unpaid"), (402, "payment_refused"), (204, "preflight"))
     yield from itertools.product((502, 503), (*known_causes(endpoint), "other"))

@@ -89,7 +89,15 @@ def test_rules_say_who_has_to_act_and_what_to_do() -> None:
     for rule in alerts.values():
         assert rule["labels"]["severity"] in ("page", "ticket")
         assert set(rule["annotations"]) == {"summary", "action"}
-    for name in ("RailDown", "SettlementsUnknown", "QueueOld", "CallsFail", "SettlerBalanceLow", "Refundable"):
+    for name in (
+        "RailDown",
+        "SettlementsUnknown",
+        "QueueOld",
+        "CallsFail",
+        "NoCallAnswered",
+        "SettlerBalanceLow",
+        "Refundable",
+    ):
         assert f"Coinslot{name}" in alerts
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ops.attempts import MOST_ADDRESSES, WRONG, Attempts
 from ops.guard import Guard
 from tests.each import each
 
@@ -45,8 +46,11 @@ class Behind:
 class Asked:
     """One answer."""
 
-    def __init__(self, guard: Guard, method: str, path: str, authorization: str | None) -> None:
+    def __init__(
+        self, guard: Guard, method: str, path: str, authorization: str | None, address: str = "192.0.2.1"
+    ) -> None:
         environ: dict[str, Any] = {"REQUEST_METHOD": method, "PATH_INFO": path, "wsgi.input": io.BytesIO()}
+        environ["REMOTE_ADDR"] = address
         if authorization is not None:
             environ["HTTP_AUTHORIZATION"] = authorization
         self.body = b"".join(guard(environ, self._start))
@@ -81,8 +85,9 @@ def test_without_a_password_there_is_no_guard(password: str, behind: Behind) -> 
         *(basic(password=""), basic(password=PASSWORD + "x"), basic(user="admin"), basic(user="coinslot:x")),
     ],
 )
-def test_strangers_see_nothing(guard: Guard, behind: Behind, authorization: str | None) -> None:
+def test_strangers_see_nothing(behind: Behind, authorization: str | None) -> None:
     """Whatever they ask for: 401, and it goes no further."""
+    guard = Guard(behind, PASSWORD, lambda: True)  # type: ignore[arg-type]
     for path in ("/", "/0/data/queues.json", "/static/css/main.css", "/requeue/micro", "/nothing"):
         answer = Asked(guard, "GET", path, authorization)
         assert answer.status == 401
@@ -154,3 +159,54 @@ def test_health_needs_no_password_and_tells_nothing_else(behind: Behind) -> None
         answer = Asked(Guard(behind, PASSWORD, lambda is_current=is_current: is_current), "GET", "/healthz", None)  # type: ignore[arg-type,misc]
         assert (answer.status, answer.body) == (status, body)
     assert behind.seen == []
+
+
+class Clock:
+    """Monotonic seconds that a test moves."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_after_some_wrong_passwords_an_address_is_not_compared_until_the_minute_is_over(behind: Behind) -> None:
+    """Not even with the right one, or the answer would say which it was. From another address the right one is let through, and
+    requests without a password are not counted."""
+    clock = Clock()
+    guard = Guard(behind, PASSWORD, lambda: True, Attempts(clock))  # type: ignore[arg-type]
+
+    def status(password: str, address: str) -> int:
+        return Asked(guard, "GET", "/", basic(password=password), address).status
+
+    for _ in range(2 * WRONG):
+        assert Asked(guard, "GET", "/", None).status == 401
+    assert [status("wrong", "192.0.2.1") for _ in range(WRONG)] == [401] * WRONG
+    clock.now += 20
+    refused = Asked(guard, "GET", "/", basic(), "192.0.2.1")
+    assert (refused.status, refused.headers["Retry-After"]) == (429, "40")
+    assert "WWW-Authenticate" not in refused.headers
+    assert status(PASSWORD, "192.0.2.2") == 200
+    clock.now += 40
+    assert status(PASSWORD, "192.0.2.1") == 200
+
+
+def test_one_network_of_ipv6_is_one_address() -> None:
+    """Who has a network has 2**64 addresses. IPv4 in the form of IPv6 has no such network."""
+    attempts = Attempts(Clock())
+    for number in range(WRONG):
+        attempts.count_wrong(f"2001:db8:0:1::{number}")
+        attempts.count_wrong(f"::ffff:192.0.2.{number}")
+    assert attempts.wait_s("2001:db8:0:1:ffff::1") == 60
+    assert attempts.wait_s("2001:db8:0:2::1") == 0
+    assert attempts.wait_s("::ffff:192.0.2.1") == 0
+
+
+def test_many_addresses_take_no_more_memory_and_no_more_attempts() -> None:
+    """Those that are not counted apart share one count. Those that are keep theirs."""
+    attempts = Attempts(Clock())
+    for number in range(10 * MOST_ADDRESSES):
+        attempts.count_wrong(f"10.{number >> 8}.{number & 255}.1")
+    assert len(attempts._wrong) == MOST_ADDRESSES + 1
+    assert attempts.wait_s("198.51.100.1") == 60
+    assert attempts.wait_s("10.0.1.1") == 0

@@ -81,6 +81,30 @@ def test_every_page_works(queue: redis.Redis, mirror: redis.Redis, get: Get) -> 
     assert worker["current_job"]["job_id"] == "job-0"
 
 
+def test_jobs_open_where_most_wait(queue: redis.Redis, mirror: redis.Redis, get: Get) -> None:
+    """RQ's own queue `default` is none of ours, and a name that somebody has typed may be none. Without any queue nothing is
+    opened."""
+    assert get("/0/view/jobs").history == ()
+    for number in range(2):
+        enqueue(queue, f"waits-{number}", pool=Pool.NET)
+    Projector(queue, mirror).tick()
+    for path, opened in (
+        ("/0/view/jobs", "/0/view/jobs/net/queued/8/asc/1"),
+        ("/0/view/jobs/default/failed/20/dsc/1", "/0/view/jobs/net/failed/20/dsc/1"),
+        ("/0/view/jobs/fast/queued/8/asc/1", "/0/view/jobs/fast/queued/8/asc/1"),
+    ):
+        assert get(path).request.path == opened
+
+
+def test_ended_jobs_are_listed_the_last_one_first(queue: redis.Redis, mirror: redis.Redis, get: Get) -> None:
+    """By the links of the first page; a list that is asked for in the other order has links in that order."""
+    fill(queue, mirror)
+    (fast,) = [row for row in get("/0/data/queues.json").json["queues"] if row["name"] == "fast"]
+    orders = {name: fast[f"{name}_url"].split("/")[-2] for name in ("queued", "started", "finished", "failed")}
+    assert orders == {"queued": "asc", "started": "asc", "finished": "dsc", "failed": "dsc"}
+    assert "/failed/8/asc/" in get("/0/data/jobs/fast/failed/8/asc/1.json").json["pagination"]["first_page"]["url"]
+
+
 def test_every_page_works_when_jobs_have_vanished(queue: redis.Redis, mirror: redis.Redis, get: Get) -> None:
     """rq-dashboard then drops their ids from the list, which its user may; the next tick repairs the list."""
     fill(queue, mirror)

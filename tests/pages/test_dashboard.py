@@ -19,6 +19,7 @@ import wsgiref.simple_server
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +77,15 @@ class Dashboard:
             time.sleep(0.05)
 
 
-def visitor(browser: Browser, dashboard: Dashboard, wrong: list[str], width: int = 1280) -> BrowserContext:
+def visitor(
+    browser: Browser, dashboard: Dashboard, wrong: list[str], width: int = 1280, **options: Any
+) -> BrowserContext:
     """Whatever it says in its console, asks in a dialog, or loads from elsewhere, is noted in `wrong`."""
     context = browser.new_context(
         base_url=dashboard.url,
         viewport={"width": width, "height": 900},
         http_credentials={"username": "coinslot", "password": dashboard.password},
+        **options,
     )
     context.on("console", lambda message: wrong.append(message.text))
     context.on("weberror", lambda error: wrong.append(str(error.error)))
@@ -445,6 +449,31 @@ def test_no_text_runs(hostile: tuple[Dashboard, list[str]], browser: Browser) ->
     context.close()
     assert wrong == []
     assert seen > len(PAYLOADS)  # the texts were there, made harmless
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_lists_fit_the_screen_and_have_times_of_day(
+    hostile: tuple[Dashboard, list[str]], browser: Browser, width: int
+) -> None:
+    """However long their texts are, no column is beyond the edge. Times are in UTC, wherever the browser is."""
+    dashboard, _ = hostile
+    wrong: list[str] = []
+    context = visitor(browser, dashboard, wrong, width, timezone_id="Asia/Tokyo")
+    page = context.new_page()
+    lists = ("/0/view/jobs/fast/started/8/asc/1", "/0/view/jobs/fast/failed/8/dsc/1")
+    for path in ("/", "/0/view/workers", *lists):
+        page.goto(path)
+        page.locator("tr[data-role]:not([data-role=loading-placeholder])").first.wait_for(timeout=LOOKS_S * 1000)
+        table = page.locator("[class^=table-responsive]")
+        assert table.evaluate("table => table.scrollWidth - table.clientWidth") == 0, path
+    shown = [text.inner_text().removeprefix("Failed ") for text in page.locator(".creation_date, .end_date").all()]
+    assert shown
+    now = datetime.now(UTC)
+    for text in shown:
+        at = datetime.strptime(text.partition(",")[0], "%Y-%m-%d %H:%M:%SZ").replace(tzinfo=UTC)
+        assert abs((now - at).total_seconds()) < 600
+    context.close()
+    assert wrong == []
 
 
 def test_these_texts_would_run(hostile: tuple[Dashboard, list[str]], browser: Browser, tmp_path: Path) -> None:

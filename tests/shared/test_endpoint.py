@@ -32,6 +32,7 @@ def redeclared(**changes: Any) -> Endpoint:
         {"rails": ()},
         {"rails": (Rail.BASE, Rail.BASE)},
         {"failures": ("Not Snake",)},
+        {"failures": ("timeout",), "target_failures": ("timeout", "dns_failure")},
         {"example": Example(request={"message": 5}, response=ENDPOINT.example.response)},
         {"example": Example(request={}, response={"ok": True})},
     ],
@@ -63,3 +64,19 @@ def test_names_are_derived() -> None:
     """Path and operation id come from the name."""
     endpoint = redeclared(name="chain/erc20-balance")
     assert (endpoint.path, endpoint.operation_id) == ("/v1/cdp/chain/erc20-balance", "chainErc20Balance")
+
+
+@each(
+    ("code", "reason", "fault"),
+    [
+        ("upstream_failed", "dns_failure", "caller"),
+        *(("upstream_failed", reason, "ours") for reason in ("rate_limited", None)),
+        *((code, None, "ours") for code in ("internal_error", "deadline_exceeded", "unavailable")),
+        *((code, None, "caller") for code in ("invalid_body", "blocked_address", "not_a_contract")),
+    ],
+)
+def test_a_failure_is_the_callers_when_what_he_named_is_its_cause(code: str, reason: str | None, fault: str) -> None:
+    """A reason that is not declared so is ours: then somebody looks."""
+    failures = ("dns_failure", "rate_limited")
+    endpoint = dataclasses.replace(ENDPOINT, failures=failures, target_failures=("dns_failure",))
+    assert endpoint.fault_of(code, reason) == fault

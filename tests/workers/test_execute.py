@@ -13,7 +13,8 @@ from jobs.echo import ENDPOINT, Request
 from jobs.ports import Context
 from shared.endpoint import Endpoint
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, UpstreamFailed
-from workers.execute import decode_request, execute
+from tests.each import each
+from workers.execute import declared, decode_request, execute, observe
 
 CANARY = "canary-5d1c"
 CONTEXT = Context(payer="0x1")
@@ -21,8 +22,8 @@ BODY = msgspec.json.encode({"message": CANARY})
 
 
 def running(handler: Any) -> Endpoint:
-    """echo with another handler."""
-    return dataclasses.replace(ENDPOINT, run=handler)
+    """echo with another handler, and a reason."""
+    return dataclasses.replace(ENDPOINT, run=handler, failures=("rate_limited",))
 
 
 def test_the_response_is_encoded_once() -> None:
@@ -65,6 +66,23 @@ def test_a_failure_on_purpose_is_told(failure: JobFailure, expected: Failed, cap
 
     assert execute(running(fail), BODY, CONTEXT) == expected
     assert [record for record in caplog.records if record.name != "asyncio"] == []
+
+
+@each(("reason", "shown"), [("no_luck", "no_luck"), ("\x1b[31m<b>", "in another form"), ("x" * 65, "in another form")])
+def test_a_reason_that_is_not_declared_is_an_error(caplog: pytest.LogCaptureFixture, reason: str, shown: str) -> None:
+    """Of a handler and of a child process alike. Callers get the failure without it, and the log says what to do."""
+    caplog.clear()
+
+    def fail(request: Any, context: Any) -> Any:
+        raise UpstreamFailed("It failed.", reason=reason)
+
+    endpoint = running(fail)
+    expected = Failed("upstream_failed", "It failed.", None, True)
+    assert execute(endpoint, BODY, CONTEXT) == expected
+    assert observe(endpoint, BODY, CONTEXT) == (expected, None)
+    assert declared(endpoint, Failed("upstream_failed", "It failed.", reason, True)) == expected
+    said = f"echo failed with a reason that it does not declare, {shown}: add it to its `failures`"
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR] == [said] * 3
 
 
 def value_error(request: Any, context: Any) -> Any:
