@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -14,8 +16,11 @@ from coinslot.errors import CallFailed
 from coinslot.exchange import Exchange
 from shared.call_path import PATH_PREFIX
 from shared.money import Price
-from shared.x402.networks import EVM_USDC
+from shared.x402.networks import EVM_USDC, XRPL_RLUSD
 from shared.x402.wire import Offer
+
+ASSETS = ("USDC", "RLUSD")
+"""Those that an item's prices are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +28,11 @@ class Item:
     """One call of the catalogue.
 
     Attributes:
-        price: in USDC, from the first offer in a USDC that we know; None without such an offer.
+        prices: by asset, USDC before RLUSD; each from the first offer in a token of that name that we know.
     """
 
     name: str
-    price: Price | None
+    prices: Mapping[str, Price]
     summary: str
     url: str
 
@@ -56,7 +61,7 @@ async def fetch(exchange: Exchange, base_url: str) -> tuple[Item, ...]:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise CallFailed(f"{url} is not a catalogue", status=200) from None
     return tuple(
-        Item(path.partition(PATH_PREFIX)[2], _usdc(entry.accepts), entry.description, entry.resource)
+        Item(path.partition(PATH_PREFIX)[2], _prices(entry.accepts), entry.description, entry.resource)
         for entry in document.items
         if PATH_PREFIX in (path := _path(entry.resource))
     )
@@ -69,12 +74,13 @@ def _path(url: str) -> str:
         return ""
 
 
-def _usdc(offers: tuple[Offer, ...]) -> Price | None:
+def _prices(offers: tuple[Offer, ...]) -> dict[str, Price]:
+    found: dict[str, Price] = {}
     for offer in offers:
-        token = EVM_USDC.get(offer.network)
-        if token is not None and offer.asset.lower() == token.address.lower():
-            try:
-                return Price(Decimal(int(offer.amount)).scaleb(-token.decimals))
-            except (ValueError, ArithmeticError):
-                continue
-    return None
+        with contextlib.suppress(ValueError, ArithmeticError):
+            usdc, rlusd = EVM_USDC.get(offer.network), XRPL_RLUSD.get(offer.network)
+            if usdc is not None and offer.asset.lower() == usdc.address.lower():
+                found.setdefault("USDC", Price(Decimal(int(offer.amount)).scaleb(-usdc.decimals)))
+            elif rlusd is not None and (offer.asset, offer.extra.get("issuer")) == (rlusd.currency, rlusd.issuer):
+                found.setdefault(rlusd.symbol, Price.of(offer.amount))
+    return {asset: found[asset] for asset in ASSETS if asset in found}

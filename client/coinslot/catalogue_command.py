@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from coinslot import bazaar, sandbox_file, server_address
+from coinslot.bazaar import Item
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.output import Output
 
@@ -18,20 +20,26 @@ def run(output: Output, *, url: str | None, timeout_s: float, env: Mapping[str, 
     with BlockingExchange(base_url, timeout_s=timeout_s) as exchange:
         items = completed(bazaar.fetch(exchange, base_url))
     output.table(
-        {
-            "items": [
-                {
-                    "name": item.name,
-                    "price": None if item.price is None else item.price.text(),
-                    "asset": None if item.price is None else "USDC",
-                    "summary": item.summary,
-                    "url": item.url,
-                }
-                for item in items
-            ]
-        },
-        ("NAME", "USDC", "SUMMARY"),
-        # A summary could carry a line break, and a table row is one line.
-        [(item.name, item.price.text() if item.price else "-", " ".join(item.summary.split())) for item in items],
+        {"items": [_document(item) for item in items]},
+        ("NAME", *bazaar.ASSETS, "SUMMARY"),
+        [_row(item) for item in items],
     )
     return 0
+
+
+def _document(item: Item) -> dict[str, Any]:
+    prices = {asset: price.text() for asset, price in item.prices.items()}
+    asset = next(iter(prices), None)
+    return {
+        "name": item.name,
+        "price": None if asset is None else prices[asset],
+        "asset": asset,
+        "prices": prices,
+        "summary": item.summary,
+        "url": item.url,
+    }
+
+
+def _row(item: Item) -> tuple[str, ...]:
+    prices = (item.prices[asset].text() if asset in item.prices else "-" for asset in bazaar.ASSETS)
+    return item.name, *prices, " ".join(item.summary.split())  # it could carry a line break, and a row is one line

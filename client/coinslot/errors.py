@@ -58,8 +58,7 @@ class CoinslotError(Exception):
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
-    next_step: ClassVar[str] = ""
-    """What a person does next, when there is no better hint."""
+    _next_step: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -87,6 +86,11 @@ class CoinslotError(Exception):
         self.problem = problem
         self.transaction = transaction
         self.saved: Path | None = None
+
+    @property
+    def next_step(self) -> str:
+        """What a person does next, when there is no better hint."""
+        return self._next_step
 
     @property
     def sentences(self) -> str:
@@ -130,14 +134,14 @@ class ChallengeRefused(NothingPaid):
     """The 402 is malformed, contradicts itself, or is for another resource."""
 
     code = "challenge_refused"
-    next_step = "Look at the challenge with --show-challenge, and tell the server's operator."
+    _next_step = "Look at the challenge with --show-challenge, and tell the server's operator."
 
 
 class NoPayableOffer(NothingPaid):
     """The wallet can pay none of the offers; the detail says why, offer by offer."""
 
     code = "no_payable_offer"
-    next_step = "Choose another --rail: --show-challenge shows the offers."
+    _next_step = "Choose another --rail: --show-challenge shows the offers."
 
 
 class PriceTooHigh(NothingPaid):
@@ -169,7 +173,7 @@ class CapReached(NothingPaid):
     """The call costs more than is left of a cap (spending_caps.py). The detail says how much is left."""
 
     code = "cap_reached"
-    next_step = "Only the owner's configuration changes the caps."
+    _next_step = "Only the owner's configuration changes the caps."
 
 
 class OfferDrifted(NothingPaid):
@@ -193,7 +197,7 @@ class PaymentRejected(CoinslotError):
 
     code = "payment_rejected"
     exit_code = 4
-    next_step = "Check the account with `coinslot wallet`, and call again."
+    _next_step = "Check the account with `coinslot wallet`, and call again."
 
     def __init__(self, detail: str, *, reason: str, **rest: Any) -> None:
         super().__init__(detail, **rest)
@@ -205,7 +209,23 @@ class CallFailed(CoinslotError):
 
     code = "call_failed"
     exit_code = 5
-    next_step = "Call again later, or ask the server's operator with the request's id."
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same call would fail again, as far as the server says: in its document, or by the status."""
+        retryable = (self.problem or {}).get("retryable")
+        if isinstance(retryable, bool):
+            return not retryable
+        return self.status is not None and self.status < 500 and self.status != 429
+
+    @property
+    def next_step(self) -> str:
+        """Calling again is for what may pass."""
+        ask = "ask the server's operator" + (" with the request's id" if self.request_id else "")
+        if self.is_final:
+            return f"{ask.capitalize()}."
+        when = f"Wait {self.retry_after_s:g} s and call again" if self.retry_after_s else "Call again later"
+        return f"{when}, or {ask}."
 
 
 class UnknownCall(CallFailed):
@@ -245,7 +265,7 @@ class Unreachable(CoinslotError):
 
     code = "unreachable"
     exit_code = 6
-    next_step = "Check the server's address (--url) and the network, and call again."
+    _next_step = "Check the server's address (--url) and the network, and call again."
 
     @property
     def worth_keeping(self) -> bool:

@@ -22,6 +22,9 @@ from coinslot.progress import Progress
 if TYPE_CHECKING:
     from coinslot.terminal import Terminal
 
+_NOT_AGAIN = "Do not pay again"
+"""Our servers' sentences say it, too."""
+
 
 class Output:
     """Standard output and standard error.
@@ -107,13 +110,13 @@ class Output:
         if self._as_json:
             self.document(documents.of_error(error, detail=detail, hint=hint, kept=kept))
             return
-        wait = f"Wait {error.retry_after_s:g} s." if error.retry_after_s else ""
-        step = hint or error.next_step
+        wait = f"Wait {error.retry_after_s:g} s. " if error.retry_after_s else ""
+        step = f"{wait}{hint}" if hint else error.next_step
         request = f"Request {error.request_id}." if error.request_id else ""
         if self._err is None:
-            self.note(" ".join(part for part in (_sentence(detail), money(error), wait, step, request) if part))
+            self.note(" ".join(part for part in (_sentence(detail), money(error), step, request) if part))
             return
-        self._err.error(_sentence(detail), money(error), f"{wait} {step}".strip(), error.request_id or "")
+        self._err.error(_sentence(detail), money(error), step, error.request_id or "")
 
     def words(self, error: CoinslotError, kept: Path | None) -> tuple[str, str]:
         """The error's detail and hint, as they may be shown."""
@@ -122,7 +125,8 @@ class Output:
             # A user may have typed a key by mistake.
             detail, hint = without_keys(detail), without_keys(hint)
         if kept is not None:
-            again = f"Do not pay again: run `coinslot resume`, or the same command with --resume {kept} added."
+            resume = f"`coinslot resume`, or the same command with --resume {kept} added."
+            again = f"Run {resume}" if _NOT_AGAIN in detail else f"{_NOT_AGAIN}: run {resume}"
             hint = f"{again} {hint}".rstrip()
         return detail, hint
 
@@ -156,7 +160,7 @@ class Output:
 
 def is_number(column: str) -> bool:
     """Whether a column of this name is aligned to the right."""
-    return column in ("USDC", "PRICE", "AMOUNT")
+    return column in ("USDC", "RLUSD", "PRICE", "AMOUNT")
 
 
 def _aligned(name: str, cells: list[str]) -> list[str]:

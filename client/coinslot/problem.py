@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -18,8 +19,8 @@ _GATEWAY_STATUSES = (502, 503, 504)
 MAX_DETAIL_CHARS = 500
 
 
-def _where(said: dict[str, Any]) -> str:
-    """A text that names the wrong field and similar accepted names."""
+def _where(said: dict[str, Any], detail: str) -> str:
+    """A text that names the wrong field and similar accepted names, unless the detail does."""
     field = _text(said.get("field"))
     if not field:
         return ""
@@ -27,8 +28,14 @@ def _where(said: dict[str, Any]) -> str:
     first = details[0] if isinstance(details, list) and details and isinstance(details[0], dict) else {}
     suggestions = first.get("suggestions")
     names = [name for name in suggestions if isinstance(name, str)][:5] if isinstance(suggestions, list) else []
-    nearest = f"; did you mean {', '.join(names)}?" if names else ""
-    return f" (field {field}{nearest})"[:MAX_DETAIL_CHARS]
+    parts = [] if _names(detail, field) else [f"field {field}"]
+    if names and not any(_names(detail, name) for name in names):
+        parts.append(f"did you mean {', '.join(names)}?")
+    return f" ({'; '.join(parts)})"[:MAX_DETAIL_CHARS] if parts else ""
+
+
+def _names(detail: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", detail) is not None
 
 
 def failure(
@@ -52,7 +59,8 @@ def failure(
         # This answer does not come from the server that knows the payment.
         else reply.status in _GATEWAY_STATUSES
     )
-    detail += _where(said)
+    if where := _where(said, detail):
+        detail = detail.removesuffix(".") + where
     receipt = receipt_of(reply)
     kind, hint = CallFailed, ""
     if reply.status == 404:

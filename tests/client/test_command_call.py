@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from coinslot.errors import Charged
 from coinslot.evm_signer import EvmSigner
+from tests.each import each
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Shop
@@ -149,6 +150,46 @@ def test_a_failed_call_says_whether_it_was_charged(
     run = command("call", "echo")
     assert (run.code, run.out) == (5, "")
     assert run.err.startswith("coinslot: the upstream failed. " + sentence)
+
+
+@each(
+    ("status", "members", "again"),
+    [
+        (503, {"retryable": True}, "Nothing was spent. Call again later"),
+        (503, {"retryable": True, "retryAfterSeconds": 7}, "Nothing was spent. Wait 7 s and call again"),
+        (429, {}, "Nothing was spent. Call again later"),
+        (502, {"charged": True, "retryable": True}, "0.001 USDC was spent. Call again later"),
+        (502, {"charged": True, "retryable": False}, ""),
+        (500, {"charged": True, "retryable": False, "retryAfterSeconds": 7}, ""),
+        (409, {}, ""),
+        (405, {"retryable": False}, ""),
+    ],
+)
+def test_only_what_may_pass_is_to_be_called_again(
+    command: Command, shop: Shop, status: int, members: dict[str, Any], again: str
+) -> None:
+    """After a final failure the same call fails again, and may be charged again."""
+    shop.paid = [shop.problem(status, **members)]
+    run = command("call", "echo")
+    assert again in run.err
+    assert bool(again) == ("call again" in run.err.lower())
+    assert "sk the server's operator with the request's id" in run.err
+
+
+def test_no_hint_is_said_twice(command: Command, shop: Shop) -> None:
+    """What the server's sentence says is not repeated: the field and its nearest name, and not to pay again."""
+    near = {"field": "massage", "message": "", "suggestions": ["message"]}
+    unknown = {"field": "massage", "details": [near]}
+    shop.unpaid = [shop.problem(400, detail="There is no field `massage` here: did you mean `message`?", **unknown)]
+    run = command("call", "echo")
+    assert (run.err.count("massage"), run.err.count("did you mean")) == (1, 1)
+    shop.unpaid = [shop.problem(400, detail="There is a slip.", **unknown)]
+    assert "There is a slip (field massage; did you mean message?)." in command("call", "echo").err
+    shop.unpaid = [lambda seen: shop.demand(shop.challenge(seen.path))]
+    shop.paid = [shop.problem(500, charged="unknown", detail="It is not known yet. Do not pay again.")]
+    run = command("call", "echo")
+    assert run.err.count("Do not pay again") == 1
+    assert "Run `coinslot resume`, or the same command with --resume" in run.err
 
 
 def test_an_unreachable_shop_is_exit_6(command: Command) -> None:

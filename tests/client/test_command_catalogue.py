@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
+
+from shared.money import Price
+from shared.x402 import xrpl
+from shared.x402.networks import XRPL_RLUSD
 
 if TYPE_CHECKING:
     from tests.client.conftest import Canned, Command, Shop
@@ -14,17 +19,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def stocked(shop: Shop, canned: type[Canned]) -> Shop:
-    """A shop with three items, one of which is not a call of ours."""
+    """A shop with four items, one of which is not a call of ours."""
     usdc = shop.challenge()["accepts"][0]
-    other = {**usdc, "network": "xrpl:0", "asset": "RLUSD", "amount": "0.001"}
+    token = XRPL_RLUSD["xrpl:0"]
+    rlusd = msgspec.to_builtins(xrpl.offers(token, Price.of("0.001"), "rPayee")[0])
+    forged = {**rlusd, "extra": {"issuer": "rOther"}}
     items = [
         {
             "resource": f"{shop.base_url}/v1/cdp/echo",
-            "accepts": [other, usdc],
+            "accepts": [forged, {**rlusd, "amount": "0.0020"}, usdc],
             "description": "Says\nit back.",
             "type": "http",
         },
-        {"resource": f"{shop.base_url}/v1/cdp/chain/chain-id", "accepts": [other]},
+        {"resource": f"{shop.base_url}/v1/cdp/xrpl-wallet-watch", "accepts": [rlusd]},
+        {"resource": f"{shop.base_url}/v1/cdp/chain/chain-id", "accepts": [forged, {**rlusd, "amount": "nan"}]},
         {"resource": "https://other.example/thing", "accepts": [usdc]},
     ]
     shop.documents["/bazaar.json"] = canned(200, json.dumps({"x402Version": 2, "items": items}).encode())
@@ -32,38 +40,33 @@ def stocked(shop: Shop, canned: type[Canned]) -> Shop:
 
 
 def test_the_table(command: Command, stocked: Shop) -> None:
-    """Name, price and summary, one line each."""
+    """Name, prices and summary, one line each. A currency of the same name and another issuer is another one."""
     run = command("catalogue", "--url", stocked.base_url)
     assert run.code == 0
     assert run.out.splitlines() == [
-        "NAME             USDC  SUMMARY",
-        "echo            0.001  Says it back.",
-        "chain/chain-id      -  ",
+        "NAME                USDC  RLUSD  SUMMARY",
+        "echo               0.001  0.002  Says it back.",
+        "xrpl-wallet-watch      -  0.001  ",
+        "chain/chain-id         -      -  ",
     ]
 
 
 def test_the_catalogue_as_json(command: Command, stocked: Shop) -> None:
-    """Prices are text; a call without an offer in USDC has none."""
+    """Prices are text; a call without an offer in an asset has no price in it."""
     run = command("catalogue", "--url", stocked.base_url, "--json")
-    assert run.json == {
-        "ok": True,
-        "items": [
-            {
-                "name": "echo",
-                "price": "0.001",
-                "asset": "USDC",
-                "summary": "Says\nit back.",
-                "url": f"{stocked.base_url}/v1/cdp/echo",
-            },
-            {
-                "name": "chain/chain-id",
-                "price": None,
-                "asset": None,
-                "summary": "",
-                "url": f"{stocked.base_url}/v1/cdp/chain/chain-id",
-            },
-        ],
+    items = run.json["items"]
+    assert items[0] == {
+        "name": "echo",
+        "price": "0.001",
+        "asset": "USDC",
+        "prices": {"USDC": "0.001", "RLUSD": "0.002"},
+        "summary": "Says\nit back.",
+        "url": f"{stocked.base_url}/v1/cdp/echo",
     }
+    assert [(item["price"], item["asset"], item["prices"]) for item in items[1:]] == [
+        ("0.001", "RLUSD", {"RLUSD": "0.001"}),
+        (None, None, {}),
+    ]
 
 
 def test_the_sandbox_is_the_default_shop(command: Command, stocked: Shop, sandbox: Path) -> None:

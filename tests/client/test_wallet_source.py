@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +15,7 @@ import pytest
 from coinslot.evm_signer import EvmSigner
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Command
+    from tests.client.conftest import Command, Shop
 
 
 def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path, key: bytes) -> None:
@@ -159,3 +162,16 @@ def test_a_library_that_is_not_installed_is_named(
     run = command("wallet", "--rail", rail, "--key-file", str(key_file), "--rpc-url", "http://127.0.0.1:9")
     assert run.code == 2
     assert f"pip install 'coinslot-client[{extra}]'" in run.err
+
+
+def test_the_documents_command_writes_a_wallet_of_the_sandbox(
+    command: Command, shop: Shop, sandbox: Path, tmp_path: Path
+) -> None:
+    """For its owner alone; and the call beneath it pays."""
+    guide = (Path(__file__).parents[2] / "docs" / "client.md").read_text()
+    write, call = re.findall(r"^    (.+wallet\.key.*)$", guide, re.MULTILINE)
+    subprocess.run(["sh", "-c", write], cwd=tmp_path, check=True)
+    assert (tmp_path / "wallet.key").stat().st_mode & 0o777 == 0o600
+    sandbox.unlink()
+    run = command(*shlex.split(call.replace("http://127.0.0.1:4020", shop.base_url))[1:])
+    assert (run.code, "paid 0.001 USDC" in run.err) == (0, True)

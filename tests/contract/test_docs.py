@@ -27,6 +27,16 @@ def test_the_readmes_endpoint_table_is_the_catalogues() -> None:
     assert found.group(1) == markdown(CATALOGUE)
 
 
+def test_the_readme_counts_the_endpoints_and_names_the_unlisted() -> None:
+    """The table has the listed ones alone."""
+    readme, unlisted = text("README.md"), [endpoint for endpoint in CATALOGUE if not endpoint.listed]
+    listed = len(CATALOGUE) - len(unlisted)
+    assert len(unlisted) == 1
+    assert f"all {len(CATALOGUE)} endpoints are built: {listed} listed and one unlisted." in readme
+    for endpoint in unlisted:
+        assert f"`{endpoint.name}` ({endpoint.price.text()})" in readme
+
+
 def test_every_setting_is_documented() -> None:
     """With its name and its default."""
     operations = text("docs/operations.md")
