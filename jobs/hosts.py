@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import ada_url
+
+from shared.endpoint import InvalidField
+
+_Named = TypeVar("_Named")
+_Read = TypeVar("_Read")
 
 MAX_URL = 2048
 MAX_HOST = 253
@@ -201,6 +206,14 @@ def tls_port(port: int) -> int:
     if not is_tls and port not in _local.ports:
         raise NotPublic("blocked_address", "This port belongs to another protocol than TLS.")
     return port
+
+
+def checked(read: Callable[[_Named], _Read], named: _Named, *, field: str) -> _Read:
+    """What `read` makes of a request's field: raises InvalidField where `read` raises NotPublic."""
+    try:
+        return read(named)
+    except NotPublic as refused:
+        raise InvalidField(refused.detail, field=field, code=refused.code) from None
 
 
 def _parsed(text: str, address: str) -> ada_url.URL:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from jobs.llm_tool_validate.nothing import NOTHING
 from jobs.llm_tool_validate.numbers import integer, number
+from jobs.llm_tool_validate.places import NOTHING
 from jobs.llm_tool_validate.texts import WHITESPACE, container, looks_like_a_container
 
 ALL_TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})

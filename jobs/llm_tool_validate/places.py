@@ -1,10 +1,13 @@
-"""Reads and replaces values at a place in a JSON value."""
+"""Values at a place in a JSON value, and the absence of one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+NOTHING: Final = object()
+"""The absence of a value. None cannot stand for it, because None is null."""
 
 Place = tuple[str | int, ...]
 """Keys and indexes, from the root inwards."""

@@ -8,8 +8,8 @@ import re
 import warnings
 from typing import Any
 
-from jobs.llm_tool_validate.nothing import NOTHING
 from jobs.llm_tool_validate.numbers import MAX_DIGITS
+from jobs.llm_tool_validate.places import NOTHING
 
 _PYTHON = re.compile(r"'|\b(?:True|False|None)\b")
 """A text without any of these is JSON, or broken JSON, which is not to be guessed here."""

@@ -28,8 +28,7 @@ from jsonschema_rs import ValidationErrorKind
 
 from jobs.llm_tool_validate.document import UNIONS, Part
 from jobs.llm_tool_validate.lossless import ALL_TYPES, Listed, converted, is_wrappable, widened
-from jobs.llm_tool_validate.nothing import NOTHING
-from jobs.llm_tool_validate.places import Place, copy, get, put
+from jobs.llm_tool_validate.places import NOTHING, Place, copy, get, put
 from jobs.llm_tool_validate.violations import Violation
 
 MAX_LEVELS = 128

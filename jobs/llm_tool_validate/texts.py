@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from jobs.llm_tool_validate.nothing import NOTHING
+from jobs.llm_tool_validate.places import NOTHING
 from jobs.llm_tool_validate.python_text import python_value
 from shared.undecoded import levels
 

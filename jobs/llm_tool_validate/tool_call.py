@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from jobs.fields import doc
-from jobs.llm_tool_validate.nothing import NOTHING
+from jobs.llm_tool_validate.places import NOTHING
 from jobs.llm_tool_validate.solve import MAX_LEVELS
 from jobs.llm_tool_validate.texts import container
 

@@ -1,4 +1,4 @@
-"""The response fields that render-pro and web-diff share."""
+"""The fields that render-pro and web-diff share, and what their observations are about."""
 
 from __future__ import annotations
 
@@ -7,7 +7,25 @@ from typing import Annotated
 import msgspec
 
 from jobs.fields import doc
+from jobs.hosts import MAX_URL, PublicUrl, checked, public_url
 from jobs.page.reading import Extract, Method
+
+Url = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=MAX_URL,
+        description="Public http or https page; ports 80, 443, 8080 and 8443. A fragment is ignored.",
+    ),
+]
+Extraction = Annotated[Extract, msgspec.Meta(description="The main text, all text, or all text without Markdown.")]
+Since = Annotated[
+    str,
+    msgspec.Meta(
+        pattern="^cur_[0-9a-f]{24}$",
+        description="The cursor of one of your last five observations of this page: compares with it, not with the last one.",
+    ),
+]
 
 Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 RequestedUrl = Annotated[str, doc("The address that the request named.")]
@@ -32,3 +50,13 @@ Cursor = Annotated[
     str, doc("Names this observation, for a later `sinceCursor`. It is the same while the page says the same.")
 ]
 ObservationId = Annotated[str, doc("Names the page's content. It is the same for every caller.")]
+
+
+def checked_url(text: str) -> PublicUrl:
+    """Read the URL of a request. Raises InvalidField."""
+    return checked(public_url, text, field="url")
+
+
+def subject(endpoint: str, url: str, extract: str) -> str:
+    """What an observation is about: one endpoint's view of one page. Two URLs that differ in their fragments are one page."""
+    return f"{endpoint}\n{checked_url(url)}\n{extract}"

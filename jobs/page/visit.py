@@ -12,9 +12,9 @@ import msgspec
 from jobs import http_status
 from jobs.page import compare, read_page, read_text, snapshots
 from jobs.page.compare import Diff, Texts
+from jobs.page.fields import checked_url
 from jobs.page.metadata import language_tag, line
 from jobs.page.reading import Asked, Extract, Reading
-from jobs.page.request import checked_url
 from jobs.page.snapshots import Snapshot
 from jobs.page.text import normalised, sha256
 from jobs.page.tree import MAX_HTML

@@ -28,6 +28,7 @@ from shared.endpoint import InvalidField
 
 Chain = Literal["ethereum", "base"]
 CHAIN_IDS: Mapping[Chain, int] = {"ethereum": 1, "base": 8453}
+CHAIN_NAMES: Mapping[Chain, str] = {"ethereum": "Ethereum", "base": "Base"}
 
 _configured: Collection[str] = tuple(CHAIN_IDS)
 

@@ -23,6 +23,7 @@ from jobs.page.evidence import Focus
 from jobs.page.fields import (
     Cursor,
     Extracted,
+    Extraction,
     FinalUrl,
     Found,
     FromSource,
@@ -32,12 +33,14 @@ from jobs.page.fields import (
     ObservationId,
     RequestedUrl,
     Sha256,
+    Since,
     SinceCursorFound,
     TimedOut,
     Title,
+    Url,
+    checked_url,
+    subject,
 )
-from jobs.page.reading import Extract
-from jobs.page.request import Since, Url, checked_url, subject
 from jobs.page.screenshot import pixel_hash
 from jobs.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.ports import Context
@@ -52,9 +55,7 @@ MAX_FOCUS = 500
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     url: Url
-    extract: Annotated[Extract, msgspec.Meta(description="The main text, all text, or all text without Markdown.")] = (
-        "article"
-    )
+    extract: Extraction = "article"
     focus: (
         Annotated[str, msgspec.Meta(max_length=MAX_FOCUS, description="Text to find evidence for; blank means none.")]
         | None

@@ -15,11 +15,11 @@ import msgspec
 
 from jobs import http_status
 from jobs.fields import Ok, Time, doc
-from jobs.hosts import NotPublic, public_url
+from jobs.hosts import checked, public_url
 from jobs.ports import Context, Page
 from jobs.rss import reading
 from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 from shared.outcome import UpstreamFailed
 
@@ -41,10 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     limit: Annotated[int, msgspec.Meta(ge=1, le=100, description="Items to return, from the feed's first.")] = 20
 
     def __post_init__(self) -> None:
-        try:
-            public_url(self.url)
-        except NotPublic as refused:
-            raise InvalidField(refused.detail, field="url", code=refused.code) from None
+        checked(public_url, self.url, field="url")
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

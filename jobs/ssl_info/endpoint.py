@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from jobs.fields import Ok, doc
-from jobs.hosts import NotPublic, public_host, tls_port
+from jobs.hosts import checked, public_host, tls_port
 from jobs.ports import Context
 from jobs.ssl_info import examination
 from jobs.ssl_info.examination import Findings, Link, Question
@@ -48,22 +48,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         self.name()
-        try:
-            tls_port(self.port)
-        except NotPublic as refused:
-            raise InvalidField(refused.detail, field="port", code=refused.code) from None
+        checked(tls_port, self.port, field="port")
 
     def name(self) -> str:
         """The host, in lower-case A-labels. Raises InvalidField."""
         given = {field: text for field in ("hostname", "host") if (text := getattr(self, field)) is not None}
         if not given:
             raise InvalidField("A host name is required.", field="hostname")
-        names = set()
-        for field, text in given.items():
-            try:
-                names.add(public_host(text))
-            except NotPublic as refused:
-                raise InvalidField(refused.detail, field=field, code=refused.code) from None
+        names = {checked(public_host, text, field=field) for field, text in given.items()}
         if len(names) > 1:
             raise InvalidField("`hostname` and `host` must name the same host.", field="host")
         return names.pop()

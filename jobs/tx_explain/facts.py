@@ -20,7 +20,6 @@ from jobs.tx_explain.flows import Flows
 from jobs.tx_explain.method import Method
 
 Status = Literal["success", "reverted", "pending"]
-CHAIN_NAMES: Mapping[Chain, str] = {"ethereum": "Ethereum", "base": "Base"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from jobs.evm.address import ZERO, short
 from jobs.evm.text import quoted
 from jobs.evm.transactions import DEPOSIT
-from jobs.ports.chains import Chain
-from jobs.tx_explain.facts import CHAIN_NAMES, Facts, rounded_ether
+from jobs.ports.chains import CHAIN_NAMES, Chain
+from jobs.tx_explain.facts import Facts, rounded_ether
 from jobs.tx_explain.phrases import happened, intended
 
 

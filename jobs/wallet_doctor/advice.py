@@ -10,7 +10,7 @@ import msgspec
 from jobs.evm.address import short
 from jobs.evm.quantity import ether, formatted
 from jobs.fields import doc
-from jobs.ports.chains import Chain
+from jobs.ports.chains import CHAIN_NAMES, Chain
 
 GAS_UNITS = 100_000
 """A transfer of tokens, or a small swap."""
@@ -22,7 +22,6 @@ DUST_ATOMIC = 10_000
 USDC_DECIMALS = 6
 FIRST_USDC = 1_000_000
 """What an empty wallet is told to get."""
-CHAIN_NAMES: dict[Chain, str] = {"base": "Base", "ethereum": "Ethereum"}
 
 Code = Literal[
     "add_gas",

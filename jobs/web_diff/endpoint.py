@@ -22,6 +22,7 @@ from jobs.page.compare import Diff
 from jobs.page.fields import (
     Cursor,
     Extracted,
+    Extraction,
     FinalUrl,
     Found,
     FromSource,
@@ -31,12 +32,14 @@ from jobs.page.fields import (
     ObservationId,
     RequestedUrl,
     Sha256,
+    Since,
     SinceCursorFound,
     TimedOut,
     Title,
+    Url,
+    checked_url,
+    subject,
 )
-from jobs.page.reading import Extract
-from jobs.page.request import Since, Url, checked_url, subject
 from jobs.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
 from jobs.ports import Context
 from jobs.web_diff.example import EXAMPLE
@@ -51,9 +54,7 @@ _BYTES_PER_CHARACTER = 12
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     url: Url
-    extract: Annotated[Extract, msgspec.Meta(description="The main text, all text, or all text without Markdown.")] = (
-        "article"
-    )
+    extract: Extraction = "article"
     previous_markdown: (
         Annotated[
             str,

@@ -1,7 +1,7 @@
 """Checks whether a webhook was signed with its secret. `judge` is the whole interface.
 
-One module per sender reads the claim of its signature (`claim`). Only `verdict` computes and compares. These rules hold for all
-senders:
+A function per sender reads the claim of its signature (senders.py, cdp.py). Only `verdict` computes and compares. These
+rules hold for all senders:
 
 - The signed payload is the UTF-8 form of exactly the text that was sent: nothing is trimmed, parsed or normalised.
 - The secret is the UTF-8 form of its text, including Stripe's `whsec_`. Nothing is decoded. So Standard Webhooks, where

@@ -1,6 +1,6 @@
 """webhook-sig-verify: checks whether a webhook was signed with its secret, for six kinds of senders.
 
-One module per sender says how it signs, and what is read leniently or strictly. A signature that is not valid is an ordinary
+senders.py says how each sender signs, and what is read leniently or strictly. A signature that is not valid is an ordinary
 answer. Neither the secret nor the correct signature is ever in an answer, an error or a log.
 
 The work is linear in the request and runs in place: 1.2 ms for the largest request (measured), beside 4 ms to decode its

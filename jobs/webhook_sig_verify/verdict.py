@@ -6,16 +6,16 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from jobs.webhook_sig_verify import cdp, generic, github, slack, stripe, vercel
+from jobs.webhook_sig_verify import cdp, senders
 from jobs.webhook_sig_verify.claim import Algorithm, Claim, Delivery, NoClaim, Reason
 
 PROVIDERS: Mapping[str, Callable[[Delivery], Claim]] = {
-    "stripe": stripe.claim,
-    "github": github.claim,
-    "vercel": vercel.claim,
-    "slack": slack.claim,
+    "stripe": senders.stripe,
+    "github": senders.github,
+    "vercel": senders.vercel,
+    "slack": senders.slack,
     "cdp": cdp.claim,
-    "generic": generic.claim,
+    "generic": senders.generic,
 }
 
 TIMED = frozenset({"stripe", "slack", "cdp"})

@@ -20,7 +20,6 @@ import msgspec
 
 from jobs import hosts
 from jobs.fields import Ok, doc
-from jobs.hosts import NotPublic
 from jobs.ports import Context
 from jobs.whois.without_server import WITHOUT_SERVER
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
@@ -66,10 +65,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ]
 
     def __post_init__(self) -> None:
-        try:
-            host = hosts.public_host(self.domain)
-        except NotPublic as refused:
-            raise InvalidField(refused.detail, field="domain", code=refused.code) from None
+        host = hosts.checked(hosts.public_host, self.domain, field="domain")
         if (top := host.rpartition(".")[2]) in WITHOUT_SERVER:
             raise InvalidField(f"The registry of .{top} has no WHOIS server.", field="domain", code="invalid_domain")
 

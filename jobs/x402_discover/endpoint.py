@@ -16,12 +16,12 @@ from typing import Annotated
 import msgspec
 
 from jobs.fields import Ok, doc
-from jobs.hosts import MAX_URL, NotPublic, public_url
+from jobs.hosts import MAX_URL, checked, public_url
 from jobs.ports import Context
 from jobs.x402_discover.document import Challenge, Hint
 from jobs.x402_discover.report import Endpoint as Call
 from jobs.x402_discover.survey import Catalog, survey
-from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
+from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 
 MAX_LIMIT = 500
@@ -36,10 +36,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = 100
 
     def __post_init__(self) -> None:
-        try:
-            public_url(self.url)
-        except NotPublic as refused:
-            raise InvalidField(refused.detail, field="url", code=refused.code) from None
+        checked(public_url, self.url, field="url")
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
