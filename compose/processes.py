@@ -26,6 +26,8 @@ from typing import TextIO
 from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_procfile, scaled
 from compose.sandbox.child import tethered
 from compose.users import Account, Accounts, accounts
+from shared.ledger_servers import run_check
+from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
 from shared.logs import Formatter, LogFormat
 from shared.setting_names import read_settings
 from shared.settings import PREFIX, InvalidSetting
@@ -175,10 +177,13 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--procfile", type=Path, default=PROCFILE)
     parser.add_argument("--scale", metavar="NAME=N,...", default="", help="processes per line, e.g. worker-render=2")
+    parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
     arguments = parser.parse_args(argv)
     try:
         lines = scaled(read_procfile(arguments.procfile), parse_scale(arguments.scale))
-        users = accounts(read_settings(os.environ))
+        settings = read_settings(os.environ)
+        users = accounts(settings)
+        refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
     except (InvalidProcfile, InvalidSetting) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1

@@ -63,8 +63,11 @@ def _journal(settings: EvmRailSettings, prefix: str) -> Path | None:
     """The rail's journal; None when it has no place of its own and cannot be beside the key.
 
     Raises:
-        InvalidSetting: it cannot be written where the settings say.
+        InvalidSetting: it cannot be written where the settings say, or was written by a version that this one does not
+            understand.
     """
+    from facilitator.rails.evm.journal_layout import refuse_other_layout
+
     chain_id = settings.network.partition(":")[2]
     path = Path(settings.journal_file or f"{settings.settler_key_file}.{chain_id}.journal")
     try:
@@ -77,6 +80,7 @@ def _journal(settings: EvmRailSettings, prefix: str) -> Path | None:
             "no journal, because %s cannot be written: %s. %s may name another place", path, error.strerror, name
         )
         return None
+    refuse_other_layout(path)
     return path
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from facilitator.rails.evm.journal_layout import LAYOUT
 from facilitator.rails.evm.transaction import Sent
 from facilitator.settling import CannotSend
 from shared.x402.evm import EvmAuthorization
@@ -68,6 +69,7 @@ class Entry(msgspec.Struct, frozen=True):
     max_fee: int
     tip: int
     members: tuple[Member, ...]
+    layout: int = LAYOUT
 
 
 class Journal:
