@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import sys
@@ -11,10 +12,12 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from api.redis_client import run_check
 from shared import tracing
 from shared.allocator import keep_freed_memory
 from shared.forked_workers import prepare_forks
 from shared.gc_tuning import tune_gc
+from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
 from shared.log_redaction import redact_logs
 from shared.logs import granian_config
 from shared.metrics import metrics
@@ -89,9 +92,13 @@ def serve(application: str, host: str, port: int, log: str) -> None:
 
 def main() -> None:
     """Serve until SIGTERM; calls in flight are finished first."""
+    parser = argparse.ArgumentParser(prog="python -m api", description="Run the API.")
+    parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
+    arguments = parser.parse_args()
     settings = read_settings(os.environ)
     refuse_root(settings)
     read_sealing_keys(settings)  # report a mistake before anything is served
+    refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
     tracing.check(settings)

@@ -50,6 +50,7 @@ from shared import tracing
 from shared.answers import AnswerSealer
 from shared.egress import egress
 from shared.endpoint import Endpoint
+from shared.ledger_start import known_servers
 from shared.sealing import Sealer
 from shared.sealing_keys import read_sealing_keys
 from shared.settings import Settings
@@ -79,10 +80,13 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
 
     site = Site(gates, settings.base_url)
 
-    places = settings.ledger_places
-    ledger_servers = replicated_servers = [Redis(url, place=place) for url, place in places]
+    places, known = settings.ledger_places, known_servers(settings)
+    ledger_servers = replicated_servers = [Redis(url, place=place, is_known=place in known) for url, place in places]
     if settings.ledger_replicas:
-        replicated_servers = [ReplicatedRedis(url, settings.ledger_replicas, place=place) for url, place in places]
+        replicated_servers = [
+            ReplicatedRedis(url, settings.ledger_replicas, place=place, is_known=place in known)
+            for url, place in places
+        ]
     queue_redis = Redis(settings.redis_url(settings.queue_url))
     # The reader blocks in Redis, which would hold up every other command on its connection.
     replies_redis = Redis(settings.redis_url(settings.queue_url), timeout_s=READ_TIMEOUT_S + COMMAND_TIMEOUT_S)

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import hiredis
 
 from shared.keep_alive import keep_alive
-from shared.ledger_place import ASK, take, wrong
+from shared.ledger_layout import Check, checked
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
@@ -67,12 +67,16 @@ class Redis:
         url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…[?ssl_ca_certs=path]`` or ``unix:///path[?db=n]``.
             The file of `ssl_ca_certs` has authorities that are trusted beside the public ones.
         place: of a primary of the ledger: a server that has another one is not used (shared/ledger_place.py).
+        is_known: that primary was used before, so an empty server is not it.
         timeout_s: longest wait for one answer. A connection that stays silent for so long is closed.
     """
 
-    def __init__(self, url: str, *, place: str = "", timeout_s: float = COMMAND_TIMEOUT_S) -> None:
+    def __init__(
+        self, url: str, *, place: str = "", is_known: bool = False, timeout_s: float = COMMAND_TIMEOUT_S
+    ) -> None:
         self._url = url
         self._place = place
+        self._is_known = is_known
         self._timeout_s = timeout_s
         self._connection: _Connection | None = None
         self._connecting: asyncio.Task[_Connection] | None = None
@@ -129,7 +133,8 @@ class Redis:
     async def _connect(self) -> _Connection:
         # One attempt at a time, shared by all callers that wait for it.
         if self._connecting is None:
-            self._connecting = asyncio.create_task(_open(self._url, self._place, self._timeout_s))
+            check = checked(self._place, is_known=self._is_known) if self._place else None
+            self._connecting = asyncio.create_task(_open(self._url, check, self._timeout_s))
             self._connecting.add_done_callback(self._connected)
         return await asyncio.shield(self._connecting)
 
@@ -137,6 +142,7 @@ class Redis:
         self._connecting = None
         if not task.cancelled() and task.exception() is None:
             self._connection = task.result()
+            self._is_known = True
             if self._is_closed:
                 self._connection.fail("closed")
 
@@ -271,7 +277,33 @@ def _tls(query: str) -> ssl.SSLContext:
     return context
 
 
-async def _open(url: str, place: str, timeout_s: float) -> _Connection:
+def run_check(url: str, check: Check) -> str | None:
+    """Do a check of shared/ledger_layout.py on the server at a URL, before there is an event loop. Returns its result, or None
+    when the server does not answer."""
+
+    async def run() -> str:
+        connection = await _open(url, None, COMMAND_TIMEOUT_S)
+        try:
+            return await _result_of(check, connection)
+        finally:
+            connection.fail("closed")
+
+    try:
+        return asyncio.run(run())
+    except (RedisLost, RedisRefused):
+        return None
+
+
+async def _result_of(check: Check, connection: _Connection) -> str:
+    try:
+        commands = next(check)
+        while True:
+            commands = check.send([await _answer_of(connection, command) for command in commands])
+    except StopIteration as ended:
+        return str(ended.value)
+
+
+async def _open(url: str, check: Check | None, timeout_s: float) -> _Connection:
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
     connection: _Connection | None = None
@@ -294,10 +326,8 @@ async def _open(url: str, place: str, timeout_s: float) -> _Connection:
                 await _answer_of(connection, ("AUTH", *user, unquote(parts.password)))
             if database != "0":
                 await _answer_of(connection, ("SELECT", database))
-            if place:
-                found = await _answer_of(connection, ASK) or await _answer_of(connection, take(place))
-                if why := wrong(found, place):
-                    raise RedisLost(why)
+            if check is not None and (why := await _result_of(check, connection)):
+                raise RedisLost(why)
         is_open = True
     except (OSError, TimeoutError) as error:
         raise RedisLost(f"cannot connect: {type(error).__name__}") from None

@@ -19,8 +19,8 @@ class ReplicatedRedis(Redis):
         replicas: how many have to have it, from 1 on.
     """
 
-    def __init__(self, url: str, replicas: int, *, place: str = "") -> None:
-        super().__init__(url, place=place)
+    def __init__(self, url: str, replicas: int, *, place: str = "", is_known: bool = False) -> None:
+        super().__init__(url, place=place, is_known=is_known)
         self._replicas = replicas
         self._gathered: list[tuple[Command, asyncio.Future[Any]]] = []
         self._sending: asyncio.Task[None] | None = None

@@ -24,6 +24,8 @@ from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_
 from compose.readiness import QueueUnreadable, expect
 from compose.supervised_process import SupervisedProcess
 from compose.users import Accounts, accounts
+from shared.ledger_servers import run_check
+from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 
@@ -178,6 +180,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--procfile", type=Path, default=PROCFILE)
     parser.add_argument("--scale", metavar="NAME=N,...", default="", help="processes per line, e.g. worker-render=2")
+    parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
     parser.add_argument("--control", metavar="SOCKET", type=Path, help="take the commands of coinslot-ops at this path")
     arguments = parser.parse_args(argv)
     try:
@@ -185,6 +188,7 @@ def main(argv: list[str] | None = None) -> int:
         scaled(lines, scale)  # report a mistake before anything is started
         settings = read_settings(os.environ)
         users = accounts(settings)
+        refuse_wrong_ledger(settings, run_check, is_new=arguments.new_ledger)
     except (InvalidProcfile, InvalidSetting) as error:
         print(f"coinslot: {error}", file=sys.stderr)
         return 1

@@ -34,6 +34,8 @@ from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
+from shared.ledger_servers import run_check
+from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
 from shared.sandbox_place import CONTROL
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
@@ -70,6 +72,7 @@ def main(argv: list[str] | None = None) -> int:
         if warning := memory_warning(len(processes)):
             print(f"run: {warning}", file=sys.stderr)
         with embed(os.environ, var, users, scale) as embedded:
+            refuse_wrong_ledger(embedded.settings, run_check, is_new=arguments.new_ledger)
             metrics = _metrics(embedded.settings, scale)
             has_dashboard = scale.get("dashboard", 1) > 0
             with _services(embedded, var, arguments.procfile, scale, users) as (services, notices):
@@ -107,6 +110,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--scale", metavar="NAME=N,...", default="", help="processes per Procfile line, e.g. worker-render=2"
     )
+    parser.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER)
     return parser.parse_args(argv)
 
 

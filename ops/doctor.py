@@ -20,8 +20,10 @@ from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
 from ops.asking import address, api_place, asked, unreadable
-from shared import confinement_notes, ledger_place, queue_clock, setting_names
+from shared import confinement_notes, queue_clock, setting_names
 from shared.cdp_key import read_cdp_key
+from shared.ledger_layout import checked_by_reader
+from shared.ledger_servers import check_server
 from shared.networks import NETWORKS
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.rail_settings import EvmRailSettings, RailSettings
@@ -154,8 +156,7 @@ def _redis(about: str, setting: str, url: str, check: Callable[[str, redis.Redis
 
 
 def _check_ledger(place: str, about: str, client: redis.Redis) -> Findings:
-    found = client.get(ledger_place.KEY)
-    if found is not None and (why := ledger_place.wrong(found, place)):
+    if why := check_server(client, checked_by_reader(place)):
         yield Finding("fail", about, why)
     for name, value, why in (
         ("appendonly", "yes", "payments would be lost with the server"),

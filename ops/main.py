@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ops import control, doctor, payments, rotation, top
 from shared import sandbox_place
+from shared.ledger_start import WrongLedger
 from shared.setting_names import read_settings
 from shared.settings import InvalidSetting, Settings
 
@@ -57,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.id:
             return payments.show(settings, chosen.id)
         return payments.report(settings, as_json=chosen.json)
+    except WrongLedger as error:
+        print(f"coinslot-ops: {error}", file=sys.stderr)
+        return 3
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
         return 0

@@ -10,8 +10,8 @@ KEY = "coinslot:place"
 """It belongs to no bucket: each primary has its own."""
 
 _SCRIPT = """#!lua flags=allow-oom
-local place = redis.call('GET', KEYS[1])
-if place then return place end
+local found = redis.call('GET', KEYS[1])
+if found then return found end
 redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 """
@@ -26,9 +26,10 @@ ASK = ("GET", KEY)
 """The command that asks a server for its place. It works where nothing can be written."""
 
 
-def take(place: str) -> tuple[str | int, ...]:
-    """The command that gives a server this place if it has none, and asks for the one that it has then."""
-    return "EVAL", _SCRIPT, 1, KEY, place
+def take(value: str, key: str = KEY) -> tuple[str | int, ...]:
+    """The command that gives a server this place, or the value of another key, if it has none, and asks for the one that it has
+    then."""
+    return "EVAL", _SCRIPT, 1, key, value
 
 
 def wrong(answer: object, place: str) -> str:

@@ -10,15 +10,42 @@ import redis
 from redis.client import Pipeline
 
 from shared.ledger import BUCKETS, bucket_of, record_key, server_of
+from shared.ledger_layout import Check, checked_by_reader
+from shared.ledger_start import wrong_ledger
 from shared.redis_connection import connect
 from shared.settings import Settings
 
 
 @contextmanager
 def connect_ledger(settings: Settings) -> Iterator[Sequence[redis.Redis]]:
-    """A client for each primary, in the order of COINSLOT_LEDGER_URL."""
+    """A client for each primary, in the order of COINSLOT_LEDGER_URL. Raises RedisError, and WrongLedger when one must not be
+    read."""
     with ExitStack() as stack:
-        yield [stack.enter_context(connect(url)) for url in settings.ledger_urls]
+        clients = []
+        for url, place in settings.ledger_places:
+            clients.append(stack.enter_context(connect(url)))
+            if why := check_server(clients[-1], checked_by_reader(place)):
+                raise wrong_ledger(url, why)
+        yield clients
+
+
+def check_server(client: redis.Redis, check: Check) -> str:
+    """Do a check of shared/ledger_layout.py. Returns its result. Raises RedisError."""
+    try:
+        commands = next(check)
+        while True:
+            commands = check.send([client.execute_command(*command) for command in commands])  # type: ignore[no-untyped-call]
+    except StopIteration as ended:
+        return str(ended.value)
+
+
+def run_check(url: str, check: Check) -> str | None:
+    """The same on the server at a URL. None: it does not answer."""
+    try:
+        with connect(url) as client:
+            return check_server(client, check)
+    except redis.RedisError:
+        return None
 
 
 def of_bucket(ledger: Sequence[redis.Redis], bucket: int) -> redis.Redis:

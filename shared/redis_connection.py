@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 from redis.retry import Retry
 
 from shared.keep_alive import KEEP_ALIVE
-from shared.ledger_place import ASK, take, wrong
+from shared.ledger_layout import checked
 
 CONNECT_TIMEOUT_S = 1.0
 COMMAND_TIMEOUT_S = 3.0
@@ -32,27 +32,32 @@ class RedisConnection:
         longest_block_s: how long a command may wait in Redis. A connection that stays silent for longer is closed. This
             happens when a firewall forgets it.
         place: of a primary of the ledger: a server that has another one is not used (shared/ledger_place.py).
+        is_known: that primary was used before, so an empty server is not it.
     """
 
-    def __init__(self, url: str, *, longest_block_s: float = 0.0, place: str = "") -> None:
+    def __init__(self, url: str, *, longest_block_s: float = 0.0, place: str = "", is_known: bool = False) -> None:
         connection: Any = _pool(url, COMMAND_TIMEOUT_S + longest_block_s).make_connection()
         self._connection = connection
         self._place = place
+        self._is_known = is_known
         if place:
-            connection.register_connect_callback(self._check_place)  # kept weakly: this object has the connection
+            connection.register_connect_callback(self._check_server)  # kept weakly: this object has the connection
 
-    def _check_place(self, connection: Any) -> None:
+    def _check_server(self, connection: Any) -> None:
+        check = checked(self._place, is_known=self._is_known)
         try:
-            connection.send_command(*ASK)
-            if (found := connection.read_response()) is None:
-                connection.send_command(*take(self._place))
-                found = connection.read_response()
-            why = wrong(found, self._place)
+            commands = next(check)
+            while True:
+                connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+                commands = check.send([connection.read_response() for _ in commands])
+        except StopIteration as ended:
+            why = ended.value
         except ResponseError as refused:
             why = str(refused)
         if why:
             connection.disconnect()
             raise redis.ConnectionError(why)
+        self._is_known = True
 
     def send(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Send commands in one write. The answers have the same order. The answer to a refused command is its ResponseError.

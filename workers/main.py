@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Sequence
 
 import dramatiq
@@ -21,6 +22,8 @@ from shared.allocator import keep_freed_memory
 from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
 from shared.gc_tuning import tune_gc
+from shared.ledger_servers import run_check
+from shared.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
 from shared.log_redaction import redact_logs
 from shared.logs import configure_logs
 from shared.machine import cores
@@ -130,10 +133,15 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which queues this process serves."""
     settings = read_settings(os.environ)
     refuse_root(settings)
+    try:
+        refuse_wrong_ledger(settings, run_check)
+    except WrongLedger as error:
+        sys.exit(f"coinslot worker: {error}")
+    known = known_servers(settings)
     master, previous = read_sealing_keys(settings)
     sealer = Sealer(master, previous=previous)
     children = ChildPool()
-    ledger = [RedisConnection(url, place=place) for url, place in settings.ledger_places]
+    ledger = [RedisConnection(url, place=place, is_known=place in known) for url, place in settings.ledger_places]
     observations = ObservationStore(
         settings.ledger_urls,
         settings.redis_url(settings.observation_url),

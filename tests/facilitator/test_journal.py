@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from facilitator.configured import configured_rails
 from facilitator.rails.evm import calldata, journal
 from facilitator.rails.evm.journal import Journal
+from facilitator.rails.evm.journal_layout import LAYOUT
 from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.restart import restored
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid, Form, Sent
 from facilitator.settling import CannotSend
 from shared.money import Price
+from shared.rail_settings import EvmRailSettings
+from shared.settings import InvalidSetting, Settings
 from shared.x402 import evm
 from tests.facilitator.bench import TOKEN, Payer, an_address
 
@@ -145,6 +149,27 @@ async def test_another_accounts_are_left_out(written: Journal, path: Path) -> No
 
     assert list(Journal(path, an_address(), TOKEN.chain_id).read()) == []
     assert list(Journal(path, SIGNER.address, 1).read()) == []
+
+
+async def test_a_journal_of_another_layout_is_refused(written: Journal, path: Path, tmp_path: Path) -> None:
+    """Each line has the number, and one without it is of the first versions. A number of another version stops the start, in
+    a sentence, whatever else is in the file."""
+    key = tmp_path / "key"
+    key.write_text("07" * 32)
+    key.chmod(0o600)
+    evm_settings = EvmRailSettings(rpc_url="http://127.0.0.1:1", settler_key_file=key, journal_file=str(path))
+    await written.note(transaction(1, 1), [])
+    line = json.loads(path.read_bytes())  # noqa: ASYNC240
+    assert line.pop("layout") == LAYOUT
+    with path.open("ab") as file:
+        file.write(b"\xff no line of ours\n" + json.dumps(line).encode() + b"\n")
+    assert len(written.read()) == 2
+    configured_rails(Settings(evm=evm_settings))
+
+    with path.open("ab") as file:
+        file.write(json.dumps({"layout": LAYOUT + 1, "unheard": "of"}).encode() + b"\n")
+    with pytest.raises(InvalidSetting, match="has layout 2, and this version reads layout 1: start the version"):
+        configured_rails(Settings(evm=evm_settings))
 
 
 async def test_it_stays_small(written: Journal, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
+from facilitator.rails.evm.journal_layout import refuse_other_layout
 from facilitator.rails.evm.rail import EvmRail
 from shared.rail_settings import EvmRailSettings
 from shared.secret_files import read_key
@@ -36,7 +37,8 @@ def _journal(settings: EvmRailSettings, name: str) -> Path | None:
     """The rail's journal; None when it has no file of its own and cannot be beside the key.
 
     Raises:
-        InvalidSetting: it cannot be written where the settings say.
+        InvalidSetting: it cannot be written where the settings say, or was written by a version that this one does not
+            understand.
     """
     path = settings.journal_path
     try:
@@ -49,6 +51,7 @@ def _journal(settings: EvmRailSettings, name: str) -> Path | None:
             "no journal, because %s cannot be written: %s. %s may name another place", path, error.strerror, variable
         )
         return None
+    refuse_other_layout(path)
     return path
 
 

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from facilitator.rails.evm.journal_layout import LAYOUT
 from facilitator.rails.evm.transaction import Sent
 from facilitator.settling import CannotSend, CannotStart
 from shared.x402.evm import EvmAuthorization
@@ -73,6 +74,7 @@ class Entry(msgspec.Struct, frozen=True):
     max_fee: int
     tip: int
     members: tuple[Member, ...]
+    layout: int = LAYOUT
 
 
 class Journal:
