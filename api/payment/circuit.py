@@ -21,6 +21,8 @@ class Circuit:
 
     def __init__(self, *, failures: int = 5, pause_s: float = 2.0, longest_pause_s: float = 60.0) -> None:
         self.is_open = False
+        self.has_reopened = False
+        """Whether it has opened again before a settlement was answered."""
         self.pause_s = 0.0
         self.openings = 0
         """How often it has opened. A caller notes it first: its failure does not count if the circuit opened meanwhile."""
@@ -58,6 +60,7 @@ class Circuit:
             self._open()
 
     def _open(self) -> None:
+        self.has_reopened = self.pause_s > 0
         self.pause_s = min(max(self._first_s, 2 * self.pause_s), self._longest_s)
         self.openings += 1
         self.is_open = True

@@ -107,8 +107,8 @@ class PaymentGate:
         # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
         self._form = lru_cache(maxsize=64)(self._build)
         for health in {rail.rail: rail.health for _, rail in self._priced}.values():
-            health.on_change(self._offer_what_is_up)
-        self._offer_what_is_up()
+            health.on_change(self._choose_offers)
+        self._choose_offers()
 
     @property
     def offered(self) -> tuple[Offer, ...]:
@@ -182,13 +182,13 @@ class PaymentGate:
             headers += ((b"x-payment-response", encoded),)
         return headers
 
-    def _offer_what_is_up(self) -> None:
-        """Offer only rails that are up from now on, or all of them when none is up: a challenge has at least one offer."""
+    def _choose_offers(self) -> None:
+        """Offer only the rails that are to be offered from now on, or all when there is none: a challenge has at least one."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
         self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
         shown = (offer or priced for (offer, _), (priced, _) in zip(completed, self._priced, strict=True))
         self.listing = replace(self.listing, offers=tuple(shown))
-        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_up]
+        offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered]
         self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in self._priced)
         self._form.cache_clear()
 

@@ -1,7 +1,8 @@
 """Decides whether a rail takes new payments: by what its facilitator supports, and by whether its settle calls fail.
 
 A facilitator that does not answer /supported counts as supporting what is configured. Its rail goes down only when it names
-other networks, or when its settle calls fail in a row; then until it answers /supported again.
+other networks, or when its settle calls fail in a row; then until it answers /supported again. For the first seconds of that
+its rail stays in the challenges: a facilitator that is started again is away for less.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ MEASURED_S = 120.0
 """The pace of a network is measured over at most so long."""
 FRESH_S = 2.0
 """/readyz does not repeat a question whose answer is this young, in seconds."""
+OFFERED_S = 10.0
+"""How long challenges offer a rail after its facilitator has begun to fail, in seconds. Meanwhile a payment is refused,
+uncharged, with a Retry-After: a client with one wallet can wait, but it can do nothing with a challenge of other rails."""
 
 
 class Health:
@@ -45,6 +49,8 @@ class Health:
     def __init__(self, rail: Rail, facilitator: Facilitator, *, scheme: str, network: str) -> None:
         self.is_up = True
         """Whether a new payment may be made on it."""
+        self.is_offered = True
+        """Whether challenges offer it."""
         self.terms: dict[str, Any] = {}
         """The facilitator's last `extra` of our scheme and network. The offers of some rails carry parts of it."""
         self._ledger: tuple[int, float] | None = None
@@ -58,6 +64,8 @@ class Health:
         self._circuit.on_change = self._circuit_changed
         self._is_listed = True
         self._is_held = False
+        self._is_away_briefly = False
+        self._end_of_brief: asyncio.TimerHandle | None = None
         self._answers = False
         self._asked_at = self._next_at = 0.0
         self._is_sooner = asyncio.Event()
@@ -84,7 +92,7 @@ class Health:
         return KnownLedger(number, age_s, ledger_s)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever `is_up` or `terms` have changed."""
+        """Call `listener` whenever `is_up`, `is_offered` or `terms` have changed."""
         self._listeners.append(listener)
 
     def hold(self, *, is_held: bool) -> None:
@@ -99,6 +107,8 @@ class Health:
 
     async def stop(self) -> None:
         """Stop asking."""
+        if self._end_of_brief is not None:
+            self._end_of_brief.cancel()
         tasks = [task for task in (self._watching, self._asking) if task is not None]
         for task in tasks:
             task.cancel()
@@ -181,19 +191,30 @@ class Health:
         if self._circuit.is_open:
             self._next_at = time.monotonic() + self._circuit.pause_s
             self._is_sooner.set()
+            if not self._circuit.has_reopened:
+                self._is_away_briefly = True
+                if self._end_of_brief is not None:
+                    self._end_of_brief.cancel()
+                self._end_of_brief = asyncio.get_running_loop().call_later(OFFERED_S, self._is_away_for_long)
         self._update(
             "its facilitator failed too often in a row, and gets no payments until it answers /supported again"
         )
 
+    def _is_away_for_long(self) -> None:
+        self._is_away_briefly = False
+        self._update("")
+
     def _update(self, why_not: str) -> None:
-        is_up = self._is_listed and not self._circuit.is_open and not self._is_held
-        if is_up == self.is_up:
+        is_possible = self._is_listed and not self._is_held
+        is_up = is_possible and not self._circuit.is_open
+        is_offered = is_up or (is_possible and self._is_away_briefly)
+        if (is_up, is_offered) == (self.is_up, self.is_offered):
             return
-        self.is_up = is_up
-        if is_up:
+        if is_up and not self.is_up:
             log.warning("%s takes new payments again", self._rail)
-        else:
+        elif self.is_up and not is_up:
             log.warning("%s takes no new payments: %s", self._rail, why_not)
+        self.is_up, self.is_offered = is_up, is_offered
         self._tell()
 
     def _tell(self) -> None:

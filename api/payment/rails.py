@@ -74,6 +74,11 @@ class ConfiguredRail:
         """Whether a new payment may be made on it. A known payment is driven and answered also while the rail is down."""
         return self.health.is_up
 
+    @property
+    def is_offered(self) -> bool:
+        """Whether challenges offer it: while it is up, and for some seconds after its facilitator has begun to fail."""
+        return self.health.is_offered
+
     async def start(self) -> None:
         """Connect and begin to watch, on the running event loop."""
         await self.facilitator.start()

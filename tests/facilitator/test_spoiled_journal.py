@@ -14,7 +14,7 @@ from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import TOKEN, FaultyNode
 from tests.facilitator.conftest import Build, running
-from tests.facilitator.still import StillChain
+from tests.facilitator.still import StillChain, until
 from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +72,11 @@ async def test_a_payment_whose_line_is_lost_is_made_once(
     calls, other, before = [still.payer().call(pay_to) for _ in range(3)], still.payer().call(pay_to), still.confirmed
     still.hold()
     async with running(build(settings)) as first:
-        pending = [await settle(first, call) for call in calls]
+        settling = []
+        for count, call in enumerate(calls, 1):
+            settling.append(asyncio.create_task(settle(first, call)))
+            await asyncio.to_thread(until, lambda count=count: len(still.waiting) == count)
+        pending = await asyncio.gather(*settling)
     sent = [one["transaction"] for one in pending]
     spoil(Path(f"{settings.evm.settler_key_file}.8453.journal"), sent[1])
 

@@ -33,13 +33,13 @@ def test_a_trial_that_passes_lets_payments_through_on_probation(circuit: Circuit
     circuit.tried(passed=True)
     assert not circuit.is_open
     fail(circuit)
-    assert (circuit.is_open, circuit.pause_s) == (True, 4.0)
+    assert (circuit.is_open, circuit.has_reopened, circuit.pause_s) == (True, True, 4.0)
     circuit.tried(passed=True)
     circuit.worked()
     fail(circuit, 2)
     assert not circuit.is_open
     fail(circuit)
-    assert (circuit.is_open, circuit.pause_s) == (True, 2.0)
+    assert (circuit.is_open, circuit.has_reopened, circuit.pause_s) == (True, False, 2.0)
 
 
 def test_trials_that_fail_make_the_pause_longer_up_to_a_bound(circuit: Circuit) -> None:

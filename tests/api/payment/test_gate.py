@@ -61,13 +61,11 @@ def rails() -> tuple[ConfiguredRail, ConfiguredRail]:
 
 
 def take_down(one: ConfiguredRail) -> None:
-    circuit = one.facilitator.circuit
-    while not circuit.is_open:
-        circuit.failed(circuit.openings)
+    one.health.hold(is_held=True)
 
 
 def bring_back(one: ConfiguredRail) -> None:
-    one.facilitator.circuit.tried(passed=True)
+    one.health.hold(is_held=False)
 
 
 def offered(answer: Answer) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,10 +45,14 @@ class Watched:
 
     async def is_up(self, is_up: bool) -> None:
         """Wait until it is, or is not."""
+        await self.until(lambda: self.health.is_up is is_up)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait for a change that makes it true."""
         changed = asyncio.Event()
         self.health.on_change(changed.set)
         async with asyncio.timeout(patience(5)):
-            while self.health.is_up is not is_up:
+            while not true():
                 changed.clear()
                 await changed.wait()
 
@@ -162,6 +167,31 @@ async def test_failures_take_it_down_and_a_question_brings_it_back(
         assert set(stranger.asked[seen:]) == {"/supported"}
         assert watched.told == [False, True]
         assert await watched.health.is_ready()
+
+
+async def test_one_that_is_away_stays_in_the_challenges_for_a_moment(
+    stranger: Any, started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a facilitator that fails, then its rail takes nothing and is offered first; when it has been away for longer it is
+    not, however often it comes and goes, until it has settled something."""
+    monkeypatch.setattr(module, "OFFERED_S", 0.3)
+    stranger.paths["/supported"] = 503, b""
+    async with started(Watched(stranger.url)) as watched:
+        health = watched.health
+        watched.fail(3)
+        assert (health.is_up, health.is_offered) == (False, True)
+        await watched.until(lambda: not health.is_offered)
+        stranger.supports(KIND)
+        await watched.is_up(True)
+        assert health.is_offered
+        watched.fail(1)
+        assert (health.is_up, health.is_offered) == (False, False)
+        await watched.is_up(True)
+        watched.facilitator.circuit.worked()
+        watched.fail(3)
+        assert (health.is_up, health.is_offered) == (False, True)
+        health.hold(is_held=True)
+        assert not health.is_offered
 
 
 async def test_any_answer_is_a_trial_that_passes(stranger: Any, started: Any) -> None:
