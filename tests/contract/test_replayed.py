@@ -9,7 +9,7 @@ import pytest
 from tests.each import each
 from tests.replayed import assert_documented
 
-EXAMPLE = {"ok": True, "rolls": [1, 2], "at": {"day": "Monday", "fetchedAt": "2026-11-22"}}
+EXAMPLE = {"ok": True, "someList": [1, 2], "at": {"day": "Monday", "fetchedAt": "2026-11-22"}}
 
 
 def test_what_is_measured_may_differ() -> None:
@@ -20,8 +20,8 @@ def test_what_is_measured_may_differ() -> None:
 @each(
     ("change", "places"),
     [
-        ({"rolls": [6, 2]}, "in rolls[0]."),
-        ({"rolls": [1, 2, 3], "ok": 1.5}, "in ok, rolls."),
+        ({"someList": [6, 2]}, "in someList[0]."),
+        ({"someList": [1, 2, 3], "ok": 1.5}, "in ok, someList."),
         ({"at": {"day": "Monday", "hour": 5}}, "in at.hour."),
         ({"at": {}}, "in at.day."),
         ({"at": None}, "in at."),
