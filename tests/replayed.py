@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 MEASURED = frozenset(
@@ -32,3 +33,25 @@ def unmeasured(answer: Any) -> Any:
     if isinstance(answer, dict):
         return {name: unmeasured(value) for name, value in answer.items() if name not in MEASURED | MADE_ANEW}
     return [unmeasured(each) for each in answer] if isinstance(answer, list) else answer
+
+
+def assert_documented(answer: Any, example: Any) -> None:
+    """Fails with a sentence that says in which fields an answer differs from the documented one, and what to do about it."""
+    differing = list(_differing(unmeasured(answer), unmeasured(example)))
+    assert not differing, (
+        f"The answer differs from the response of the documented example in {', '.join(differing)}. The example shows a call "
+        "that was made: write this answer into it. If it differs in each call (a time, a random value), choose a request whose "
+        "answer is always the same, or add the field's name to MEASURED or MADE_ANEW in tests/replayed.py. "
+        f"The answer is {answer!r}"
+    )
+
+
+def _differing(answer: Any, example: Any, place: str = "") -> Iterator[str]:
+    if isinstance(answer, dict) and isinstance(example, dict):
+        for name in sorted({*answer, *example}):
+            yield from _differing(answer.get(name, ...), example.get(name, ...), f"{place}.{name}" if place else name)
+    elif isinstance(answer, list) and isinstance(example, list) and len(answer) == len(example):
+        for number, pair in enumerate(zip(answer, example, strict=True)):
+            yield from _differing(*pair, f"{place}[{number}]")
+    elif answer != example:
+        yield place or "the whole"

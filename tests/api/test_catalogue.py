@@ -22,7 +22,7 @@ from shared.pools import Pool
 from shared.settings import Settings
 from shared.x402.networks import Rail
 from tests.each import each
-from tests.replayed import unmeasured
+from tests.replayed import assert_documented
 
 AsHeader = Callable[[Any], str]
 
@@ -146,7 +146,7 @@ async def test_the_documented_example_is_what_a_paid_call_gives(
     answer = await shop.post(endpoint.path, json=endpoint.example.request, headers=paid(payer, as_header, endpoint))
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     assert answer.headers["payment-response"]
-    assert unmeasured(answer.json()) == unmeasured(endpoint.example.response)
+    assert_documented(answer.json(), endpoint.example.response)
 
 
 @each(("name", "body", "code", "field"), REFUSED, ids=[f"{row[0]}-{row[3]}-{row[2]}" for row in REFUSED])

@@ -24,7 +24,9 @@ def test_the_readmes_endpoint_table_is_the_catalogues() -> None:
     """`python -m api.discovery.table` prints what stands between the markers."""
     found = re.search(r"<!-- endpoints -->\n(.*?)<!-- /endpoints -->", text("README.md"), re.DOTALL)
     assert found is not None
-    assert found.group(1) == markdown(CATALOGUE)
+    assert found.group(1) == markdown(CATALOGUE), (
+        "Write what `python -m api.discovery.table` prints into README.md, between <!-- endpoints --> and <!-- /endpoints -->"
+    )
 
 
 def test_the_readme_counts_the_endpoints_and_names_the_unlisted() -> None:

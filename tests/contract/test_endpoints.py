@@ -14,6 +14,7 @@ from shared.endpoint import Endpoint
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.wire import Offer
+from tests.contract import forgotten
 from tests.contract.endpoints import ENDPOINTS, SPECIFIED, Row
 from tests.each import each
 
@@ -22,7 +23,9 @@ PAY_TO = "0x" + "11" * 20
 USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 
 ROWS = {row.name: row for row in ENDPOINTS}
-SHOWN = [ROWS[endpoint.name] for endpoint in CATALOGUE if ROWS[endpoint.name].listed]
+SHOWN = [row for row in ENDPOINTS if row.listed]
+
+pytestmark = forgotten.NEEDS_ROWS
 
 
 def _offers(endpoint: Endpoint) -> tuple[Offer, ...]:

@@ -9,12 +9,15 @@ from jobs.x402_discover.document import Source
 from jobs.x402_discover.reading import read
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC, Rail
+from tests.contract import forgotten
 from tests.contract.endpoints import ENDPOINTS
 from tests.each import each
 
 BASE_URL = "https://coinslot.example"
 ROWS = {row.name: row for row in ENDPOINTS}
-SOLD = [endpoint for endpoint in CATALOGUE if ROWS[endpoint.name].listed and Rail.BASE in endpoint.rails]
+SOLD = [endpoint for endpoint in CATALOGUE if endpoint.listed and Rail.BASE in endpoint.rails]
+
+pytestmark = forgotten.NEEDS_ROWS
 
 
 @each("path", ["/openapi.json", "/bazaar.json", "/.well-known/x402", "/.well-known/x402.json"])

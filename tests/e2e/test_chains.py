@@ -17,7 +17,7 @@ from coinslot.wallet import Wallet
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
 from shared.x402.networks import Rail
-from tests.replayed import unmeasured
+from tests.replayed import assert_documented
 
 READERS = [endpoint for endpoint in CATALOGUE if endpoint.reads]
 WATCH = "xrpl-wallet-watch"
@@ -37,7 +37,7 @@ def test_the_command_buys_the_documented_example(service: Any, endpoint: Endpoin
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    assert unmeasured(json.loads(answer.stdout)) == unmeasured(endpoint.example.response)
+    assert_documented(json.loads(answer.stdout), endpoint.example.response)
 
 
 def test_a_wallet_is_watched(service: Any) -> None:

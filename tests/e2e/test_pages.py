@@ -20,7 +20,7 @@ from compose.sandbox.upstreams.pages import HOST, arrived
 from compose.sandbox.upstreams.ports import HTTPS_PORT
 from jobs.catalogue import BY_NAME
 from shared.x402.networks import Rail
-from tests.replayed import unmeasured
+from tests.replayed import assert_documented
 from tests.slack import patience
 
 SITE = f"https://{HOST}:{HTTPS_PORT}"
@@ -46,7 +46,7 @@ def test_the_command_buys_the_documented_example(service: Any, name: str) -> Non
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    assert unmeasured(json.loads(answer.stdout)) == unmeasured(example.response)
+    assert_documented(json.loads(answer.stdout), example.response)
 
 
 def test_what_changed_is_told_to_who_looked_before(service: Any) -> None:

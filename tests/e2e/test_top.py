@@ -40,7 +40,7 @@ def buyer(service: Any) -> Buyer:
 
 
 def test_what_is_piped_is_told_once(service: Any) -> None:
-    """Every pool, every rail, and a job that has failed with its endpoint."""
+    """Every pool, every rail, and a job that has failed with its endpoint, its cause and whose fault it is."""
     with buyer(service) as bought:
         bought.call("echo", {"message": "a"})
         with pytest.raises(CoinslotError) as failed:
@@ -54,7 +54,7 @@ def test_what_is_piped_is_told_once(service: Any) -> None:
         assert re.search(rf"^{pool} +1 +\d+ +\d+ +[0-9.]+ s +ok", ended.stdout, re.MULTILINE), ended.stdout
     assert "base ok" in ended.stdout
     assert "xrpl-rlusd ok" in ended.stdout
-    assert re.search(r"FAILURE +rss +eip155:8453:", ended.stdout)
+    assert re.search(r"FAILURE +rss +connection_refused +caller +eip155:8453:", ended.stdout)
 
 
 def test_a_terminal_is_refreshed_until_ctrl_c(service: Any) -> None:
