@@ -200,16 +200,16 @@ async def test_a_checked_body_is_shown_as_text(shop: httpx.AsyncClient) -> None:
     """Whatever it is: it comes back in the field, and no part of it is markup, in an error or a command."""
     for hostile in (
         "</textarea><script>alert(1)</script>",
-        '{"message": "\'</pre><img src=x onerror=alert(1)>$(id)`id`{{ 7*7 }}"}',
+        '{"message": "\'</pre><img src=x onerror=alert(1)>$(id)`id`{{ 7777*7777 }}"}',
         '{"</code><img src=x>": 1}',
         '{"message": "a", "</code><img src=x>_of_mine": 1}',
-        "\n\n {{ 7*7 }}\x00\ufffe&amp;",
+        "\n\n {{ 7777*7777 }}\x00\ufffe&amp;",
     ):
         page = await shop.post("/bazaar/echo", data={"body": hostile}, headers={"Accept": BROWSER})
         tree = html.fromstring(page.text)
         assert (page.status_code, len(tree.cssselect("script"))) == (200, 1)
         assert not tree.cssselect("img")
-        assert "49" not in tree.cssselect("main")[0].text_content()
+        assert "60481729" not in tree.cssselect("main")[0].text_content()
         if "\x00" not in hostile:
             assert tree.cssselect("textarea")[0].text == "\n" + hostile
     (command,) = re.findall(
