@@ -143,7 +143,11 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
             *(asgi(gate.endpoint.path, copy_scope=False)(PaidCall(gate, services)) for gate in gates),
             *discovery.routes(_catalogue(gates, settings)),
             *pages.routes(
-                site, contact=settings.contact, contact_expires=settings.contact_expires, updated=UPDATED[:10]
+                site,
+                services,
+                contact=settings.contact,
+                contact_expires=settings.contact_expires,
+                updated=UPDATED[:10],
             ),
             *readiness.routes(),
         ],

@@ -13,7 +13,7 @@ from api.discovery import schemas
 from api.pages import fields, terms
 from api.pages.failures import REASONS
 from api.pages.fields import Field
-from api.pages.snippets import Snippet, snippets
+from api.pages.snippets import Snippet, check, snippets
 from api.pages.terms import Terms
 from api.payment.gate import PaymentGate
 from shared.endpoint import Endpoint, Pool
@@ -78,6 +78,11 @@ class Entry:
     def snippets(self) -> tuple[Snippet, ...]:
         """Programs that buy it."""
         return snippets(self.gate.listing, self.terms, self.base_url)
+
+    @property
+    def check_snippet(self) -> str:
+        """A command that checks a body and pays nothing."""
+        return check(self.base_url + self.path, self.endpoint.example.request)
 
     @cached_property
     def request(self) -> tuple[str, tuple[Field, ...]]:

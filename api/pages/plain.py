@@ -27,6 +27,8 @@ def llms(entries: Sequence[Entry], base_url: str) -> str:
         "An unpaid call costs nothing. A call that is charged is answered; the same request with the same payment fetches",
         "its answer again, free, for a day. The live 402 is the authority for price, asset, recipient and network.",
         "Pages are Markdown for `Accept: text/markdown`.",
+        "A body is checked for free: POST it as the form field `body` to the page of its call, which says whether a paid call",
+        "would take it.",
         "",
         "## How to call",
         "",

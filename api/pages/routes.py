@@ -10,13 +10,18 @@ from litestar import HttpMethod, Request, Response, route
 from litestar.exceptions import NotFoundException
 from litestar.handlers import BaseRouteHandler
 
+from api.admission import Admission
+from api.body import RequestBody
 from api.discovery.problem import MEDIA_TYPE
 from api.discovery.resource import MIME_TYPE
-from api.errors import ERROR_KINDS
-from api.pages import errors, plain
+from api.errors import ERROR_KINDS, Problem
+from api.pages import check, errors, plain
 from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
+from api.pages.entry import Entry
+from api.pages.free_work import FreeWork
 from api.pages.site import Form, Site
+from api.services import Services
 
 _SAFE = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -24,15 +29,20 @@ _SAFE = {
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }
 _TYPES: dict[Form, str] = {"html": HTML, "md": MARKDOWN}
+_PROBLEMS = ("application/json", "application/problem+json")
+_ENTRY = "/bazaar/{name:path}"
 _MINUTE = "public, max-age=60"
 _DAY = "public, max-age=86400"
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def routes(site: Site, *, contact: str, contact_expires: str, updated: str) -> list[BaseRouteHandler]:
+def routes(
+    site: Site, services: Services, *, contact: str, contact_expires: str, updated: str
+) -> list[BaseRouteHandler]:
     """All routes of the pages, and of the documents beside them.
 
     Args:
+        services: of the paid calls, whose bodies are judged in the same way.
         contact, contact_expires: of security.txt, which there is with both.
         updated: ISO date on which the catalogue last changed.
     """
@@ -41,6 +51,7 @@ def routes(site: Site, *, contact: str, contact_expires: str, updated: str) -> l
         _home(site),
         _catalogue(site),
         _endpoint(site),
+        _check(site, services),
         _error(site),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
@@ -63,9 +74,7 @@ def routes(site: Site, *, contact: str, contact_expires: str, updated: str) -> l
 def not_found(site: Site, request: Request[Any, Any, Any]) -> Response[bytes] | None:
     """The 404 for a person; None when the caller sends something, rather wants JSON, or says nothing."""
     accept = request.headers.get("accept", "")
-    if request.method not in ("GET", "HEAD") or not prefers(
-        accept, HTML, "application/json", "application/problem+json"
-    ):
+    if request.method not in ("GET", "HEAD") or not prefers(accept, HTML, *_PROBLEMS):
         return None
     headers = {**_SAFE, "Cache-Control": "no-store", "Vary": "Accept"}
     return Response(site.not_found, status_code=404, media_type=_TYPES["html"], headers=headers)
@@ -79,12 +88,53 @@ def _endpoint(site: Site) -> BaseRouteHandler:
     """One route for the pages of all endpoints: Litestar takes a millisecond to register a route."""
 
     def find(request: Request[Any, Any, Any], form: Form) -> bytes:
-        path = f"/bazaar/{request.path_params['name'].strip('/')}"
-        if path not in site.paths:
-            raise NotFoundException
-        return site.page(path, form)
+        return site.page(_asked(site, request).path, form)
 
-    return _negotiated(site, "/bazaar/{name:path}", find)
+    return _negotiated(site, _ENTRY, find)
+
+
+def _check(site: Site, services: Services) -> BaseRouteHandler:
+    """The form on these pages: a body is judged as that of a paid call is, and forgotten. Nothing is run or charged."""
+    admissions = {entry: Admission(entry.endpoint, services.disk, services.binder) for entry in site.entries}
+    work = FreeWork()
+
+    @route(_ENTRY, http_method=HttpMethod.POST, status_code=200)
+    async def page(request: Request[Any, Any, Any]) -> Response[bytes]:
+        entry = _asked(site, request)
+        accept = request.headers.get("accept", "")
+        form = _form(accept)
+        headers = {**_SAFE, "Cache-Control": "no-store", "Vary": "Accept"}
+        sent = RequestBody(request.scope, request.receive, services.long_bodies)
+
+        def render() -> bytes:
+            body = check.body_of(content)
+            return site.checked(check.Check(entry, body, admissions[entry].judged(body)), form)
+
+        try:
+            check.require_form(request.headers.get("content-type", ""))
+            content = await sent.peek()
+            rendered = await work.run(render)
+        except Problem as problem:
+            if not prefers(accept, HTML, *_PROBLEMS):
+                raise
+            if problem.retry_after_s is not None:
+                headers["Retry-After"] = str(problem.retry_after_s)
+            return Response(
+                site.refused(problem), status_code=problem.kind.status, media_type=_TYPES["html"], headers=headers
+            )
+        finally:
+            await sent.discard()
+        return Response(rendered, media_type=_TYPES[form], headers=headers)
+
+    return page
+
+
+def _asked(site: Site, request: Request[Any, Any, Any]) -> Entry:
+    """The entry whose page a request names."""
+    entry = site.by_path.get(f"/bazaar/{request.path_params['name'].strip('/')}")
+    if entry is None:
+        raise NotFoundException
+    return entry
 
 
 def _catalogue(site: Site) -> BaseRouteHandler:

@@ -16,7 +16,8 @@ from litestar.plugins.jinja import JinjaTemplateEngine
 from markupsafe import Markup, escape
 
 from api.discovery.resource import SERVICE_NAME
-from api.pages import errors
+from api.errors import Problem
+from api.pages import check, errors
 from api.pages.assets import SCRIPT, STYLE_PATH
 from api.pages.cached import Cached
 from api.pages.entry import Entry
@@ -64,6 +65,7 @@ class Site:
     def __init__(self, gates: Sequence[PaymentGate], base_url: str) -> None:
         self.base_url = base_url
         self.entries = tuple(Entry(gate, base_url) for gate in gates if gate.endpoint.listed)
+        self.by_path = {entry.path: entry for entry in self.entries}
         self._engine = _engine(root=urlsplit(base_url).path.rstrip("/"), base_url=base_url)
         gates_shown = [entry.gate for entry in self.entries]
         self._texts = {form: Cached(partial(self._row_texts, form), gates_shown) for form in FORMS}
@@ -75,6 +77,7 @@ class Site:
                 self._pages[entry.path, form] = Cached(partial(self._entry, form, entry), [entry.gate])
         self.not_found = self._render("not_found", "html", path="/404")
         self._errors: dict[tuple[str, Form], bytes] = {}
+        self._refusals: dict[str, bytes] = {}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -94,6 +97,17 @@ class Site:
             path = f"{errors.PATH}/{code}".rstrip("/")
             self._errors[code, form] = self._render("error" if code else "errors", form, path=path, **content)
         return self._errors[code, form]
+
+    def checked(self, checked: check.Check, form: Form = "html") -> bytes:
+        """What is said of a body."""
+        entry = checked.entry
+        return self._render("check", form, path=entry.path, entry=entry, endpoint=entry.endpoint, check=checked)
+
+    def refused(self, problem: Problem) -> bytes:
+        """Why no body was checked, made once for each code: who sends too much costs nothing more."""
+        if problem.code not in self._refusals:
+            self._refusals[problem.code] = self._render("refused", "html", path="/404", problem=problem)
+        return self._refusals[problem.code]
 
     def found(self, query: str, category: str, form: Form = "html") -> bytes:
         """The catalogue with what a search finds.
@@ -156,6 +170,7 @@ def _engine(*, root: str, base_url: str) -> JinjaTemplateEngine:
     environment.filters["code"] = _code
     environment.filters["cell"] = _cell
     environment.globals.update(
+        checked_bytes=check.MOST_BYTES,
         root=root,
         base_url=base_url,
         service=SERVICE_NAME,

@@ -42,7 +42,7 @@ def snippets(listing: Listing, terms: Sequence[Terms], base_url: str) -> tuple[S
             "coinslot",
             "coinslot",
             "The command of this project. `wallet.key` holds the private key of the wallet that pays.",
-            _coinslot(listing, terms, base_url),
+            coinslot(listing, terms, base_url, _compact(body)),
         ),
     ]
     evm = next((one for one in terms if one.network_id.startswith("eip155:")), None)
@@ -73,6 +73,15 @@ def snippets(listing: Listing, terms: Sequence[Terms], base_url: str) -> tuple[S
     return tuple(found)
 
 
+def check(page: str, body: Any) -> str:
+    """The command that checks a body and pays nothing, for a shell.
+
+    Args:
+        page: the address of the call's page.
+    """
+    return f"curl {shlex.quote(page)} -H 'Accept: text/markdown' \\\n  --data-urlencode {_quoted(f'body={_compact(body)}')}"
+
+
 def _curl(url: str, body: Any) -> str:
     return (
         f"curl -i -X POST {shlex.quote(url)} \\\n"
@@ -81,11 +90,16 @@ def _curl(url: str, body: Any) -> str:
     )
 
 
-def _coinslot(listing: Listing, terms: Sequence[Terms], base_url: str) -> str:
+def coinslot(listing: Listing, terms: Sequence[Terms], base_url: str, body: str) -> str:
+    """The command that buys the endpoint, for a shell.
+
+    Args:
+        body: the request as JSON.
+    """
     endpoint = listing.endpoint
     rail = next((one.rail for one in terms if one.rail == "base"), terms[0].rail)
     text = (
-        f"coinslot call {endpoint.name} {_quoted(_compact(endpoint.example.request))} \\\n"
+        f"coinslot call {endpoint.name} {_quoted(body)} \\\n"
         f"  --url {shlex.quote(base_url)} --key-file wallet.key --max-price {endpoint.price.text()}"
     )
     if rail == "base":

@@ -21,8 +21,11 @@ from litestar import Litestar
 from lxml import html
 
 from api.app import create_app
+from api.body import PEEK_BYTES
 from api.errors import ERROR_KINDS, Problem
+from api.pages import free_work
 from api.pages.accept import prefers
+from api.pages.check import MOST_BYTES
 from api.pages.entry import LATENCY
 from api.pages.errors import EXPLANATIONS
 from api.pages.failures import REASONS
@@ -84,6 +87,12 @@ async def shop(app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
     """A client of it."""
     async with client_of(app) as client:
         yield client
+
+
+@pytest.fixture
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Free work may take all of the time."""
+    monkeypatch.setattr(free_work, "SHARE", 1.0)
 
 
 @pytest.fixture
@@ -159,6 +168,134 @@ async def test_a_page_says_all_that_a_buyer_needs(shop: httpx.AsyncClient, decla
     for offer, values in zip(challenge["accepts"], offers, strict=True):
         assert [offer["network"], offer["payTo"], offer["asset"]] == values[:3]
         assert f'amount: "{offer["amount"]}"' in values[-1]
+
+
+@pytest.mark.usefixtures("unlimited")
+@each("declared", [one for one in CATALOGUE if one.listed])
+async def test_a_body_is_checked_for_free(shop: httpx.AsyncClient, declared: Endpoint) -> None:
+    """The form on a page has the example, which would be taken; the answer has the 402 of now, and the command that pays.
+
+    This API was never started, and no test here may open a socket: nothing is asked, queued or kept.
+    """
+    (form,) = shown(await shop.get(f"/bazaar/{declared.name}")).cssselect("form.check")
+    assert (form.get("action"), form.get("method")) == (f"/bazaar/{declared.name}", "post")
+    body = form.cssselect("textarea")[0].text
+    page = await shop.post(form.get("action"), data={"body": body}, headers={"Accept": BROWSER})
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    tree = shown(page)
+    assert tree.get_element_by_id("verdict").text == "This body would be taken"
+    command, said = (pre.text for pre in tree.cssselect("pre"))
+    challenge, live = json.loads(said), (await shop.post(declared.path)).json()
+    assert json.loads(shlex.split(command.replace("\\\n", " "))[3]) == declared.example.request
+    assert {**challenge, "accepts": []} == {**live, "accepts": []}
+    offers = [[value.text_content() for value in offer.cssselect("dd")] for offer in tree.cssselect(".offers > li")]
+    for offer, now, values in zip(challenge["accepts"], live["accepts"], offers, strict=True):
+        assert {**offer, "extra": {}} == {**now, "extra": {}}
+        assert [offer["network"], offer["payTo"], offer["asset"]] == values[:3]
+        assert f'amount: "{offer["amount"]}", valid for {offer["maxTimeoutSeconds"]} s' == values[-1]
+
+
+@pytest.mark.usefixtures("unlimited")
+async def test_a_checked_body_is_shown_as_text(shop: httpx.AsyncClient) -> None:
+    """Whatever it is: it comes back in the field, and no part of it is markup, in an error or a command."""
+    for hostile in (
+        "</textarea><script>alert(1)</script>",
+        '{"message": "\'</pre><img src=x onerror=alert(1)>$(id)`id`{{ 7777*7777 }}"}',
+        '{"</code><img src=x>": 1}',
+        '{"message": "a", "</code><img src=x>_of_mine": 1}',
+        "\n\n {{ 7777*7777 }}\x00\ufffe&amp;",
+    ):
+        page = await shop.post("/bazaar/echo", data={"body": hostile}, headers={"Accept": BROWSER})
+        tree = html.fromstring(page.text)
+        assert (page.status_code, len(tree.cssselect("script"))) == (200, 1)
+        assert not tree.cssselect("img")
+        assert "60481729" not in tree.cssselect("main")[0].text_content()
+        if "\x00" not in hostile:
+            assert tree.cssselect("textarea")[0].text == "\n" + hostile
+    (command,) = re.findall(
+        r"    (coinslot call .*?)\n\n", (await checked(shop, '{"message": "\'; id"}')).text, re.DOTALL
+    )
+    assert shlex.split(command.replace("\\\n", " "))[3] == '{"message": "\'; id"}'
+
+
+async def checked(shop: httpx.AsyncClient, body: str, path: str = "/bazaar/echo") -> httpx.Response:
+    """What is said of a body, as Markdown."""
+    return await shop.post(path, data={"body": body}, headers={"Accept": "text/markdown"})
+
+
+@pytest.mark.usefixtures("unlimited")
+async def test_a_check_says_what_is_wrong_and_what_is_ignored(shop: httpx.AsyncClient) -> None:
+    """In Markdown, too: the verdict comes first. A browser's ends of lines are no part of the body."""
+    page = await checked(shop, '{"message": 5}')
+    assert page.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert page.text.startswith("# echo: this body would be refused\n\nExpected `string` or `null`, got `integer`.\n")
+    assert "400 [invalid_body](http://shop.test/errors/invalid_body), and is not charged" in page.text
+    page = await checked(shop, '{"template": {"a": "person.frstName", "b\\n# c": "person.fullName"}}', "/bazaar/faker")
+    assert "Nearest: `person.firstName`" in page.text
+    page = await checked(shop, '{"message": "a", "trace of\\nmine": 1}')
+    assert page.text.startswith("# echo: this body would be taken\n")
+    assert "would be ignored: `trace%20of%0Amine`." in page.text
+    longest = '{"message":\r\n"a"}' + " " * (MOST_BYTES - len('{"message":\n"a"}'))
+    assert "would be taken" in (await checked(shop, longest)).text
+    assert "would be taken" in (await checked(shop, "")).text  # echo needs no body
+
+
+@pytest.mark.usefixtures("unlimited")
+async def test_only_a_form_with_a_short_body_is_checked(shop: httpx.AsyncClient) -> None:
+    """The longest form of the longest body is read. Else a browser gets a page, everyone else a problem."""
+
+    async def post(content: Any, kind: str = "application/x-www-form-urlencoded", accept: str = "*/*") -> Any:
+        return await shop.post("/bazaar/echo", content=content, headers={"Content-Type": kind, "Accept": accept})
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"body=%7B%7D"
+
+    escaped = "".join(f"%{byte:02X}" for byte in b" " * MOST_BYTES)
+    assert len(f"body={escaped}") <= PEEK_BYTES
+    assert (
+        await post(f"other=1&body={escaped}", "application/x-www-form-urlencoded; charset=UTF-8")
+    ).status_code == 200
+    for content, kind, status, code in (
+        (f"body={escaped}%20", "application/x-www-form-urlencoded", 413, "too_large"),
+        (b"body=" + b"a" * PEEK_BYTES, "application/x-www-form-urlencoded", 413, "too_large"),
+        (chunks(), "application/x-www-form-urlencoded", 413, "too_large"),
+        (b'{"message": "a"}', "application/json", 415, "unsupported_media_type"),
+    ):
+        problem = await post(content, kind)
+        assert (problem.status_code, problem.json()["code"], problem.json()["charged"]) == (status, code, False)
+    page = await post(f"body={escaped}%20", accept=BROWSER)
+    assert (page.status_code, page.headers["content-type"]) == (413, "text/html; charset=utf-8")
+    assert "at most 16,384 bytes" in shown(page).text_content()
+    # What is checked is never too long for the call itself.
+    assert all(one.max_body_bytes >= MOST_BYTES for one in CATALOGUE)
+
+
+@pytest.mark.usefixtures("unlimited")
+async def test_the_address_of_a_check_is_that_of_the_page(shop: httpx.AsyncClient) -> None:
+    """GET and HEAD get the page. Nothing is kept, by a cache either, and the policy is that of every page."""
+    checked_page = await shop.post("/bazaar/echo", data={"body": "{}"})
+    for method in ("GET", "HEAD"):
+        page = await shop.request(method, "/bazaar/echo")
+        assert (page.status_code, page.headers["cache-control"]) == (200, "public, max-age=60")
+        for name in ("content-security-policy", "x-content-type-options", "referrer-policy", "vary"):
+            assert page.headers[name] == checked_page.headers[name]
+    assert checked_page.headers["cache-control"] == "no-store"
+    assert "form-action 'self'" in checked_page.headers["content-security-policy"]
+    wrong = await shop.put("/bazaar/echo")
+    assert (wrong.status_code, set(wrong.headers["allow"].split(", "))) == (405, {"GET", "HEAD", "POST", "OPTIONS"})
+    for name in (*UNLISTED, "nothing"):
+        missing = await shop.post(f"/bazaar/{name}", data={"body": "{}"})
+        assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+
+
+async def test_checks_take_a_small_share_of_the_time(shop: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who sends more waits, and is refused when that would be long: at the cost of no rendering."""
+    monkeypatch.setattr(free_work, "SHARE", 1e-9)
+    assert (await checked(shop, "{}")).status_code == 200
+    for accept, kind in ((BROWSER, "text/html; charset=utf-8"), ("*/*", "application/problem+json")):
+        busy = await shop.post("/bazaar/echo", data={"body": "{}"}, headers={"Accept": accept})
+        assert (busy.status_code, busy.headers["content-type"]) == (503, kind)
+        assert int(busy.headers["retry-after"]) > free_work.LONGEST_WAIT_S
 
 
 async def test_an_offer_is_shown_in_whole_units(shop: httpx.AsyncClient) -> None:

@@ -29,6 +29,14 @@ def shown(page: Page) -> list[str]:
     return page.locator(".rows h3:visible").all_inner_texts()
 
 
+def violations(page: Page, tools: Path) -> list[tuple[str, list[str]]]:
+    """The rules of axe-core that the page breaks, and where."""
+    page.evaluate((tools / "axe-core" / "axe.min.js").read_text())
+    found = page.evaluate("axe.run()")
+    assert found["passes"]
+    return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]]
+
+
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_pages_fit_and_are_light(visit: Visit, width: int, scheme: str) -> None:
     """Nothing is wider than the screen, each has one main heading, and all that it loads is under 150 KB."""
@@ -52,10 +60,7 @@ def test_axe_finds_nothing(visit: Visit, tools: Path, path: str, width: int, sch
     page = visit(width, color_scheme=scheme).new_page()
     page.goto(path)
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    page.evaluate((tools / "axe-core" / "axe.min.js").read_text())
-    found = page.evaluate("axe.run()")
-    assert found["passes"]
-    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]] == []
+    assert violations(page, tools) == []
 
 
 def test_the_search_follows_the_typing(visit: Visit) -> None:
@@ -101,6 +106,32 @@ def test_the_search_works_without_script(visit: Visit) -> None:
     page.locator("summary", has_text="Python").click()
     expect(page.locator("#python pre")).to_be_visible()
     assert page.locator(".copy").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "script"), [(1280, "light", True), (390, "dark", True), (390, "light", False)]
+)
+def test_a_body_is_checked(visit: Visit, tools: Path, width: int, scheme: str, script: bool) -> None:
+    """The page's example would be taken, and a slip is named. What was written is there to be corrected. It needs no script,
+    and axe-core, which does, finds nothing."""
+    page = visit(width, color_scheme=scheme, java_script_enabled=script).new_page()
+    page.goto("/bazaar/json-repair")
+    field = page.get_by_label("Request body, JSON")
+    example = field.input_value()
+    for body, verdict, says in (
+        (example, "This body would be taken", "--max-price 0.005"),
+        ('\n{"malfromed": "</textarea>é"}', "This body would be refused", "did you mean malformed?"),
+    ):
+        field.fill(body)
+        page.get_by_role("button", name="Check for free").click()
+        expect(page.get_by_role("heading", level=2).first).to_have_text(verdict)
+        assert says in page.locator("main").inner_text()
+        assert field.input_value() == body
+        assert page.locator(".offers > li").count() == 5
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        if script:
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert violations(page, tools) == []
 
 
 def test_the_copy_button_copies_the_program(visit: Visit) -> None:

@@ -1,0 +1,74 @@
+"""The free check of a body says what a paid call says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from redis import Redis
+
+from api.pages import free_work
+from jobs.catalogue import CATALOGUE
+from shared.endpoint import Endpoint
+
+pytestmark = pytest.mark.anyio
+
+
+def broken(endpoint: Endpoint) -> Iterator[bytes]:
+    """Bodies with a slip in a name, a value of another type, no value, another top level, and what is no JSON."""
+    good = endpoint.example.request
+    name, value = next(iter(good.items()))
+    others = {key: other for key, other in good.items() if key != name}
+    yield json.dumps({**others, f"{name}_": value}).encode()
+    yield json.dumps({**good, name: {"": [5]}}).encode()
+    yield json.dumps({**good, name: None}).encode()
+    yield json.dumps([good]).encode()
+    yield json.dumps({**good, name: "\ud83d"}).encode()
+    yield b'{"\xff": '
+
+
+async def checked(shop: httpx.AsyncClient, endpoint: Endpoint, body: bytes) -> str:
+    """What is said of a body, as Markdown."""
+    headers = {"Accept": "text/markdown", "Content-Type": "application/x-www-form-urlencoded"}
+    page = await shop.post(f"/bazaar/{endpoint.name}", content=urlencode({"body": body}), headers=headers)
+    return page.text
+
+
+async def test_a_refusal_is_that_of_a_paid_call(
+    shop: httpx.AsyncClient,
+    payer: Any,
+    facilitator: Any,
+    as_header: Any,
+    clean_redis: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Code, sentences and suggestions, for every call that is listed. Neither is charged, and a check leaves no key."""
+    monkeypatch.setattr(free_work, "SHARE", 1.0)
+    sold = [one for one in CATALOGUE if (await shop.get(f"/bazaar/{one.name}")).status_code == 200]
+    refused = 0
+    with Redis.from_url(clean_redis) as redis:
+        for endpoint in sold:
+            headers = {"Content-Type": "application/json"}
+            headers["PAYMENT-SIGNATURE"] = as_header(payer.payment(price=endpoint.price.text()))
+            for body in broken(endpoint):
+                answer = await shop.post(endpoint.path, content=body, headers=headers)
+                problem, keys = answer.json(), redis.dbsize()
+                said = await checked(shop, endpoint, body)
+                assert redis.dbsize() == keys
+                if answer.status_code == 400:
+                    refused += 1
+                    assert "would be refused\n" in said
+                    assert f"is answered 400 [{problem['code']}]" in said
+                    assert problem["detail"] in said
+                    for detail in problem["details"]:
+                        assert all(f"`{one}`" in said for one in detail.get("suggestions", ()))
+                else:  # null is a value here
+                    assert (answer.status_code, problem["reason"]) == (503, "no_worker")
+                    assert "would be taken\n" in said
+    assert len(sold) >= 27
+    assert refused >= 5 * len(sold)
+    assert facilitator.settles == []
