@@ -83,9 +83,10 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
     amount: Annotated[str, doc("The amount of the request, in the token's smallest unit.")]
     amount_formatted: Annotated[str | None, doc("The amount in whole tokens. Null without decimals, and for an NFT.")]
     owner_balance: Annotated[
-        str | None, doc("How much the owner has, in the smallest unit. Null when no owner was named.")
+        str | None,
+        doc("How much the owner has, in the smallest unit. Null without an owner, or an answer of the token."),
     ]
     current_allowance: Annotated[
-        str | None, doc("How much the spender may take already, in the smallest unit. Null when no owner was named.")
+        str | None, doc("How much the spender may take already, in the smallest unit. Null like `ownerBalance`.")
     ]
     data_version: Annotated[str, doc("The version of the lists of tokens and addresses.")]

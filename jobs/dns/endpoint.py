@@ -89,9 +89,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     min_ttl: Annotated[
         int | None, doc("Seconds for which the answer, also a negative one, may be cached. Null when no server says.")
     ]
-    age_seconds: Annotated[
-        int, doc("Seconds since the name servers were asked. More than 0 for an answer from the cache.")
-    ]
+    age_seconds: Annotated[int, doc("Seconds since the name servers were asked: an answer may come from a cache.")]
     elapsed_ms: Annotated[float, doc("How long the lookup took, in milliseconds.")]
 
 

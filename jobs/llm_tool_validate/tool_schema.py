@@ -16,44 +16,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from jobs.text.names import names
+
 _NO_PARAMETERS = {"type": "object", "properties": {}}
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
-_RULES = frozenset(
-    {
-        *("$dynamicRef", "$recursiveRef", "$ref", "additionalProperties", "allOf", "anyOf", "const", "contains"),
-        *("dependencies", "dependentRequired", "dependentSchemas", "else", "enum", "format", "if", "items"),
-        *("maxProperties", "maximum", "minProperties", "minimum", "not", "oneOf", "pattern", "patternProperties"),
-        *("prefixItems", "properties", "propertyNames", "required", "then", "unevaluatedProperties"),
-    }
+_RULES = names(
+    """
+    $dynamicRef $recursiveRef $ref additionalProperties allOf anyOf const contains dependencies dependentRequired
+    dependentSchemas else enum format if items maxProperties maximum minProperties minimum not oneOf pattern
+    patternProperties prefixItems properties propertyNames required then unevaluatedProperties
+    """
 )
 """Keywords that a schema with any rule usually has, and the definition of a tool never has."""
 
-_OTHER_KEYWORDS = frozenset(
-    {
-        *("$anchor", "$defs", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary", "additionalItems"),
-        *(
-            "contentEncoding",
-            "contentMediaType",
-            "contentSchema",
-            "definitions",
-            "exclusiveMaximum",
-            "exclusiveMinimum",
-            "id",
-        ),
-        *(
-            "maxContains",
-            "maxItems",
-            "maxLength",
-            "minContains",
-            "minItems",
-            "minLength",
-            "multipleOf",
-            "unevaluatedItems",
-        ),
-        "uniqueItems",
-    }
+_OTHER_KEYWORDS = names(
+    """
+    $anchor $defs $dynamicAnchor $id $recursiveAnchor $schema $vocabulary additionalItems contentEncoding
+    contentMediaType contentSchema definitions exclusiveMaximum exclusiveMinimum id maxContains maxItems maxLength
+    minContains minItems minLength multipleOf unevaluatedItems uniqueItems
+    """
 )
 _NOTES = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "type", "writeOnly"}

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import re
 
+from jobs.text.names import names
+
 _SPACE = re.compile(r"[ \t\n\r\f\u00a0]+")
-_INLINE = frozenset(
-    (
-        *(
-            "a",
-            "abbr",
-            "acronym",
-            "b",
-            "bdi",
-            "bdo",
-            "big",
-            "button",
-            "cite",
-            "code",
-            "data",
-            "del",
-            "dfn",
-            "em",
-            "font",
-        ),
-        *("i", "img", "input", "ins", "kbd", "label", "mark", "nobr", "picture", "q", "rp", "rt", "ruby", "s", "samp"),
-        *("small", "source", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
-    )
+_INLINE = names(
+    """
+    a abbr acronym b bdi bdo big button cite code data del dfn em font i img input ins kbd label mark nobr picture q
+    rp rt ruby s samp small source span strike strong sub sup time tt u var wbr
+    """
 )
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _APART = frozenset(

@@ -11,6 +11,7 @@ from jobs.pii_redact.labels import Label, Labels
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import is_latin, joins, joins_before, word_before
 from jobs.text.linear import compiled
+from jobs.text.names import names
 
 _DOTTED = compiled(r"\d+(?:\.\d+)+")
 _VERSION_SUFFIX = compiled(
@@ -22,37 +23,12 @@ _FILE_SUFFIX = compiled(
 )
 _RANGE = compiled(r"(?i) ?(?:->|→) ?| (?:to|and|or|through|bis|und) | \((?:from|was) |, ?[<!]=? ?")
 """Text between two versions. After a comma there may also be an address."""
-_PRODUCTS = frozenset(
-    (
-        *(
-            "chrome",
-            "chromium",
-            "headlesschrome",
-            "crios",
-            "edg",
-            "edge",
-            "edga",
-            "edgios",
-            "opr",
-            "opera",
-            "safari",
-            "version",
-        ),
-        *(
-            "firefox",
-            "fxios",
-            "vivaldi",
-            "yabrowser",
-            "samsungbrowser",
-            "ucbrowser",
-            "brave",
-            "electron",
-            "webkit",
-            "java",
-            "go",
-        ),
-        *("applewebkit", "whatsapp", "instagram", "curl", "wget", "python", "okhttp", "dalvik"),
-    )
+_PRODUCTS = names(
+    """
+    chrome chromium headlesschrome crios edg edge edga edgios opr opera safari version firefox fxios vivaldi
+    yabrowser samsungbrowser ucbrowser brave electron webkit java go applewebkit whatsapp instagram curl wget python
+    okhttp dalvik
+    """
 )
 """Words before the slash of a version in a user agent."""
 _NETWORKS = frozenset(("10", "127", "172", "192"))

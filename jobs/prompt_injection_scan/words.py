@@ -12,6 +12,7 @@ import unicodedata
 from jobs.prompt_injection_scan.folding import folded
 from jobs.text.layer import Layer
 from jobs.text.linear import Haystack, Pattern
+from jobs.text.names import names
 from jobs.text.table import Table
 
 _URL = Pattern(
@@ -22,12 +23,8 @@ _URL = Pattern(
 _MAIL = Pattern(r"[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,24}")
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_INLINE = _names("a b big br code del em font i ins kbd mark s small span strike strong sub sup tt u wbr")
-_BLOCKS = _names(
+_INLINE = names("a b big br code del em font i ins kbd mark s small span strike strong sub sup tt u wbr")
+_BLOCKS = names(
     """
     article aside blockquote body center dd div dl dt footer h1 h2 h3 h4 h5 h6 header li main ol p section table tbody td th tr
     ul

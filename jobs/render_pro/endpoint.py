@@ -82,13 +82,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Hashes(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """SHA-256 of what was seen, in lower-case hex."""
 
-    markdown: Annotated[Sha256, doc("Of `markdown` as UTF-8.")]
-    text: Annotated[Sha256, doc("Of the text without Markdown's signs, with white space collapsed.")]
+    markdown: Annotated[Sha256, doc("SHA-256 of `markdown` as UTF-8.")]
+    text: Annotated[Sha256, doc("SHA-256 of the text without Markdown's signs, with white space collapsed.")]
     html: Annotated[
         Sha256 | None,
-        doc("Of the markup, without scripts and other parts that no reader sees. Null when it was not read."),
+        doc("SHA-256 of the markup, without parts that no reader sees. Null when it was not read."),
     ]
-    visual: Annotated[Sha256 | None, doc("Of the picture's pixels. Null without a picture.")]
+    visual: Annotated[Sha256 | None, doc("SHA-256 of the picture's pixels. Null without a picture.")]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

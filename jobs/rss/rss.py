@@ -11,53 +11,24 @@ from jobs.rss.fields import MAX_LIST, Fields, content, distinct, html_line, iden
 from jobs.rss.html_text import MAX_SNIPPET
 from jobs.rss.people import name_of
 from jobs.rss.shape import Enclosure, Feed, Format, Item, Reading
+from jobs.text.names import names
 
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
-_FEED = frozenset(
-    (
-        *(
-            "title",
-            "description",
-            "link",
-            "lastbuilddate",
-            "pubdate",
-            "managingeditor",
-            "webmaster",
-            "language",
-            "image",
-        ),
-        *(
-            "copyright",
-            "generator",
-            "category",
-            "atom:link",
-            "atom:updated",
-            "atom:title",
-            "atom:subtitle",
-            "atom:author",
-        ),
-        *("dc:title", "dc:description", "dc:date", "dc:author", "dc:creator", "dc:language", "dc:rights", "dc:subject"),
-        *("itunes:author", "itunes:category", "itunes:image", "itunes:keywords", "itunes:subtitle", "itunes:summary"),
-        *("dcterms:modified", "dcterms:issued", "media:copyright", "media:thumbnail"),
-    )
+_FEED = names(
+    """
+    title description link lastbuilddate pubdate managingeditor webmaster language image copyright generator
+    category atom:link atom:updated atom:title atom:subtitle atom:author dc:title dc:description dc:date dc:author
+    dc:creator dc:language dc:rights dc:subject itunes:author itunes:category itunes:image itunes:keywords
+    itunes:subtitle itunes:summary dcterms:modified dcterms:issued media:copyright media:thumbnail
+    """
 )
-_ITEM = frozenset(
-    (
-        *("title", "description", "link", "guid", "pubdate", "author", "category", "enclosure", "content:encoded"),
-        *(
-            "dc:title",
-            "dc:description",
-            "dc:date",
-            "dc:author",
-            "dc:creator",
-            "dc:subject",
-            "media:content",
-            "media:group",
-        ),
-        *("itunes:author", "itunes:keywords", "itunes:subtitle", "itunes:summary", "itunes:title", "xhtml:body"),
-        *("dcterms:modified", "dcterms:issued", "dcterms:created", "atom:link", "atom:updated", "atom:published"),
-        *("atom:summary", "atom:content", "atom:author", "media:title", "media:description"),
-    )
+_ITEM = names(
+    """
+    title description link guid pubdate author category enclosure content:encoded dc:title dc:description dc:date
+    dc:author dc:creator dc:subject media:content media:group itunes:author itunes:keywords itunes:subtitle
+    itunes:summary itunes:title xhtml:body dcterms:modified dcterms:issued dcterms:created atom:link atom:updated
+    atom:published atom:summary atom:content atom:author media:title media:description
+    """
 )
 _PUBLISHED = ("pubdate", "dc:date", "dcterms:issued", "dcterms:created", "atom:published")
 _IMAGE = frozenset({"url", "link", "title"})

@@ -74,9 +74,12 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: Ok
     hostname: Annotated[str, doc("The host that was examined, as A-labels in lower case.")]
     port: Annotated[int, doc("The port that was examined.")]
-    valid: Annotated[bool, doc("Whether it is `trusted`, in its time, and for this host. Revocation is not checked.")]
-    expired: Annotated[bool, doc("Whether its last day has passed.")]
-    not_yet_valid: Annotated[bool, doc("Whether its first day is still to come.")]
+    valid: Annotated[
+        bool,
+        doc("Whether it is `trusted`, neither expired nor too early, and for this host. Revocation is not checked."),
+    ]
+    expired: Annotated[bool, doc("Whether the time of `validTo` has passed.")]
+    not_yet_valid: Annotated[bool, doc("Whether the time of `validFrom` is still to come.")]
     self_signed: Annotated[bool, doc("Whether it is its own issuer and is signed with its own key.")]
     hostname_match: Annotated[
         bool, doc("Whether one of its alternative names is the host. The common name does not count.")

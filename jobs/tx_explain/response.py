@@ -93,7 +93,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     from_: Annotated[str | None, doc("Who sent it, in checksum case.")] = msgspec.field(default=None, name="from")
     to: Annotated[str | None, doc("Its recipient, in checksum case. Null when it creates a contract.")] = None
     contract_created: Annotated[str | None, doc("The contract that it created. Null when it created none.")] = None
-    nonce: Annotated[str | None, doc("The sender's number of it, in decimal.")] = None
+    nonce: Annotated[str | None, doc("The sender's nonce for it, in decimal.")] = None
     value_wei: Annotated[str | None, doc("The ether that it carries, in wei.")] = None
     value_formatted: Annotated[str | None, doc("The ether that it carries, in whole units.")] = None
     block_number: Annotated[str | None, doc("Its block, in decimal. Null while it is pending.")] = None
@@ -105,20 +105,24 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     gas_limit: Annotated[str | None, doc("The gas that it may use, in decimal.")] = None
     gas_used: Annotated[str | None, doc("The gas that it used, in decimal. Null while it is pending.")] = None
     effective_gas_price_wei: Annotated[
-        str | None, doc("What it paid for each unit of gas, in wei. Null while it is pending.")
+        str | None, doc("What it paid for each unit of gas, in wei. Null while it is pending, or not known.")
     ] = None
     l1_fee_wei: Annotated[
         str | None, doc("On Base the fee for its data on Ethereum, in wei. Null where there is none.")
     ] = None
     blob_fee_wei: Annotated[str | None, doc("The fee for its blobs, in wei. Null when it has none.")] = None
-    fee_wei: Annotated[str | None, doc("All that the sender paid in fees, in wei. Null while it is pending.")] = None
-    fee_formatted: Annotated[str | None, doc("The same fee in ether. Null while it is pending.")] = None
+    fee_wei: Annotated[
+        str | None, doc("All that the sender paid in fees, in wei. Null while it is pending, or not known.")
+    ] = None
+    fee_formatted: Annotated[str | None, doc("The same fee in ether. Null like `feeWei`.")] = None
     method: Annotated[Method | None, doc("The function that it called. Null when it called none.")] = None
     transfers: Annotated[list[Transfer], doc("The tokens that moved, in their order. At most 200 are listed.")] = []
     transfer_count: Annotated[int, doc("The number of all transfers.")] = 0
     approvals: Annotated[list[Approval], doc("The rights to move tokens that it changed. At most 200 are listed.")] = []
     approval_count: Annotated[int, doc("The number of all approvals.")] = 0
-    delegations: Annotated[list[str], doc("The contracts whose code accounts start to run with it (EIP-7702).")] = []
+    delegations: Annotated[
+        list[str], doc("The contracts whose code accounts run from now on (EIP-7702). The zero address ends that.")
+    ] = []
     signals: Annotated[list[Signal], doc("What is worth knowing about it.")] = []
     revert_reason: Annotated[
         str | None, doc("Why it reverted, in words. Null when it did not, or the reason is not known.")

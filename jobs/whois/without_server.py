@@ -6,29 +6,10 @@ server is asked about all other names. A registry that opens a server is removed
 
 from __future__ import annotations
 
-WITHOUT_SERVER = frozenset(
-    (
-        *(
-            "aq",
-            "az",
-            "bb",
-            "bs",
-            "bt",
-            "bv",
-            "cu",
-            "cy",
-            "eg",
-            "er",
-            "fk",
-            "gb",
-            "gr",
-            "gt",
-            "gu",
-            "jm",
-            "jo",
-            "kh",
-            "km",
-        ),
-        *("lr", "mh", "mil", "mp", "ni", "np", "nr", "pa", "ph", "py", "sj", "sv", "sz", "tt", "vi", "vn", "zw"),
-    )
+from jobs.text.names import names
+
+WITHOUT_SERVER = names(
+    """
+    aq az bb bs bt bv cu cy eg er fk gb gr gt gu jm jo kh km lr mh mil mp ni np nr pa ph py sj sv sz tt vi vn zw
+    """
 )

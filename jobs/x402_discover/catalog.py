@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from jobs.text.names import names
 from jobs.x402_discover.document import clean
 from jobs.x402_discover.locators import Locator, base_of, locator, locator_of, method_of
 from jobs.x402_discover.tally import MAX_ENTRIES, Tally
@@ -23,33 +24,11 @@ MAX_NODES = 60_000
 """Objects, lists, and texts in lists of calls. An ordinary item of a catalog counts as three of them."""
 MAX_LEVELS = 32
 
-_LISTINGS = frozenset(
-    (
-        *(
-            "resources",
-            "endpoints",
-            "items",
-            "services",
-            "routes",
-            "apis",
-            "paths",
-            "tools",
-            "products",
-            "catalog",
-            "listings",
-        ),
-        *(
-            "urls",
-            "calls",
-            "operations",
-            "paidendpoints",
-            "paidresources",
-            "paidroutes",
-            "paidhttpresources",
-            "data",
-            "entries",
-        ),
-    )
+_LISTINGS = names(
+    """
+    resources endpoints items services routes apis paths tools products catalog listings urls calls operations
+    paidendpoints paidresources paidroutes paidhttpresources data entries
+    """
 )
 """Keys of lists and maps of calls. Under any other key an object must state its own terms."""
 _PAID_LISTINGS = frozenset(
@@ -58,43 +37,12 @@ _PAID_LISTINGS = frozenset(
 """Keys of x402's own documents. A call under them is listed even without terms."""
 
 # Descriptions of input and output. Addresses and prices inside are examples of something else.
-_SKIPPED = frozenset(
-    (
-        *(
-            "input",
-            "output",
-            "inputschema",
-            "outputschema",
-            "requestschema",
-            "responseschema",
-            "schema",
-            "schemas",
-            "example",
-        ),
-        *(
-            "examples",
-            "sample",
-            "samples",
-            "parameters",
-            "params",
-            "requestbody",
-            "response",
-            "responses",
-            "properties",
-        ),
-        *(
-            "extensions",
-            "extra",
-            "headers",
-            "body",
-            "queryparams",
-            "docs",
-            "documentation",
-            "contact",
-            "provider",
-            "links",
-        ),
-    )
+_SKIPPED = names(
+    """
+    input output inputschema outputschema requestschema responseschema schema schemas example examples sample
+    samples parameters params requestbody response responses properties extensions extra headers body queryparams
+    docs documentation contact provider links
+    """
 )
 
 

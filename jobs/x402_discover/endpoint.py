@@ -50,7 +50,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
     hints: Annotated[list[Hint], doc("Elements of the target's page that mention x402.")]
     catalogs: Annotated[list[Catalog], doc("The addresses that were checked for a catalog.")]
     endpoint_count: Annotated[int, doc("The number of all calls that were found.")]
-    truncated: Annotated[bool, doc("Whether more calls were found than `endpoints` has.")]
+    truncated: Annotated[bool, doc("Whether there are more calls than `endpoints` has.")]
     warnings: Annotated[list[str], doc("What could not be read, what contradicts itself, and other remarks.")]
 
 

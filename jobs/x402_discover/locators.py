@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import ada_url
 
+from jobs.text.names import names
 from jobs.x402_discover.terms import key_of
 
 MAX_URL = 2048
@@ -15,18 +16,10 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 _KEYS = ("url", "resource", "resourceurl", "endpointurl", "fullurl", "endpoint", "uri", "href", "path", "route")
 _PATH_KEYS = frozenset({"path", "route", "endpoint", "resource"})
-_BASE_KEYS = frozenset(
-    {
-        "baseurl",
-        "servicebaseurl",
-        "apibase",
-        "apibaseurl",
-        "apiurl",
-        "serviceurl",
-        "basepath",
-        "publicbaseurl",
-        "publicurl",
-    }
+_BASE_KEYS = names(
+    """
+    baseurl servicebaseurl apibase apibaseurl apiurl serviceurl basepath publicbaseurl publicurl
+    """
 )
 _METHOD_KEYS = frozenset({"method", "httpmethod", "verb", "methods"})
 _METHOD_PLACES = (

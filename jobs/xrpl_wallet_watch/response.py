@@ -59,8 +59,10 @@ class Delivered(msgspec.Struct, frozen=True, kw_only=True):
     """An amount that arrived."""
 
     value: Annotated[str, doc("The amount, in whole units.")]
-    currency: Annotated[str, doc("`XRP`, `RLUSD` for Ripple's own, else the ledger's code.")]
-    issuer: Annotated[str | None, doc("The issuer of the token. Null for XRP.")]
+    currency: Annotated[
+        str, doc("`XRP`, `RLUSD` for Ripple's own, else the ledger's code or the id of a multi-purpose token.")
+    ]
+    issuer: Annotated[str | None, doc("The issuer. Null for XRP and multi-purpose tokens.")]
 
 
 class Deltas(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +86,9 @@ class Entry(Validated, frozen=True, kw_only=True, rename="camel"):
     """A validated transaction that touched the wallet."""
 
     counterparty: Annotated[str | None, doc("The other account. Null when there is none.")]
-    delivered: Annotated[Delivered | None, doc("What arrived at the recipient. Null when nothing was sent.")]
+    delivered: Annotated[
+        Delivered | None, doc("What arrived at the recipient. Null when nothing did, or the ledger does not say.")
+    ]
     partial: Annotated[bool, doc("Whether less arrived than the transaction says.")]
     deltas: Annotated[Deltas, doc("What it changed in this wallet.")]
 
