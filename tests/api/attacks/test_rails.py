@@ -168,7 +168,7 @@ async def test_p04_one_payment_is_served_once_however_it_is_dressed(
         (path, json.dumps(body)) for (path, body, _), one in zip(requests, answers, strict=True) if one.is_success
     }
     assert len(served) == 1, [one.text for one in answers]
-    assert {one.status_code for one in answers} == {200, 402}
+    assert {200} < {one.status_code for one in answers} <= {200, 402, 503}  # 503: while the one is being settled
     assert (len(facilitator.settles), len(runs)) == (1, 1)
 
 
