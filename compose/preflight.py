@@ -121,9 +121,10 @@ def memory_warning(processes: int, free_bytes: int | None = None) -> str:
     needed_mb = MEMORY_MB + PROCESS_MB * processes
     if free_mb >= needed_mb:
         return ""
+    fewer = ", or start fewer: --procfile compose/Procfile.small needs 1.0 GB" if needed_mb > 1000 else ""
     return (
         f"{free_mb / 1000:.1f} GB of memory are free, and {processes} processes need about {needed_mb / 1000:.1f} GB: the "
-        "kernel will kill some of them. Add memory, or start fewer: --procfile compose/Procfile.small needs 1.0 GB"
+        f"kernel will kill some of them. Add memory{fewer}"
     )
 
 

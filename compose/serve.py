@@ -36,7 +36,7 @@ from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
 from shared.sandbox_place import CONTROL
 from shared.setting_names import read_settings
-from shared.settings import InvalidSetting, Settings
+from shared.settings import PREFIX, InvalidSetting, Settings
 from shared.x402.networks import Rail
 
 READY_TIMEOUT_S = 180.0
@@ -77,6 +77,7 @@ def main(argv: list[str] | None = None) -> int:
                 if embedded.sandbox_file:
                     with step("a paid call on every rail"):
                         answers = _prove(embedded)
+                notices += _not_for_production(embedded)
                 _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
                     code = _wait(services, embedded.children)
@@ -222,6 +223,18 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
         except CoinslotError as error:
             raise CannotServe(f"the echo that was to be paid on {rail} failed: {error}") from None
     return answers
+
+
+def _not_for_production(embedded: Embedded) -> list[str]:
+    """A sentence about the servers that were started here although money is real."""
+    settings = ("LEDGER_URL", "QUEUE_URL", "DASHBOARD_REDIS_URL")
+    made = [f"{PREFIX}{name}" for name in settings if f"{PREFIX}{name}" in embedded.environment]
+    if not embedded.settings.production or not made:
+        return []
+    return [
+        f"not for production: every user of this machine can use the servers that were started for {', '.join(made)}. Set "
+        "these to servers with a password (docs/install.md)"
+    ]
 
 
 def _metrics(settings: Settings, scale: Mapping[str, int]) -> str:
