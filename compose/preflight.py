@@ -18,7 +18,7 @@ from shared.cdp_key import read_cdp_key
 from shared.egress import egress
 from shared.machine import free_memory_bytes
 from shared.networks import NETWORKS
-from shared.sealing_keys import read_sealing_keys
+from shared.sealing_keys import previous_key_file, read_sealing_keys
 from shared.secret_files import is_exposed, read_headers, read_secret
 from shared.settings import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
@@ -57,10 +57,13 @@ def check_settings(settings: Settings, is_missing: Callable[[str], bool], users:
         from api.payment.rails import configured_rails  # aiohttp, which takes 0.2 s to import
 
         configured_rails(settings)
-    for name, path in settings.variables().items():
-        setting = name.removeprefix(PREFIX)
-        if setting.endswith("_FILE") and not is_missing(setting):
-            _check_file(setting, Path(str(path)), users)
+    values = {name.removeprefix(PREFIX): value for name, value in settings.variables().items()}
+    files = {setting: Path(str(value)) for setting, value in values.items() if setting.endswith("_FILE")}
+    for setting, path in files.items():
+        if not is_missing(setting):
+            _check_file(setting, path, users)
+    if not is_missing("KEY_FILE"):
+        _check_file("PREVIOUS_KEY_FILE", previous_key_file(settings), users)
 
 
 def _check_file(setting: str, path: Path, users: Accounts) -> None:
@@ -84,17 +87,21 @@ def _check_file(setting: str, path: Path, users: Accounts) -> None:
 
 
 def check_ports(settings: Settings, given: Mapping[str, str], scale: Mapping[str, int]) -> None:
-    """Raises InvalidSetting when the port of a process is taken, or its address is not this machine's. Ports that are not given
-    and that scripts/run chooses are free."""
-    for process, setting in (("api", ""), ("dashboard", "DASHBOARD_"), ("facilitator", "FACILITATOR_")):
-        is_started = scale.get(process, 1) and (process != "facilitator" or f"{PREFIX}EVM_FACILITATOR_URL" not in given)
-        if is_started and (process == "api" or f"{PREFIX}{setting}PORT" in given):
-            host, port = (getattr(settings, f"{setting}{part}".lower()) for part in ("HOST", "PORT"))
-            if (error := bind_error(host, port)) is not None:
-                is_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
-                what, named = (f"port {port}", "PORT") if is_port else (f"address {host}", "HOST")
-                why = f"{what} cannot be used ({error.strerror})"
-                raise InvalidSetting(f"{why}: set {PREFIX}{setting}{named} to another one")
+    """Raises InvalidSetting when the port of a process is taken, or its address is not this machine's. A port that scripts/run
+    chooses is free."""
+    is_our_facilitator = scale.get("facilitator", 1) and f"{PREFIX}EVM_FACILITATOR_URL" not in given
+    used = {
+        "": scale.get("api", 1),
+        "FACILITATOR_": is_our_facilitator and {f"{PREFIX}FACILITATOR_PORT", f"{PREFIX}EVM_PAY_TO"} & given.keys(),
+        "DASHBOARD_": scale.get("dashboard", 1) and f"{PREFIX}DASHBOARD_PORT" in given,
+    }
+    for setting in (setting for setting, is_used in used.items() if is_used):
+        host, port = (getattr(settings, f"{setting}{part}".lower()) for part in ("HOST", "PORT"))
+        if (error := bind_error(host, port)) is not None:
+            is_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+            what, named = (f"port {port}", "PORT") if is_port else (f"address {host}", "HOST")
+            why = f"{what} cannot be used ({error.strerror})"
+            raise InvalidSetting(f"{why}: set {PREFIX}{setting}{named} to another one")
 
 
 def bind_error(host: str, port: int) -> OSError | None:
@@ -118,9 +125,10 @@ def memory_warning(processes: int, free_bytes: int | None = None) -> str:
     needed_mb = MEMORY_MB + PROCESS_MB * processes
     if free_mb >= needed_mb:
         return ""
+    fewer = ", or start fewer: --procfile compose/Procfile.small needs 1.0 GB" if needed_mb > 1000 else ""
     return (
         f"{free_mb / 1000:.1f} GB of memory are free, and {processes} processes need about {needed_mb / 1000:.1f} GB: the "
-        "kernel will kill some of them. Add memory, or start fewer: --procfile compose/Procfile.small needs 1.0 GB"
+        f"kernel will kill some of them. Add memory{fewer}"
     )
 
 

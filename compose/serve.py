@@ -38,7 +38,7 @@ from shared.ledger_servers import run_check
 from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
 from shared.sandbox_place import CONTROL
 from shared.setting_names import read_settings
-from shared.settings import InvalidSetting, Settings
+from shared.settings import PREFIX, InvalidSetting, Settings
 from shared.x402.networks import Rail
 
 READY_TIMEOUT_S = 180.0
@@ -80,6 +80,7 @@ def main(argv: list[str] | None = None) -> int:
                 if embedded.sandbox_file:
                     with step("a paid call on every rail"):
                         answers = _prove(embedded)
+                notices += _not_for_production(embedded)
                 _tell(embedded, answers, notices, metrics, serving=not arguments.check, has_dashboard=has_dashboard)
                 if not arguments.check:
                     code = _wait(services, embedded.children)
@@ -226,6 +227,18 @@ def _prove(embedded: Embedded) -> dict[Rail, Answer]:
         except CoinslotError as error:
             raise CannotServe(f"the echo that was to be paid on {rail} failed: {error}") from None
     return answers
+
+
+def _not_for_production(embedded: Embedded) -> list[str]:
+    """A sentence about the servers that were started here although money is real."""
+    settings = ("LEDGER_URL", "QUEUE_URL", "DASHBOARD_REDIS_URL")
+    made = [f"{PREFIX}{name}" for name in settings if f"{PREFIX}{name}" in embedded.environment]
+    if not embedded.settings.production or not made:
+        return []
+    return [
+        f"not for production: every user of this machine can use the servers that were started for {', '.join(made)}. Set "
+        "these to servers with a password (docs/install.md)"
+    ]
 
 
 def _metrics(settings: Settings, scale: Mapping[str, int]) -> str:

@@ -9,6 +9,8 @@ import pytest
 
 from compose import serve
 from compose.sandbox.child import Child
+from compose.sandbox.embedded import Embedded
+from shared.settings import Settings
 
 
 def test_a_local_ledger_that_ends_ends_the_service() -> None:
@@ -25,3 +27,15 @@ def test_a_local_ledger_that_ends_ends_the_service() -> None:
                 serve._wait(services, [Child("solana", ledger, Path("solana.log"))])
         finally:
             services.kill()
+
+
+def test_servers_without_a_password_are_told_in_production() -> None:
+    """With the settings that name others."""
+
+    def told(made: dict[str, str], *, production: bool = True) -> list[str]:
+        return serve._not_for_production(Embedded(Settings(production=production), made, None, "", False))
+
+    made = {"COINSLOT_LEDGER_URL": "redis://127.0.0.1:1", "COINSLOT_PORT": "1"}
+    (only,) = told(made)
+    assert "the servers that were started for COINSLOT_LEDGER_URL. Set these" in only
+    assert told(made, production=False) == told({"COINSLOT_PORT": "1"}) == []
