@@ -10,6 +10,7 @@ from typing import Any
 Schema = Mapping[str, Any]
 
 _MAX_PATTERN = 60
+_LARGE = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ def _merged(one: Field, other: Field) -> Field:
 
 
 def _options(schema: Schema) -> list[Schema]:
-    options: list[Schema] = schema.get("anyOf") or [schema]
-    return options
+    options = schema.get("anyOf")
+    return [inner for option in options for inner in _options(option)] if options else [schema]
 
 
 def _kind(schema: Schema) -> str:
@@ -153,11 +154,20 @@ def _range(least: Any, most: Any, unit: str) -> str:
         return f"at least {_counted(least, unit)}"
     if least == most:
         return f"exactly {_counted(most, unit)}"
-    return f"{least:,} to {_counted(most, unit)}" if least is not None else f"at most {_counted(most, unit)}"
+    return f"{_number(least)} to {_counted(most, unit)}" if least is not None else f"at most {_counted(most, unit)}"
 
 
 def _counted(number: Any, unit: str) -> str:
     if not unit:
-        return f"{number:,}"
+        return _number(number)
     one, many = ("y", "ies") if unit == "propert" else ("", "s")
     return f"{number:,} {unit}{one if number == 1 else many}"
+
+
+def _number(number: Any) -> str:
+    """``1,000``; ``2^256 - 1`` for what fills many bits."""
+    size = abs(number)
+    if isinstance(number, int) and size >= _LARGE and not size & (size + 1):
+        text = f"2^{size.bit_length()} - 1"
+        return f"-({text})" if number < 0 else text
+    return f"{number:,}"

@@ -298,6 +298,24 @@ async def test_checks_take_a_small_share_of_the_time(shop: httpx.AsyncClient, mo
         assert int(busy.headers["retry-after"]) > free_work.LONGEST_WAIT_S
 
 
+async def test_a_field_is_described_once_and_shortly(shop: httpx.AsyncClient) -> None:
+    """Types within types are found, a bound of 256 bits is no row of digits, hundreds of values are folded, and no text has
+    signs of Markdown or says the same twice."""
+    rows: dict[tuple[str, str], str] = {}
+    for name in LISTED:
+        tree = shown(await shop.get(f"/bazaar/{name}"))
+        assert not [cell.text_content() for cell in tree.cssselect("td") if "`" in cell.text_content()]
+        for cell in tree.cssselect(".fields td:last-child"):
+            key = name, cell.getprevious().text_content()
+            rows.setdefault(key, " ".join(cell.text_content().split()))
+            for meaning in cell.cssselect(".meaning"):
+                sentences = re.split(r"(?<=[.]) ", meaning.text_content())
+                assert len(sentences) == len(set(sentences)), key
+            assert all(len(kind.text) <= 400 for kind in cell.cssselect("span.kind") if kind.text), key
+    assert rows["webhook-sig-verify", "timestamp"].startswith("string, integer or null")
+    assert rows["faker", "seed"].startswith("integer or null; -(2^256 - 1) to 2^256 - 1")
+
+
 async def test_an_offer_is_shown_in_whole_units(shop: httpx.AsyncClient) -> None:
     """6 decimals on Base, 7 on Stellar, decimal values on the XRP Ledger."""
     tree = shown(await shop.get("/bazaar/echo"))
@@ -314,7 +332,7 @@ async def test_snippets_send_the_example(shop: httpx.AsyncClient, declared: Endp
     """Each names this installation's address, and its body is exactly the documented one."""
     tree = shown(await shop.get(f"/bazaar/{declared.name}"))
     url, body = f"http://shop.test{declared.path}", declared.example.request
-    found = {part.get("id"): part.cssselect("pre")[0].text for part in tree.cssselect("details")}
+    found = {part.get("id"): part.cssselect("pre")[0].text for part in tree.cssselect("details[id]")}
     has_evm = "base" in declared.rails
     assert list(found) == ["curl", "coinslot", "python", *(["typescript"] if has_evm else [])]
     curl = shlex.split(found["curl"].replace("\\\n", " "))
