@@ -46,8 +46,8 @@ def service_folder(env: Mapping[str, str], folder: Path) -> Path | None:
 
 
 def with_settings(env: Mapping[str, str], folder: Path) -> tuple[dict[str, str], Path | None]:
-    """The environment with the settings of the service in `service_folder`, and their file. Without such a service it is the
-    environment alone.
+    """The environment with the settings of the service in `service_folder`, and their file. Without such a service, or
+    where the file adds nothing, it is the environment alone.
 
     Raises:
         InvalidSetting: the file cannot be read.
@@ -63,4 +63,5 @@ def with_settings(env: Mapping[str, str], folder: Path) -> tuple[dict[str, str],
             return dict(env), None  # the service was never started
         why = error.strerror if isinstance(error, OSError) else type(error).__name__
         raise InvalidSetting(f"cannot read {path}, the settings of scripts/run: {why}") from None
-    return {**dict(line.split("=", 1) for line in lines if "=" in line), **env}, path
+    found = dict(line.split("=", 1) for line in lines if "=" in line)
+    return {**found, **env}, None if found.keys() <= env.keys() else path

@@ -50,6 +50,7 @@ def test_a_service_without_a_sandbox_is_found(folder: Path) -> None:
     assert with_settings({}, folder) == (MADE, file)
     production = {"COINSLOT_PRODUCTION": "1", "COINSLOT_VAR": str(file.parent)}
     assert with_settings(production, Path("/")) == ({**MADE, **production}, file)
+    assert with_settings({**MADE, "COINSLOT_VAR": str(file.parent)}, Path("/"))[1] is None  # nothing is added
     never_started = {**production, "COINSLOT_VAR": str(folder)}
     assert with_settings(never_started, Path("/")) == (never_started, None)
 
