@@ -19,7 +19,7 @@ from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import Arguments, new_job
 from shared.pools import POOLS, Pool
-from shared.replies import Parts
+from shared.replies import Cost, Parts
 from shared.scheduling import BatchScheduling
 from shared.sealing import Sealer
 from shared.streams import FIELD, stream_key
@@ -136,7 +136,7 @@ class Dispatcher:
         Args:
             size: of its body, in bytes.
         """
-        return Slot(self, endpoint, self._backlog.work(endpoint, size, payer) if _calculates(endpoint) else None)
+        return Slot(self, endpoint, self._backlog.work(endpoint, size, payer) if endpoint.calculates else None)
 
     async def take(self, endpoint: Endpoint, work: Work | None = None) -> PoolRefusal | None:
         """Count one more call of the endpoint's pool. Returns why the pool takes none, and then counts nothing.
@@ -171,10 +171,11 @@ class Dispatcher:
                 return PoolRefusal(Cause.POOL_SLOW, retry_after_s=retry_after_s)
         return refusal
 
-    def _learn(self, job_id: str, cost_s: float) -> None:
+    def _learn(self, job_id: str, cost: Cost) -> None:
         sent = self._sent.get(job_id)
-        if sent is not None and _calculates(sent.endpoint):
-            self._backlog.learn(sent.endpoint, sent.size, cost_s)
+        if sent is not None and sent.endpoint.calculates and cost.is_whole:
+            self._backlog.learn(sent.endpoint, sent.size, cost.taken_s - cost.waited_s)
+        self._backlog.measured(cost)
 
     async def run(self, endpoint: Endpoint, arguments: Arguments, call_log: CallLog | None = None) -> bytes:
         """Run one call on its pool. Returns a sealed Outcome (shared/answers.py).
@@ -254,8 +255,3 @@ class Dispatcher:
 
 def _addition(sent: _Sent) -> tuple[str | bytes, ...]:
     return ("XADD", stream_key(sent.endpoint.pool), "*", FIELD, sent.encoded)
-
-
-def _calculates(endpoint: Endpoint) -> bool:
-    """Whether its calls, or the long ones among them, take a child process for themselves."""
-    return endpoint.isolated or endpoint.is_long is not None

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from api.redis_client import Redis, RedisLost, RedisRefused
-from shared.replies import UNREADABLE, Parts, read_reply
+from shared.replies import UNREADABLE, Cost, Parts, read_reply
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +43,8 @@ class ReplyReader:
         self._task: asyncio.Task[None] | None = None
         self.address = f"coinslot:replies:{uuid.uuid4().hex}"
         self.on_reconnect: Callable[[], Awaitable[None]] | None = None
-        self.on_cost: Callable[[str, float], None] | None = None
-        """Called with the id of a message that was answered, and the seconds of its worker that it took."""
+        self.on_cost: Callable[[str, Cost], None] | None = None
+        """Called with the id of a message that was answered, in time or late, and what it took."""
 
     def start(self) -> None:
         """Begin reading, on the running event loop."""
@@ -104,11 +104,11 @@ class ReplyReader:
         except msgspec.DecodeError:
             log.exception("dropped a reply that cannot be read")
             return
+        if self.on_cost is not None:
+            self.on_cost(reply.message_id, Cost(reply.taken_s, reply.waited_s, reply.is_whole))
         future = self._waiting.pop(reply.message_id, None)
         if future is None or future.done():
             return
-        if self.on_cost is not None:
-            self.on_cost(reply.message_id, reply.cost_s)
         if reply.outcome == UNREADABLE:
             future.set_exception(Unread("the worker has another key"))
             return

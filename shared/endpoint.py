@@ -187,9 +187,9 @@ class Endpoint:
         if not 0 < self.deadline_s <= 25:
             # Common HTTP clients give up after 30 s. Their caller then repeats the request and gets the stored answer.
             raise ValueError(f"{self.name}: deadline_s must be within (0, 25]")
-        if (self.isolated or self.is_long) and not POOLS[self.pool].needs_children:
+        if self.calculates and not POOLS[self.pool].needs_children:
             raise ValueError(f"{self.name}: the workers of the pool {self.pool} start no children to run it in")
-        if self.subject and (self.isolated or self.is_long):
+        if self.subject and self.calculates:
             raise ValueError(f"{self.name}: what runs in a child cannot remember")
         if not 0 < len(self.summary) <= 500:
             raise ValueError(f"{self.name}: summary must have 1 to 500 characters")
@@ -226,3 +226,8 @@ class Endpoint:
     def isolated(self) -> bool:
         """Whether the handler always runs in a killable child process."""
         return self.exhausted is not None
+
+    @property
+    def calculates(self) -> bool:
+        """Whether its calls, or the long ones among them, take a child process for themselves."""
+        return self.isolated or self.is_long is not None

@@ -9,6 +9,7 @@ reply for milliseconds, in Redis and in the API (tests/bench/bench_hostile.py).
 from __future__ import annotations
 
 import uuid
+from typing import NamedTuple
 
 import msgspec
 
@@ -39,17 +40,33 @@ class Parts(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.key}:{number}"
 
 
+class Cost(NamedTuple):
+    """What a job took of its worker: of its child processes, divided by their number. Nothing where it ran in none.
+
+    Attributes:
+        taken_s: seconds.
+        waited_s: of these, how many they waited for a processor that did something else.
+        is_whole: the job has ended by itself, and not because nobody waited any more.
+    """
+
+    taken_s: float = 0.0
+    waited_s: float = 0.0
+    is_whole: bool = True
+
+
 class Reply(msgspec.Struct, frozen=True, array_like=True):
     """One answer.
 
     Attributes:
         outcome: a sealed Outcome (shared/answers.py), or its Parts, or UNREADABLE.
-        cost_s: seconds of its worker that the job took: those of a child process, divided by the number of children.
+        taken_s, waited_s, is_whole: its Cost, of an endpoint whose calls are calculations.
     """
 
     message_id: str
     outcome: bytes | Parts
-    cost_s: float = 0.0
+    taken_s: float = 0.0
+    waited_s: float = 0.0
+    is_whole: bool = True
 
 
 _encoder = msgspec.msgpack.Encoder()

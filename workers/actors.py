@@ -20,6 +20,7 @@ from shared.message import Arguments, open_arguments
 from shared.metrics import metrics
 from shared.outcome import UNAVAILABLE, DeadlineExceeded, Failed, Forbidden, Ok, Outcome, failed
 from shared.queue_clock import QueueClock
+from shared.replies import Cost
 from shared.sealing import Sealer, Unsealable
 from workers import children
 from workers.answers import Result
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 
 UNKNOWN_BASELINE = Failed(UNAVAILABLE, "What was observed before cannot be read now.", retryable=True)
 _NOT_STARTED = failed(DeadlineExceeded("The call waited too long to be started."))
+_LATE = failed(DeadlineExceeded("The call took too long, or waited too long to be started."))
+_UNFINISHED = (_NOT_STARTED, _LATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +94,14 @@ class JobRunner:
             result = INTERNAL
         tracing.describe_job(ids, self._endpoint.name, result)
         reach("handler-done")
-        cost_s = self._services.children.taken_s()
+        cost = self._services.children.taken()
         ended = Result(
             arguments.payment_id,
             self._endpoint,
             arguments.secret,
             result,
             observation,
-            cost_s,
+            cost._replace(is_whole=result not in _UNFINISHED) if self._endpoint.calculates else Cost(),
             arguments.with_previous,
         )
         call_ids.set(None)
@@ -140,7 +143,7 @@ class JobRunner:
             answer = self._services.children.call(work, limit_s=self._endpoint.child_limit_s, wait_s=left_s)
             return declared(self._endpoint, outcome.decode(answer))
         except TimeoutError:
-            return failed(DeadlineExceeded("The call took too long, or waited too long to be started."))
+            return _LATE
         except Exhausted:
             if self._endpoint.exhausted is None:
                 return failed(DeadlineExceeded("The call took too long."))

@@ -22,6 +22,7 @@ from shared.ledger import NOTE, NOW, RERUN_WINDOW_MS, bucket_of, payment_keys, s
 from shared.metrics import metrics
 from shared.outcome import NOT_STORED, Failed, Outcome
 from shared.redis_connection import RedisConnection
+from shared.replies import Cost
 from workers.observations import STORE, Observation, ObservationStore
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class Result(NamedTuple):
     Attributes:
         secret: as in its arguments.
         observation: what the call leaves for the payer's next one about the same subject.
-        cost_s: as in its reply (shared/replies.py).
+        cost: of an endpoint whose calls are calculations.
         with_previous: as in its arguments.
     """
 
@@ -89,7 +90,7 @@ class Result(NamedTuple):
     secret: bytes
     outcome: Outcome
     observation: Observation | None = None
-    cost_s: float = 0.0
+    cost: Cost = Cost()
     with_previous: bool = False
 
 

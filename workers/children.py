@@ -25,6 +25,7 @@ import msgspec
 
 from shared.metrics import metrics
 from shared.pools import Pool
+from shared.replies import Cost
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.child_output import Output
 from workers.child_usage import cpu_time_s, data_bytes
@@ -89,6 +90,8 @@ class Child:
     def __init__(self, fork_server: ForkServer, give_up_at: float = math.inf) -> None:
         self._calls = 0
         self._payer = ""
+        self.cpu_share = 0.0
+        """The CPU time of the last call in proportion to its time; 0 of one whose child has not started in time."""
         self._data_bytes = 0
         self._fork_server = fork_server
         try:
@@ -115,6 +118,7 @@ class Child:
         """
         self._calls += 1
         self._payer = work.payer
+        limits: _Limits | None = None
         try:
             self._await_ready(give_up_at)
             limits = _Limits(self.pid, limit_s, give_up_at)
@@ -122,6 +126,7 @@ class Child:
             self._write(HEADER.pack(len(frame)) + frame, limits)
             return self._read_frame(limits)
         finally:
+            self.cpu_share = limits.cpu_share() if limits else 0.0
             self._output.log(work.name)
 
     def has_ended(self) -> bool:
@@ -228,13 +233,19 @@ class _Limits:
 
     def __init__(self, pid: int, limit_s: float, give_up_at: float) -> None:
         self._pid = pid
-        self._cpu_until = cpu_time_s(pid) + limit_s
+        self._began, self._cpu_began = time.monotonic(), cpu_time_s(pid)
+        self._cpu_until = self._cpu_began + limit_s
         self._give_up_at = give_up_at
 
     def left_s(self) -> float:
         """Seconds that certainly remain. The CPU time passes no faster than the time of day, as the child has one thread that
         calculates; with more, a limit is found late."""
         return min(self._cpu_until - cpu_time_s(self._pid), self._give_up_at - time.monotonic())
+
+    def cpu_share(self) -> float:
+        """The CPU time in proportion to the time since the beginning; 1 when it is not known, because the child has ended."""
+        spent_s = cpu_time_s(self._pid) - self._cpu_began
+        return min(1.0, spent_s / (time.monotonic() - self._began)) if spent_s >= 0 else 1.0
 
     def raise_reached(self) -> NoReturn:
         """Say which limit was reached first."""
@@ -250,10 +261,8 @@ def _is_readable(descriptor: int, within_s: float = 0.0) -> bool:
 
 
 class ChildPool:
-    """A fixed number of children. Callers wait for a free one.
-
-    A child serves one payer: code that takes it over finds the data of earlier calls in its memory, and sees that of later
-    ones. A child for another payer takes some 10 ms of CPU time, most of it for copying tables of pages.
+    """A fixed number of children. Callers wait for a free one. Each child serves one payer: code that takes it over finds the
+    data of earlier calls in its memory. A child for another payer takes some 10 ms of CPU time, most of it for tables of pages.
     """
 
     def __init__(self) -> None:
@@ -262,11 +271,10 @@ class ChildPool:
         self._size = 0
         self._of_thread = threading.local()
 
-    def taken_s(self) -> float:
-        """The seconds of the whole pool that the calls of this thread have taken since it last asked: a child's seconds,
-        divided by the number of children."""
-        taken: float = getattr(self._of_thread, "taken_s", 0.0)
-        self._of_thread.taken_s = 0.0
+    def taken(self) -> Cost:
+        """What the calls of this thread have taken since it last asked."""
+        taken: Cost = getattr(self._of_thread, "taken", Cost())
+        self._of_thread.taken = Cost()
         return taken
 
     def confinement(self) -> Layers | None:
@@ -347,4 +355,6 @@ class ChildPool:
             finally:  # the next caller forks a child for an empty place
                 used_s = time.monotonic() - began
                 self._free_children.put(None if is_spent else child, work.payer, used_s)
-                self._of_thread.taken_s = getattr(self._of_thread, "taken_s", 0.0) + used_s / max(1, self._size)
+                before, taken_s = self.taken(), used_s / max(1, self._size)
+                waited_s = taken_s * (1.0 - (child.cpu_share if child else 0.0))
+                self._of_thread.taken = Cost(before.taken_s + taken_s, before.waited_s + waited_s)

@@ -48,7 +48,7 @@ def warm(pools: Collection[Pool]) -> None:
 
 def isolated(pools: Collection[Pool]) -> list[Endpoint]:
     """The endpoints of these pools that may run in a child."""
-    return [item for item in CATALOGUE if item.pool in pools and (item.isolated or item.is_long is not None)]
+    return [item for item in CATALOGUE if item.pool in pools and item.calculates]
 
 
 def examples(pools: Collection[Pool]) -> Iterator[tuple[str, bytes]]:

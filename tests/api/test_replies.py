@@ -9,7 +9,7 @@ import pytest
 
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from shared.replies import Reply, encode_reply
+from shared.replies import Cost, Reply, encode_reply
 
 pytestmark = pytest.mark.anyio
 
@@ -48,4 +48,17 @@ async def test_a_caller_who_left_the_batch_is_passed_over(reader: ReplyReader, c
     await slow[0]
     slow[-1].cancel()
     assert await asyncio.gather(*slow[:-1]) == [b"answer"] * (CALLERS - 1)
+    pusher.close()
+
+
+async def test_a_late_reply_tells_what_it_took(reader: ReplyReader, clean_redis: str) -> None:
+    """Nobody waits for it any more. Without the late ones, a machine that is too slow would seem fast."""
+    heard: asyncio.Queue[tuple[str, Cost]] = asyncio.Queue()
+    reader.on_cost = lambda *told: heard.put_nowait(told)
+    reader.expect("late")
+    reader.forget("late")
+    pusher = Redis(clean_redis)
+    await pusher.call("RPUSH", reader.address, encode_reply(Reply("late", b"answer", 5.0, 4.5, False)))
+    reader.start()
+    assert await heard.get() == ("late", Cost(5.0, 4.5, is_whole=False))
     pusher.close()

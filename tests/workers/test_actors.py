@@ -27,7 +27,7 @@ from shared.message import Arguments, new_job
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
 from shared.queue_clock import QueueClock
 from shared.redis_connection import RedisConnection, connect
-from shared.replies import UNREADABLE, Reply
+from shared.replies import UNREADABLE, Cost, Reply
 from shared.sealing import Sealer, Unsealable
 from shared.settled_payment import SettledPayment
 from tests.slack import patience
@@ -152,6 +152,13 @@ def replies(services: WorkerServices) -> list[tuple[str, Outcome]]:
     payments = services.outbox.payments
     decoded = [one for one in decoded if one.outcome != UNREADABLE]
     return [(one.message_id, ANSWERS.open(one.outcome, ENDPOINT, payments[one.message_id], b"")) for one in decoded]
+
+
+def costs(services: WorkerServices) -> list[Cost]:
+    """What the waiting API process is told that the jobs took."""
+    assert isinstance(services.outbox, Sent)
+    decoded = [msgspec.msgpack.decode(raw, type=Reply) for _, raw in services.outbox.sent]
+    return [Cost(one.taken_s, one.waited_s, one.is_whole) for one in decoded]
 
 
 def unreadable(services: WorkerServices) -> list[str]:
@@ -327,8 +334,8 @@ class FakeChildren:
             raise self._result
         return self._result
 
-    def taken_s(self) -> float:
-        return 0.25
+    def taken(self) -> Cost:
+        return Cost(0.5, 0.25)
 
 
 def isolated(services: WorkerServices, result: bytes | Exception) -> tuple[Endpoint, WorkerServices, FakeChildren]:
@@ -354,6 +361,7 @@ def test_hostile_work_runs_in_a_child(client: redis.Redis, services: WorkerServi
     assert limit_s == endpoint.child_limit_s
     assert 4 < wait_s <= 5
     assert stored(client, payment) == ECHOED
+    assert costs(services) == [Cost(0.5, 0.25)]
 
 
 def test_a_child_never_has_longer_than_the_caller_waits(services: WorkerServices, payment: str) -> None:
@@ -426,6 +434,7 @@ def test_no_free_child_in_time(client: redis.Redis, services: WorkerServices, pa
     ((_, answer),) = replies(services)
     assert isinstance(answer, Failed)
     assert (answer.code, answer.retryable) == ("deadline_exceeded", True)
+    assert costs(services) == [Cost(0.5, 0.25, is_whole=False)]
     assert stored(client, payment) is None
 
 

@@ -25,6 +25,7 @@ from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Failed, Ok
 from shared.pools import Pool
+from shared.replies import Cost
 from tests.slack import SLACK_S, niceness, patience
 from workers import children, fork_server
 from workers.adapters.calculations import ChildCalculations
@@ -237,6 +238,18 @@ def test_the_payer_goes_along(pool: ChildPool) -> None:
     pool.start(1)
 
     assert call(pool, "hello") == "hello for 0x1"
+
+
+def test_what_a_call_took_and_what_of_it_was_waiting(pool: ChildPool) -> None:
+    """A child that sleeps uses no processor, as one that is given none. Each thread hears of its own calls, once."""
+    pool.start(2)
+    call(pool, "sleep 0.2")
+
+    taken = pool.taken()
+
+    assert taken.taken_s > taken.waited_s > 0.1
+    assert taken.taken_s - taken.waited_s < taken.taken_s / 2
+    assert pool.taken() == Cost()
 
 
 def test_large_frames_go_both_ways(pool: ChildPool) -> None:

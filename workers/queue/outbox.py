@@ -12,7 +12,7 @@ from shared.endpoint import Endpoint
 from shared.failpoints import reach
 from shared.message import open_arguments
 from shared.outcome import Failed
-from shared.replies import PART_BYTES, UNREADABLE, Parts, Reply, encode_reply, in_parts
+from shared.replies import PART_BYTES, UNREADABLE, Cost, Parts, Reply, encode_reply, in_parts
 from shared.sealing import Sealer, Unsealable
 from workers.answers import AnswerStore, Result
 from workers.mirror import NO_MIRROR, Mirror
@@ -61,9 +61,8 @@ class Outbox:
             if len(outcome) > PART_BYTES:
                 answer, pushes = in_parts(outcome)
                 parts += pushes
-            replies.append(
-                (address, encode_reply(Reply(message.message_id, answer, 0.0 if result is None else result.cost_s)))
-            )
+            cost = Cost() if result is None else result.cost
+            replies.append((address, encode_reply(Reply(message.message_id, answer, *cost))))
         return parts + replies
 
     def _failure(self, message: dramatiq.Message[Any]) -> Result | None:
