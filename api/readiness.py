@@ -28,6 +28,8 @@ _NOT_READY = frozenset((Cause.NO_WORKER.reason, Cause.QUEUE_UNREADABLE.reason, S
 """With any other reason of a pool, of its port, the endpoints of the other pools are still sold."""
 
 PORT_SENTENCES = {
+    "no_dns": "the name servers of the workers' machine do not answer. COINSLOT_DNS_SERVER names another",
+    "no_egress": "the workers' machine has no route to the internet",
     "no_browser": "this machine has no browser. scripts/setup installs one where it may; COINSLOT_CHROMIUM names another",
     "unconfined_children": "this kernel does not filter system calls (seccomp), which COINSLOT_PRODUCTION=1 asks for",
     "browser_not_started": "the browser cannot be started. The worker's log says why",

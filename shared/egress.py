@@ -24,6 +24,7 @@ class Egress:
 
     Attributes:
         dns_server: address and port of the only name server; None: the system's.
+        dns_probe: a name that any working name server answers for.
         hosts: addresses by name. They are checked like all others.
         allow: networks that may be reached whatever the rules say.
         deny: networks that are never reached.
@@ -34,6 +35,7 @@ class Egress:
     """
 
     dns_server: tuple[str, int] | None
+    dns_probe: str
     hosts: Mapping[str, str]
     allow: tuple[Network, ...]
     deny: tuple[Network, ...]
@@ -63,6 +65,7 @@ def egress(settings: Settings) -> Egress:
         raise InvalidSetting(f"{PREFIX}CA_FILE: there is no file {ca_file}")
     return Egress(
         dns_server=_server(settings.dns_server) if settings.dns_server else None,
+        dns_probe=_probe(settings.dns_probe),
         hosts=dict(_host(part) for part in _parts(settings.hosts)),
         allow=tuple(_network("EGRESS_ALLOW", part) for part in _parts(settings.egress_allow)),
         deny=tuple(_network("EGRESS_DENY", part) for part in _parts(settings.egress_deny)),
@@ -102,6 +105,13 @@ def _host(text: str) -> tuple[str, str]:
         return name, str(ipaddress.ip_address(address.strip()))
     except ValueError:
         raise InvalidSetting(f"{PREFIX}HOSTS: write name=address, not {text!r}") from None
+
+
+def _probe(text: str) -> str:
+    name = text.lower().removesuffix(".")
+    if name and not _NAME.fullmatch(name):
+        raise InvalidSetting(f"{PREFIX}DNS_PROBE: {text!r} is not a name such as example.com")
+    return f"{name}."
 
 
 def _host_and_port(name: str, text: str) -> tuple[str, int]:

@@ -34,6 +34,7 @@ class PoolPolicy:
             jobs one after the other, acknowledges together what ends together, and the API answers their callers one
             after the other (tests/bench/measure/isolation.py).
         needs_children: its workers start child processes, for hostile or long calculations.
+        calls_out: its calls go to hosts on the internet. It is refused while this machine's DNS or route does not work.
         niceness: of its workers (nice(2)), once they have loaded what they need.
     """
 
@@ -44,6 +45,7 @@ class PoolPolicy:
     call_burst: int
     is_batched: bool = False
     needs_children: bool = False
+    calls_out: bool = False
     niceness: int = 10
 
 
@@ -72,6 +74,7 @@ POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
             call_interval_ms=500,
             call_burst=10,
             needs_children=True,
+            calls_out=True,
         ),
         Pool.CHAIN: PoolPolicy(
             purpose="Calls of blockchain nodes.",
@@ -88,6 +91,7 @@ POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
             call_burst=3,
             is_batched=True,
             needs_children=True,
+            calls_out=True,
         ),
         Pool.WHOIS: PoolPolicy(
             purpose="Calls of WHOIS servers, which ban a caller that asks too often.",
@@ -96,6 +100,7 @@ POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
             call_interval_ms=500,
             call_burst=10,
             is_batched=True,
+            calls_out=True,
         ),
         Pool.YOUTUBE: PoolPolicy(
             purpose="Calls of YouTube, which bans a caller that asks too often; children read its documents.",
@@ -105,6 +110,7 @@ POOLS: Mapping[Pool, PoolPolicy] = MappingProxyType(
             call_burst=10,
             is_batched=True,
             needs_children=True,
+            calls_out=True,
         ),
     }
 )

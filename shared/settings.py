@@ -132,6 +132,8 @@ class Settings:
     """Real money and the real internet: local servers and a fixed time are refused (shared/egress.py)."""
     dns_server: str = setting("", anything)
     """Name server that is asked, ``address:port``. Empty: those of /etc/resolv.conf."""
+    dns_probe: str = setting(".", anything)
+    """A name whose name servers are asked for every few seconds, to see whether the name server answers."""
     hosts: str = setting("", anything)
     """Names with an address of your choice, ``name=address,...``. It is checked as any other. Not in production."""
     egress_allow: str = setting("", anything)

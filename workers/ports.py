@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from jobs.ports.chains import Chain
 from shared.egress import Egress, egress
-from shared.pools import Pool
+from shared.pools import POOLS, Pool
 from shared.settings import Settings
 from workers.children import ChildPool
 from workers.port_lifecycle import LivePort
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workers.adapters.whois import WhoisClient
     from workers.adapters.xrpl import XrplNodes
     from workers.egress.connect import Connector
+    from workers.egress.health import EgressHealth
     from workers.egress.http import HttpClient
     from workers.egress.policy import Policy
     from workers.egress.resolver import Resolver
@@ -60,7 +61,8 @@ class WorkerPorts:
 
     def live_ports(self, pool: Pool) -> Sequence[LivePort]:
         """The ports that a worker of this pool starts, checks and closes (workers/port_lifecycle.py)."""
-        return (self.browser,) if pool is Pool.RENDER else ()
+        browser = (self.browser,) if pool is Pool.RENDER else ()
+        return (*browser, self.egress_health) if POOLS[pool].calls_out else ()
 
     @cached_property
     def policy(self) -> Policy:
@@ -76,6 +78,13 @@ class WorkerPorts:
 
         overrides = {**self.settings.hosts, **_address_in(self.settings.youtube_url)}
         return Resolver(self.policy, server=self.settings.dns_server, overrides=overrides)
+
+    @cached_property
+    def egress_health(self) -> EgressHealth:
+        """Whether hosts that callers name can be reached at all."""
+        from workers.egress.health import EgressHealth
+
+        return EgressHealth(self.resolver, question=self.settings.dns_probe, needs_route=not self.settings.allow)
 
     @cached_property
     def connector(self) -> Connector:

@@ -32,7 +32,7 @@ from shared.money import Price
 from shared.pools import Pool
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
-from shared.streams import GROUP, stream_key
+from shared.streams import GROUP, stream_key, unavailable_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing
@@ -300,6 +300,8 @@ def worker(
     while not all(broker.client.exists(stream_key(queue)) for queue in queues):
         time.sleep(0.01)
     while not all(broker.client.xinfo_consumers(stream_key(queue), GROUP) for queue in queues):
+        time.sleep(0.01)
+    while broker.client.keys(unavailable_key("*", "*")):  # its ports start
         time.sleep(0.01)
     yield worker
     worker.stop()

@@ -113,6 +113,12 @@ def test_the_documented_example(served: Place) -> None:
     assert got.min_ttl == ENDPOINT.example.response["minTtl"]
 
 
+def test_a_worker_sees_that_it_works(served: Place) -> None:
+    """Also without an internet: it knows of the root that it is there."""
+    settings = Settings(dns_server=served.settings["DNS_SERVER"], egress_allow=f"{served.address}/32")
+    assert WorkerPorts(settings, ChildPool()).egress_health.unavailable_reason() == ""
+
+
 def test_no_such_name_and_no_such_record(served: Place) -> None:
     """Are told apart, with an SOA; what lies above a name exists."""
     for domain, record_type, status in (

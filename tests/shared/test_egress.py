@@ -18,6 +18,7 @@ def test_without_settings_only_the_rules_apply() -> None:
     """The system's name servers, no names, no networks."""
     plain = egress(Settings())
     assert (plain.dns_server, plain.hosts, plain.allow, plain.deny, plain.ports) == (None, {}, (), (), frozenset())
+    assert plain.dns_probe == "."
     assert (plain.ca_file, plain.now) == (None, None)
     assert plain.whois_iana == ("whois.iana.org", 43)
     assert plain.own_host == "127.0.0.1"
@@ -31,6 +32,7 @@ def test_every_setting_is_read_into_what_it_means(tmp_path: Path) -> None:
         Settings(
             base_url="https://API.Example.com./v1",
             dns_server="[::1]:5353",
+            dns_probe="Example.com",
             hosts=" A.example.com. = 127.7.7.7 , b=::1,",
             egress_allow="127.7.0.0/16, ::1/128",
             egress_deny="198.51.100.7, 2001:db8::/32",
@@ -42,6 +44,7 @@ def test_every_setting_is_read_into_what_it_means(tmp_path: Path) -> None:
         )
     )
     assert read.dns_server == ("::1", 5353)
+    assert read.dns_probe == "example.com."
     assert read.hosts == {"a.example.com": "127.7.7.7", "b": "::1"}
     assert read.allow == (ipaddress.ip_network("127.7.0.0/16"), ipaddress.ip_network("::1/128"))
     assert read.deny == (ipaddress.ip_network("198.51.100.7/32"), ipaddress.ip_network("2001:db8::/32"))
@@ -61,6 +64,7 @@ def test_every_setting_is_read_into_what_it_means(tmp_path: Path) -> None:
         ("dns_server", "127.0.0.1:0"),
         ("dns_server", "127.0.0.1:65536"),
         ("dns_server", "127.0.0.1:٥٣"),
+        ("dns_probe", "a b"),
         ("hosts", "a.example.com"),
         ("hosts", "a.example.com=localhost"),
         ("hosts", "a.example.com=127.1"),

@@ -95,6 +95,7 @@ READ: dict[str, tuple[str, Any]] = {
     "user": ("coinslot", "coinslot"),
     "facilitator_user": ("61201", "61201"),
     "production": ("1", True),
+    "dns_probe": ("example.com", "example.com"),
     "dns_server": ("127.7.0.1:5353", "127.7.0.1:5353"),
     "hosts": ("a.example.com=127.7.0.1", "a.example.com=127.7.0.1"),
     "egress_allow": ("127.7.0.0/16", "127.7.0.0/16"),

@@ -1,4 +1,5 @@
-"""The sandbox's name server. It has the zones example.com, example.net and example.org, and forwards other questions.
+"""The sandbox's name server. It has the zones example.com, example.net and example.org, and forwards other questions. About the
+root it answers itself: workers ask for its name servers to see whether this one works, also without an internet.
 
 When the system's servers do not answer, it answers SERVFAIL.
 """
@@ -121,7 +122,10 @@ class Names:
         if query.opcode() != dns.opcode.QUERY or len(query.question) != 1:
             return [_failure(query, dns.rcode.NOTIMP).to_wire()]
         name = query.question[0].name
-        response = await self._forwarded(query) if self._zone(name) is None else self._own(query)
+        if name == dns.name.root:
+            response = dns.message.make_response(query, recursion_available=True)
+        else:
+            response = await self._forwarded(query) if self._zone(name) is None else self._own(query)
         return [_fitted(response, query, transport)]
 
     def _own(self, query: dns.message.Message) -> dns.message.Message:
