@@ -12,10 +12,9 @@ from facilitator.configured import configured_rails
 from facilitator.rails.evm import calldata, journal
 from facilitator.rails.evm.journal import Journal
 from facilitator.rails.evm.journal_layout import LAYOUT
-from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.restart import restored
 from facilitator.rails.evm.signing import Signer
-from facilitator.rails.evm.transaction import Bid, Form, Sent
+from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from facilitator.settling import CannotSend
 from shared.money import Price
 from shared.rail_settings import EvmRailSettings

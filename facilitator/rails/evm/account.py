@@ -14,11 +14,10 @@ from facilitator.balance import BalanceMonitor
 from facilitator.rails.evm.journal import Journal
 from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of, value_of
-from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import TRANSFER_GAS
-from facilitator.rails.evm.transaction import Bid, Form, Quote, Sent
+from facilitator.rails.evm.transaction import Bid, Form, Payment, Quote, Sent
 from facilitator.settling import CannotSend
 from shared.json_rpc import Call, RpcError
 

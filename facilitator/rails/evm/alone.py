@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from functools import partial
 
-from facilitator.rails.evm.payment import Payment
+from facilitator.rails.evm.transaction import Payment
 
 AT_ONCE = 16
 """Such transactions that may be in no block yet. Each may burn its own gas limit, and no more."""

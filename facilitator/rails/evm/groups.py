@@ -17,8 +17,8 @@ from facilitator.rails.evm.account import SettlerAccount, Work
 from facilitator.rails.evm.alone import Alone
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
 from facilitator.rails.evm.node import NODE_ERRORS
-from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
+from facilitator.rails.evm.transaction import Payment
 from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)

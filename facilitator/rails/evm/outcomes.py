@@ -13,8 +13,7 @@ from facilitator.rails.evm.code_changes import changed_accounts
 from facilitator.rails.evm.evidence import Authorizations, proves_payment, transfers_in
 from facilitator.rails.evm.gas_budget import GasBudget
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of
-from facilitator.rails.evm.payment import Payment
-from facilitator.rails.evm.transaction import Sent
+from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import CannotSend
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Settlement

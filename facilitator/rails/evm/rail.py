@@ -25,12 +25,11 @@ from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.losses import Losses
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, number_of
 from facilitator.rails.evm.outcomes import Outcomes
-from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.restart import restored
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import Simulator
-from facilitator.rails.evm.transaction import Sent
+from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import PaymentKey, Settling, payment_key, require_ours
 from shared.settings import InvalidSetting

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from facilitator.rails.evm import calldata
 from facilitator.rails.evm.journal import Entry
-from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.signing import Signer
-from facilitator.rails.evm.transaction import Bid, Form, Sent
+from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from shared.x402.networks import EvmToken
 
 

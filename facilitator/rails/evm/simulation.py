@@ -13,7 +13,7 @@ from facilitator.rails.evm.calldata import (
     transfer_with_authorization,
 )
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, view
-from facilitator.rails.evm.payment import Payment
+from facilitator.rails.evm.transaction import Payment
 from shared.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest
 from shared.x402.exact import exact_offer
