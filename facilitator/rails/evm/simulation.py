@@ -52,7 +52,10 @@ class Simulator:
         self._sender = sender
 
     async def check(self, payments: Sequence[Payment]) -> list[Verdict]:
-        """Check time windows, signatures and effects. Sets `gas` and `is_alone` of payments that would settle. Never raises."""
+        """Check time windows, signatures and effects. Never raises.
+
+        Of payments that would settle it sets `gas` and `is_isolated`.
+        """
         verdicts: list[Verdict] = []
         now = int(time.time())
         refusals = [one.authorization.window_refusal(now) for one in payments]
@@ -99,12 +102,12 @@ class Simulator:
         if has_code:
             # The token asks this code about the signature, and it may take as much gas as it is given.
             payment.gas = await self._estimate(authorization)
-            payment.is_alone = True
+            payment.is_isolated = True
             return
         if failed:
             raise PaymentRefused(await self._reason(authorization))
         payment.gas = TRANSFER_GAS
-        payment.is_alone = payment.is_alone or authorization.valid_before < now + NEAR_EXPIRY_S
+        payment.is_isolated = payment.is_isolated or authorization.valid_before < now + NEAR_EXPIRY_S
 
     async def _estimate(self, authorization: EvmAuthorization) -> int:
         try:

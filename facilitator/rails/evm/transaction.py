@@ -73,8 +73,8 @@ class Payment:
     Attributes:
         ended: gets the settlement, or why there is none. Nobody may be waiting for it.
         sent: the transaction that it is in; None before it was signed.
-        gas: what its transaction may take when it is sent alone.
-        is_alone: it is in no group, because its payer's code decides how much gas it takes, or because it failed in one.
+        gas: what its transaction may take when it makes no other payment.
+        is_isolated: it is in no group, because its payer's code decides how much gas it takes, or because it failed in one.
         failures: transactions that it was in and that paid nobody.
         is_withdrawn: nobody waits for it, and it is not to be sent.
     """
@@ -83,7 +83,7 @@ class Payment:
     ended: asyncio.Future[Settlement] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     sent: Sent | None = None
     gas: int = 0
-    is_alone: bool = False
+    is_isolated: bool = False
     failures: int = 0
     is_withdrawn: bool = False
 
