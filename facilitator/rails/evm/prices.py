@@ -41,7 +41,7 @@ class Prices:
 
     @property
     def last(self) -> Quote:
-        """The last price that the node told, however old it is."""
+        """The last price that was read, however old it is."""
         return self._quote
 
     @property

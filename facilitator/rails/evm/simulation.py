@@ -21,7 +21,7 @@ from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
 
 TRANSFER_GAS = 150_000
-"""What a transfer from an account may take, alone. It takes about 69,000 to 86,000."""
+"""What a transfer from an account may take outside a group. It takes about 69,000 to 86,000."""
 MEMBER_GAS = 85_000
 """What is allowed for a transfer in a group."""
 MAX_GAS = 400_000

@@ -89,7 +89,7 @@ class Payment:
 
     @property
     def key(self) -> PaymentKey:
-        """What tells it from all others."""
+        """What distinguishes it from all others."""
         return payment_key(self.authorization)
 
     def end(self, settlement: Settlement) -> None:
