@@ -27,12 +27,12 @@ from coinslot.answer import Answer
 from coinslot.buyer import Buyer
 from coinslot.errors import CoinslotError, WalletUnusable
 from coinslot.wallet import Wallet
+from compose.embedded import Embedded, embed
 from compose.preflight import bind_error, memory_warning
 from compose.processes import STOP_NOW, STOP_WITHIN_S
 from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, read_procfile, scaled
 from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
-from compose.sandbox.embedded import Embedded, embed
 from compose.users import Accounts, accounts, share_files
 from shared.ledger_servers import run_check
 from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger

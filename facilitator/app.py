@@ -55,7 +55,7 @@ def create_app(
     """Build the facilitator.
 
     Args:
-        cannot_start: is told why it ends, when a node turns out to serve another network than the settings say.
+        cannot_start: is called with the reason when the process must end: a node serves another network than the settings say.
 
     Raises:
         InvalidSetting: a setting is missing or has the wrong form.
@@ -87,11 +87,13 @@ def create_app(
     @get("/healthz", sync_to_thread=False)
     def healthz() -> Response[Health]:
         unavailable_reasons = facilitator.unavailable_reasons
-        told = {
+        health = {
             rail.network: RailHealth(rail.balance, unavailable_reasons.get(rail.network, ""), rail.counts)
             for rail in rails
         }
-        return Response(Health(ok=not unavailable_reasons, rails=told), status_code=503 if unavailable_reasons else 200)
+        return Response(
+            Health(ok=not unavailable_reasons, rails=health), status_code=503 if unavailable_reasons else 200
+        )
 
     async def note_call(request: Request[Any, Any, Any]) -> None:
         """Log lines about this request have the id that its caller gave it."""

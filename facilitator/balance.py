@@ -35,13 +35,13 @@ class BalanceMonitor:
 
     Args:
         account: the account in words: ``the settler account 0x…``.
-        shortage: how `unavailable_reason` goes on after the balance.
+        shortage: how `unavailable_reason` continues after the balance.
         read: asks the node for the balance.
         needed: what one settlement may cost now.
         low: the balance below which the log warns.
         read_every_s: the interval while all is well.
         read_soon_s: the interval while the balance is too small or the node does not answer. It is short, so that settling
-            goes on by itself.
+            continues by itself.
     """
 
     def __init__(

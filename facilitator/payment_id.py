@@ -1,4 +1,4 @@
-"""Reads payment ids. An id names what the network makes single-use, so that evidence can be looked up by it alone."""
+"""Reads payment ids. An id names what the network makes single-use, so that evidence can be looked up by nothing else."""
 
 from __future__ import annotations
 

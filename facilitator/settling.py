@@ -27,7 +27,7 @@ class CannotStart(Exception):
 
 
 def payment_key(authorization: Authorization) -> PaymentKey:
-    """What tells one payment from all others of the same payment id. Addresses in another case are the same."""
+    """What distinguishes one payment from all others of the same payment id. Addresses in another case are the same."""
     return authorization.payment_id, authorization.pay_to.lower(), authorization.amount, authorization.signature
 
 
@@ -44,7 +44,7 @@ class Settling(Generic[K]):
         return len(self._tasks)
 
     async def once(self, payment: K, settle: Callable[[], Coroutine[Any, Any, Settlement]]) -> Settlement:
-        """Settle the payment, or wait for the settlement under way. It goes on when the caller hangs up."""
+        """Settle the payment, or wait for the settlement under way. It continues when the caller hangs up."""
         task = self._tasks.get(payment)
         if task is None:
             task = self._tasks[payment] = asyncio.create_task(settle())

@@ -16,7 +16,7 @@ from coinslot import documents
 from coinslot.answer import Answer
 from coinslot.errors import CoinslotError
 from coinslot.payment import SignedPayment
-from coinslot.printable import printable, without_keys
+from coinslot.printable import is_number, printable, without_keys
 from coinslot.progress import Progress
 
 if TYPE_CHECKING:
@@ -156,11 +156,6 @@ class Output:
     def _end_progress(self) -> None:
         if self._err is not None:
             self._err.end_progress()
-
-
-def is_number(column: str) -> bool:
-    """Whether a column of this name is aligned to the right."""
-    return column in ("USDC", "RLUSD", "PRICE", "AMOUNT")
 
 
 def _aligned(name: str, cells: list[str]) -> list[str]:

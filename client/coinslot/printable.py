@@ -1,4 +1,4 @@
-"""Texts of others, so that a terminal shows them and does not obey them."""
+"""How texts are shown: a terminal shows those of others and does not obey them."""
 
 from __future__ import annotations
 
@@ -24,3 +24,8 @@ def printable(text: str, *, ascii_only: bool) -> str:
 def without_keys(text: str) -> str:
     """The text without what looks like a private key."""
     return _KEY.sub("(64 hex digits)", text)
+
+
+def is_number(column: str) -> bool:
+    """Whether a column of this name is aligned to the right."""
+    return column in ("USDC", "RLUSD", "PRICE", "AMOUNT")

@@ -14,9 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from coinslot.answer import Answer
-from coinslot.output import is_number
 from coinslot.payment import SignedPayment
-from coinslot.printable import printable
+from coinslot.printable import is_number, printable
 from coinslot.progress import Progress, Quoted, Sending, Waiting
 from shared.networks import name_of
 

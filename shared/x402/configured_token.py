@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from shared.settings import PREFIX, InvalidSetting
+from shared.setting import PREFIX, InvalidSetting
 
 T = TypeVar("T")
 

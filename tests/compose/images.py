@@ -22,8 +22,8 @@ from pathlib import Path
 from coinslot import sandbox_file, wallet_source
 from coinslot.buyer import Buyer
 from coinslot.wallet import Wallet
+from compose.embedded import Embedded, embed
 from compose.sandbox.child import ROOT, Child, spawn
-from compose.sandbox.embedded import Embedded, embed
 from shared.settings import PREFIX
 from shared.x402.networks import Rail
 from tests.bench import proc

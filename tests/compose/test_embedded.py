@@ -12,10 +12,10 @@ import pytest
 import redis
 
 from compose import serve
+from compose.embedded import embed
 from compose.preflight import check_ports, check_settings, memory_warning
 from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import claim_port
-from compose.sandbox.embedded import embed
 from compose.users import Account, Accounts
 from shared.json_rpc import JsonRpc
 from shared.ledger import LOST, RECHECK, in_every_bucket

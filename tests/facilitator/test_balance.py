@@ -214,7 +214,7 @@ async def test_what_waits_is_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given ETH for one transaction and another on its way, then a second one is not tried: the node would refuse it."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 1.0)
     payer = still.payer()
     base_fee = int(still.rpc("eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
     funds(150_000 * (2 * base_fee + 10**9))

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from facilitator.rails.evm import losses
+from facilitator.rails.evm import reorgs
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
 from shared.settings import Settings
 from shared.x402.evm import keccak256
@@ -160,11 +160,11 @@ async def test_what_was_preconfirmed_and_dropped_is_sent_again(
     assert health.json()["ok"]
 
 
-async def test_too_many_losses_close_the_rail(
+async def test_too_many_reorgs_close_the_rail(
     start: Start, node: FaultyNode, bench: Bench, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A payment that is preconfirmed, dropped, and then has expired is lost; with as many as are allowed nothing is taken."""
-    monkeypatch.setattr(losses, "BUDGET", 1)
+    monkeypatch.setattr(reorgs, "BUDGET", 1)
     payer = bench.payer()
     call = payer.call(pay_to)
     receipts: list[dict[str, Any]] = []

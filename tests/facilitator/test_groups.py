@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from facilitator.rails.evm import groups, outcomes
+from facilitator.rails.evm import outcomes
 from facilitator.rails.evm.calldata import MULTICALL3
 from shared.settings import Settings
 from tests.facilitator.bench import Bench, FaultyNode, Payer, an_address, payment_id
@@ -203,8 +203,8 @@ async def test_a_lost_inner_failure_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Planted: what failed inside is not taken up again. Its caller hears nothing, and the test notices."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 1.5)
-    monkeypatch.setattr(groups.Groups, "_again", lambda self, payment: None)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 1.5)
+    monkeypatch.setattr(outcomes.Outcomes, "_try_again", lambda self, payment, is_its_own_failure: None)
 
     assert await mixed(facilitator, node, bench, payers) != []
 

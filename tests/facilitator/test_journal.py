@@ -11,16 +11,15 @@ import pytest
 from facilitator.configured import configured_rails
 from facilitator.rails.evm import calldata, journal
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.journal_layout import LAYOUT
-from facilitator.rails.evm.payment import Payment
-from facilitator.rails.evm.restart import restored
+from facilitator.rails.evm.journal_entry import LAYOUT
 from facilitator.rails.evm.signing import Signer
-from facilitator.rails.evm.transaction import Bid, Form, Sent
+from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from facilitator.settling import CannotSend
 from shared.money import Price
 from shared.rail_settings import EvmRailSettings
 from shared.settings import InvalidSetting, Settings
 from shared.x402 import evm
+from shared.x402.networks import EVM_USDC
 from tests.facilitator.bench import TOKEN, Payer, an_address
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def written(path: Path) -> Journal:
-    found = Journal(path, SIGNER.address, TOKEN.chain_id)
+    found = Journal(path, SIGNER, TOKEN)
     found.open()
     return found
 
@@ -69,7 +68,7 @@ async def test_what_was_written_is_restored(written: Journal, path: Path) -> Non
     later = transaction(5, 1)
     await written.note(later, [])
 
-    found = restored(written.read(), 4, TOKEN, SIGNER, written.leave_out)
+    found = written.restored(4)
 
     assert [sent.number for sent in found] == [4, 5]
     assert [[form.hash for form in sent.forms] for sent in found] == [
@@ -122,7 +121,7 @@ async def test_lines_that_cannot_be_used_are_left_out(
     spoiled = [spoil(line) for line, spoil in zip(lines, BROKEN.values(), strict=False)]
     path.write_bytes(b"\n".join([*spoiled, lines[-1]]))  # noqa: ASYNC240
 
-    found = restored(written.read(), 0, TOKEN, SIGNER, written.leave_out)
+    found = written.restored(0)
 
     assert [sent.number for sent in found] == [len(BROKEN)]
     assert written.dropped == len(BROKEN)
@@ -137,7 +136,7 @@ async def test_a_spoiled_line_takes_no_good_one_with_it(written: Journal, path: 
     with path.open("ab") as file:
         file.write(with_change(path.read_bytes().splitlines()[-1], amount="7"))  # noqa: ASYNC240
 
-    (found,) = restored(written.read(), 0, TOKEN, SIGNER, written.leave_out)
+    (found,) = written.restored(0)
 
     assert [form.hash for form in found.forms] == [sent.hash]
     assert written.dropped == 1
@@ -147,8 +146,8 @@ async def test_another_accounts_are_left_out(written: Journal, path: Path) -> No
     """A key or a network that was changed has nothing to do with what the file holds."""
     await written.note(transaction(1, 1), [])
 
-    assert list(Journal(path, an_address(), TOKEN.chain_id).read()) == []
-    assert list(Journal(path, SIGNER.address, 1).read()) == []
+    assert list(Journal(path, Signer(b"\x08" * 32, TOKEN.chain_id), TOKEN).read()) == []
+    assert list(Journal(path, SIGNER, EVM_USDC["eip155:1"]).read()) == []
 
 
 async def test_a_journal_of_another_layout_is_refused(written: Journal, path: Path, tmp_path: Path) -> None:
@@ -185,7 +184,7 @@ async def test_it_stays_small(written: Journal, path: Path, monkeypatch: pytest.
 async def test_without_room_nothing_is_sent(written: Journal) -> None:
     """A line that cannot be written is no journal: the transaction must not go out."""
     written.close()
-    full = Journal(Path("/dev/full"), SIGNER.address, TOKEN.chain_id)
+    full = Journal(Path("/dev/full"), SIGNER, TOKEN)
     full.open()
 
     with pytest.raises(CannotSend, match="/dev/full cannot be written"):

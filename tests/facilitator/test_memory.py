@@ -28,15 +28,15 @@ async def test_receipts_that_nobody_sees(
     rail: EvmRail, bench: Bench, node: FaultyNode, pay_to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given ten payments whose receipts do not come, then few of them are kept, and all are found when asked for again."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.MOST_REMEMBERED", 4)
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.MOST_REMEMBERED", 4)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 0.3)
     payer = bench.payer()
     calls = [msgspec.convert(payer.call(pay_to), FacilitatorCall) for _ in range(10)]
     node.faults["eth_getTransactionReceipt"] = "null"
     pending = [await rail.settle(call) for call in calls]
-    kept = len(rail._payments)
+    kept = len(rail._settlements._payments)
     node.faults.clear()
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 5.0)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 5.0)
 
     settlements = [await rail.settle(call) for call in calls]
 
@@ -44,4 +44,4 @@ async def test_receipts_that_nobody_sees(
     assert kept <= 4
     assert [one.transaction for one in settlements] == [one.transaction for one in pending]
     assert bench.transfers(pay_to) == [one.transaction for one in pending]
-    assert rail._payments == {}
+    assert rail._settlements._payments == {}

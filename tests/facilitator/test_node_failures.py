@@ -57,7 +57,7 @@ async def test_a_receipt_that_does_not_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Pending, with the transaction; asked again, the same one is waited for and nothing is sent twice."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 0.3)
     call = bench.payer().call(pay_to)
     node.faults["eth_getTransactionReceipt"] = "null"
     pending = await settle(faulty_node_facilitator, call)
@@ -111,7 +111,7 @@ async def test_a_forgotten_transaction_does_not_hold_up_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given a node that took a transaction and lost it, then it is sent again, and it and those after it settle."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(0.3))
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", patience(0.3))
     payer = bench.payer()
     await settle_in_the_end(faulty_node_facilitator, payer.call(pay_to))
     node.faults["eth_sendRawTransaction"] = "forget"
@@ -160,7 +160,7 @@ async def test_whatever_fails_the_payment_settles_once_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the node fails the payment is open or settled, never refused; afterwards the same call settles it, once."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", 0.2)
     call = bench.payer().call(pay_to)
     node.faults[method] = fault
     meanwhile = await settle(faulty_node_facilitator, call)

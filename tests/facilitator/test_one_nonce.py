@@ -83,7 +83,7 @@ async def test_after_one_that_is_pending(
     payer = bench.payer()
     node.faults["eth_getTransactionReceipt"] = "null"
     with monkeypatch.context() as impatient:
-        impatient.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(0.2))
+        impatient.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", patience(0.2))
         pending = await settle(faulty_node_facilitator, payer.call(ELSEWHERE, nonce=nonce))
     node.faults.clear()
 

@@ -39,7 +39,7 @@ def settings(still: StillChain, tmp_path: Path) -> Iterator[Settings]:
 async def facilitator(
     build: Build, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[httpx.AsyncClient]:
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(20))
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", patience(20))
     monkeypatch.setattr("facilitator.rails.evm.account.STUCK_AFTER_S", patience(20))
     async with running(build(settings)) as client:
         yield client

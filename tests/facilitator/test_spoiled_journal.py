@@ -33,7 +33,7 @@ def node(still: StillChain) -> Iterator[FaultyNode]:
 @pytest.fixture
 def settings(node: FaultyNode, still: StillChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A facilitator that settles one by one and waits for a moment only."""
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(0.5))
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", patience(0.5))
     key = tmp_path / "settler.key"
     key.write_text(still.sandbox.settler_key)
     return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, batch=1, spacing_ms=0))

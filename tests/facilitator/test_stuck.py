@@ -55,7 +55,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         "evm.account.STUCK_AFTER_S": 0.1,
         "evm.account.INHERITED_AFTER_S": 0.4,
         "evm.rail.WATCH_EVERY_S": 0.05,
-        "evm.rail.SETTLE_TIMEOUT_S": patience(1.0),
+        "evm.settlements.SETTLE_TIMEOUT_S": patience(1.0),
         "evm.prices.PRICE_AGE_S": 0.0,
         "evm.balance.READ_SOON_S": 0.1,
     }.items():
@@ -320,7 +320,7 @@ async def test_a_group_is_replaced_as_a_whole(
     """For a higher price the same payments go under the same number, and all of them are settled by that transaction."""
     payer = still.payer()
     # The group is sent a second after the first one.
-    monkeypatch.setattr("facilitator.rails.evm.rail.SETTLE_TIMEOUT_S", patience(2.0))
+    monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", patience(2.0))
     evm = dataclasses.replace(settings.evm, batch=50, spacing_ms=1_000)
     async with running(build(dataclasses.replace(settings, evm=evm))) as facilitator:
         still.hold()

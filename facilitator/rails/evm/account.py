@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from facilitator.balance import BalanceMonitor
+from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.journal import Journal
-from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of, value_of
-from facilitator.rails.evm.payment import Payment
 from facilitator.rails.evm.prices import Prices
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import TRANSFER_GAS
-from facilitator.rails.evm.transaction import Bid, Form, Quote, Sent
+from facilitator.rails.evm.transaction import Bid, Form, Payment, Quote, Sent
 from facilitator.settling import CannotSend
 from shared.json_rpc import Call, RpcError
 
@@ -55,32 +54,26 @@ class SettlerAccount:
     Numbering and sending happen under one lock, so that a number is used exactly once and never skipped: a gap would hold
     back every later transaction. What is sent is in the journal before. What an earlier run sent and the journal does not know
     is seen by the node's counts, and nothing new is settled until that is in a block or gone.
-
-    Args:
-        registered: is called with each transaction before it is sent.
     """
 
     def __init__(
         self,
         node: EvmNode,
         signer: Signer,
-        *,
         prices: Prices,
-        l1_fee: L1Fee,
         balance_monitor: BalanceMonitor,
-        journal: Journal | None,
-        registered: Callable[[Sent], None],
+        journal: Journal,
+        in_flight: InFlight,
     ) -> None:
         self._node = node
         self._signer = signer
         self._prices = prices
-        self._l1_fee = l1_fee
         self._balance_monitor = balance_monitor
         self._journal = journal
-        self._registered = registered
+        self._in_flight = in_flight
+        self._unconfirmed = in_flight.unconfirmed
         self._lock = asyncio.Lock()
         self._next: int | None = None
-        self._unconfirmed: dict[int, Sent] = {}
         self._mended_at = -math.inf
         self._inherited_below = 0
         self._inherited_at = 0.0
@@ -92,22 +85,15 @@ class SettlerAccount:
         unconfirmed = self._unconfirmed.values()
         return self._inherited_below > 0 or any(sent.newest.age_s > STUCK_AFTER_S for sent in unconfirmed)
 
-    def holds(self, sent: Sent) -> bool:
-        """Whether its number is still open: one of its forms, or its replacement, may yet get into a block."""
-        return sent.number in self._unconfirmed
-
-    async def start(self, known: Callable[[int], Sequence[Sent]]) -> Sequence[Sent]:
-        """Find out what an earlier run left. Raises what is in NODE_ERRORS.
-
-        Args:
-            known: the journal's transactions with at least that number, in the order of their numbers.
+    async def start(self) -> Sequence[Sent]:
+        """Find out what an earlier run left. Raises CannotStart, and what is in NODE_ERRORS.
 
         Returns:
-            Those of them that may still get into a block.
+            The journal's transactions that may still get into a block.
         """
         confirmed, pending = await self._counts()
         self._unconfirmed.clear()
-        for sent in known(confirmed):
+        for sent in self._journal.restored(confirmed):
             if sent.number != confirmed + len(self._unconfirmed):
                 break  # it waits for a number that is nobody's, and which we shall use
             self._unconfirmed[sent.number] = sent
@@ -121,6 +107,8 @@ class SettlerAccount:
             self._next = pending
         if restored:
             await self.mend()
+        for sent in restored:
+            self._in_flight.watch(sent)
         return restored
 
     async def caught_up(self, *, give_up_at: float) -> bool:
@@ -152,7 +140,7 @@ class SettlerAccount:
         async with self._lock:
             if len(self._unconfirmed) >= MOST_UNCONFIRMED:
                 raise CannotSend(f"{MOST_UNCONFIRMED} transactions are not in a block yet")
-            of_l1 = self._l1_fee
+            of_l1 = self._prices.l1_fee
             committed = sum(sent.cost + sent.gas * of_l1.wei_per_gas for sent in self._unconfirmed.values())
             self._balance_monitor.require(TRANSFER_GAS * bid.max_fee + of_l1.wei + committed)
             if self._next is None:
@@ -160,12 +148,13 @@ class SettlerAccount:
             work = compose((self._balance_monitor.amount - committed) // max(1, bid.max_fee + of_l1.wei_per_gas))
             if work is not None:
                 await self._send(work, bid)
+                self._in_flight.look_soon()
 
     async def _send(self, work: Work, bid: Bid) -> None:
         assert self._next is not None
         valid_before = max(payment.authorization.valid_before for payment in work.members)
         sent = Sent(self._next, work.to, work.data, work.gas, valid_before, offered=bid, members=work.members)
-        sent.forms.append(self._sign(sent, bid))
+        sent.forms.append(self._signer.form(sent, bid))
         # From here on whoever gives up hears of the transaction.
         for payment in work.members:
             payment.sent = sent
@@ -175,7 +164,7 @@ class SettlerAccount:
             self._was_not_sent(sent)
             raise
         self._unconfirmed[sent.number] = sent
-        self._registered(sent)
+        self._in_flight.watch(sent)
         try:
             await self._node.ask("eth_sendRawTransaction", "0x" + sent.newest.raw.hex())
         except NODE_ERRORS as error:
@@ -219,7 +208,7 @@ class SettlerAccount:
     async def still_has(self, sent: Sent) -> bool:
         """Whether a transaction is in a block or can still get into one."""
         await self.mend()
-        if self.holds(sent):
+        if self._in_flight.holds(sent):
             return True
         return any([await self._knows(form) for form in sent.forms])
 
@@ -277,7 +266,7 @@ class SettlerAccount:
             return False
         log.warning("transaction %d is %s", sent.number, "replaced" if call is sent else "expired and cancelled")
         # From here on a node may have it, whatever it answers.
-        form = self._sign(call, bid)
+        form = self._signer.form(call, bid)
         call.forms.append(form)
         try:
             await self._note(call)
@@ -300,7 +289,7 @@ class SettlerAccount:
         with contextlib.suppress(CannotSend):
             self._prices.allow(bid)
             log.warning("transaction %d of an earlier run is stuck and is cancelled", number)
-            form = self._sign(sent, bid)
+            form = self._signer.form(sent, bid)
             sent.forms.append(form)
             if await self._push(sent, form):
                 self._unconfirmed[number] = sent
@@ -331,8 +320,5 @@ class SettlerAccount:
         return number_of(confirmed), number_of(pending)
 
     async def _note(self, sent: Sent) -> None:
-        if self._journal is not None and sent.members:
+        if sent.members:
             await self._journal.note(sent, self._unconfirmed.values())
-
-    def _sign(self, sent: Sent, bid: Bid) -> Form:
-        return Form.of(bid, self._signer.sign(number=sent.number, to=sent.to, data=sent.data, gas=sent.gas, bid=bid))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from facilitator.balance import BalanceMonitor, Unit
-from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.node import EvmNode, number_of
 from facilitator.rails.evm.prices import Prices
 from shared.json_rpc import Call
@@ -15,7 +14,7 @@ SETTLEMENT_GAS = 100_000
 ETH = Unit("ETH", 18)
 
 
-def balance_monitor(node: EvmNode, address: str, prices: Prices, l1_fee: L1Fee, low: int) -> BalanceMonitor:
+def balance_monitor(node: EvmNode, address: str, prices: Prices, low: int) -> BalanceMonitor:
     """Watches the balance of the account that pays for gas, and with it the price of gas and of data on L1.
 
     Args:
@@ -24,8 +23,8 @@ def balance_monitor(node: EvmNode, address: str, prices: Prices, l1_fee: L1Fee, 
 
     async def read() -> int:
         await prices.now()
-        balance, fee = await node.ask_all([Call("eth_getBalance", (address, "latest")), l1_fee.question])
-        l1_fee.take(fee)
+        balance, fee = await node.ask_all([Call("eth_getBalance", (address, "latest")), prices.l1_fee.question])
+        prices.l1_fee.take(fee)
         return number_of(balance)
 
     return BalanceMonitor(
@@ -33,7 +32,7 @@ def balance_monitor(node: EvmNode, address: str, prices: Prices, l1_fee: L1Fee, 
         ETH,
         shortage=": not enough for the gas of a settlement",
         read=read,
-        needed=lambda: SETTLEMENT_GAS * prices.last.bid().max_fee + l1_fee.wei,
+        needed=lambda: SETTLEMENT_GAS * prices.last.bid().max_fee + prices.l1_fee.wei,
         low=low,
         read_every_s=READ_EVERY_S,
         read_soon_s=READ_SOON_S,

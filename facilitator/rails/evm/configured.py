@@ -7,7 +7,7 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
-from facilitator.rails.evm.journal_layout import refuse_other_layout
+from facilitator.rails.evm.journal_entry import refuse_other_layout
 from facilitator.rails.evm.rail import EvmRail
 from shared.rail_settings import EvmRailSettings
 from shared.secret_files import read_key
@@ -34,7 +34,7 @@ def rail(settings: EvmRailSettings, name: str) -> EvmRail:
 
 
 def _journal(settings: EvmRailSettings, name: str) -> Path | None:
-    """The rail's journal; None when it has no file of its own and cannot be beside the key.
+    """The rail's journal; None when no file is set and none can be made beside the key.
 
     Raises:
         InvalidSetting: it cannot be written where the settings say, or was written by a version that this one does not
@@ -48,7 +48,7 @@ def _journal(settings: EvmRailSettings, name: str) -> Path | None:
         if settings.journal_file:
             raise InvalidSetting(f"{variable}: {path} cannot be written: {error.strerror}") from None
         log.warning(
-            "no journal, because %s cannot be written: %s. %s may name another place", path, error.strerror, variable
+            "no journal, because %s cannot be written: %s. %s may name another file", path, error.strerror, variable
         )
         return None
     refuse_other_layout(path)

@@ -55,6 +55,10 @@ class Authorizations:
             log.warning("no evidence: %s", type(error).__name__)
         return self._found("unknown", payer)
 
+    def made_by(self, receipt: dict[str, Any]) -> dict[Use, Transfer]:
+        """The payments that a transaction made. Raises what is in NODE_ERRORS."""
+        return transfers_in(receipt["logs"], self._token.address)
+
     async def _evidence(self, payer: str, nonce: bytes) -> Evidence:
         # One after the other: the state must not be older than the time that the answer speaks of.
         block = await self._node.ask("eth_getBlockByNumber", "latest", False)
@@ -65,7 +69,7 @@ class Authorizations:
             if use["topics"][0] == _CANCELED:
                 return self._found("void", payer, as_of=as_of)
             receipt = await self._node.ask("eth_getTransactionReceipt", use["transactionHash"])
-            transfer = transfers_in(receipt["logs"], self._token.address).get((_topic(payer), "0x" + nonce.hex()))
+            transfer = self.made_by(receipt).get((_topic(payer), "0x" + nonce.hex()))
             if transfer is not None:
                 transaction = use["transactionHash"]
                 return self._found(

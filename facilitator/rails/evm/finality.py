@@ -1,4 +1,4 @@
-"""When a receipt counts: at once, when its block is the chain's, or when blocks stand on top of that."""
+"""When a receipt counts: at once, when its block is the chain's, or when more blocks are on top of that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Finality:
 
     Attributes:
         is_before_blocks: a receipt counts that the node shows before its block is sealed.
-        blocks: how many blocks must stand on top of its own.
+        blocks: how many blocks must be on top of the block that it names.
     """
 
     is_before_blocks: bool = False

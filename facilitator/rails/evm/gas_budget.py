@@ -27,12 +27,14 @@ class GasBudget:
     def __init__(self, most: int) -> None:
         self.paid = self.burnt = 0
         """Gas that made payments, and gas that made none, since the start."""
+        self.largest = most
+        """Members of the largest group; 1: payments are settled one by one, whatever is left."""
         self._left = self._full = 2 * group_gas(most)
 
     @property
     def most(self) -> int:
         """Members of the next group at most; 1: payments are settled one by one."""
-        return max(1, (self._left // 2 - GROUP_GAS) // MEMBER_GAS)
+        return min(self.largest, max(1, (self._left // 2 - GROUP_GAS) // MEMBER_GAS))
 
     def count(self, gas: int, *, members: int, paid: int) -> int:
         """Count a transaction that is in a block. Returns the gas that it burnt.

@@ -1,7 +1,7 @@
 """Group commit: payments that are ready at the same moment are checked together and settled by one transaction.
 
 Arrived -> checked, all that have arrived with one request -> sent, all that are ready when the last send was answered. A lone
-payment is sent at once and directly. Payments that could spoil a group for others go alone, last.
+payment is sent at once and directly. Payments that could spoil a group for others are isolated, and sent last.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from collections.abc import Callable
 
 from facilitator.rails.evm import calldata
 from facilitator.rails.evm.account import SettlerAccount, Work
-from facilitator.rails.evm.alone import Alone
 from facilitator.rails.evm.gas_budget import GROUP_GAS, GasBudget, group_gas
+from facilitator.rails.evm.isolation import Isolation
 from facilitator.rails.evm.node import NODE_ERRORS
-from facilitator.rails.evm.payment import Payment
+from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.simulation import MEMBER_GAS, Simulator
+from facilitator.rails.evm.transaction import Payment
 from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,6 @@ MOST_OF_PAYER = 10
 NEXT_CHECK_S = 0.025
 """How long what arrives waits for the answer to the last check. A far node takes longer."""
 
-Refuse = Callable[[Payment, Exception], None]
 Take = Callable[[int], list[Payment]]
 
 
@@ -38,68 +38,46 @@ class Groups:
     """Takes payments in, and sends those that would settle.
 
     Args:
-        budget: says how large a group may be now.
-        most: members of a group; 1: one by one.
+        asset: the token's address.
         spacing_s: between two sends, while they may be groups.
-        refuse: is called with a payment that is not sent, and why: PaymentRefused, CannotSend, or what is in NODE_ERRORS.
-        sent: is called after each send.
+        arrivals: payments that are to be settled, unless they are refused or withdrawn. `Payment.ended` gets the result.
+        budget: says how large a group may be now.
     """
 
     def __init__(
         self,
         asset: str,
-        simulator: Simulator,
-        account: SettlerAccount,
-        budget: GasBudget,
-        *,
-        most: int,
         spacing_s: float,
-        refuse: Refuse,
-        sent: Callable[[], None],
+        *,
+        arrivals: asyncio.Queue[Payment],
+        simulator: Simulator,
+        budget: GasBudget,
+        isolation: Isolation,
+        account: SettlerAccount,
+        outcomes: Outcomes,
     ) -> None:
-        self.most = most
         self._asset = asset
-        self._simulator = simulator
-        self._account = account
-        self._budget = budget
         self._spacing_s = spacing_s
-        self._refuse = refuse
-        self._sent = sent
-        self._alone = Alone()
-        self._arrived: list[Payment] = []
+        self._arrivals = arrivals
+        self._simulator = simulator
+        self._budget = budget
+        self._isolation = isolation
+        self._account = account
+        self._outcomes = outcomes
         self._ready: list[Payment] = []
-        self._is_arrival, self._is_work = asyncio.Event(), asyncio.Event()
+        self._is_work = asyncio.Event()
         self._checks: set[asyncio.Task[None]] = set()
-
-    def submit(self, payment: Payment) -> None:
-        """Settle a payment, unless it is refused or withdrawn. Its `ended` gets the result."""
-        self._arrived.append(payment)
-        self._is_arrival.set()
-
-    def suspect(self, payer: str) -> None:
-        """This payer may have spoiled a group: for an hour his payments are in none."""
-        self._alone.suspect(payer)
-
-    def failed_inside(self, payment: Payment) -> None:
-        """The payment was in a group that was executed, and its own call failed. It may be tried again, alone."""
-        self.suspect(payment.authorization.payer)
-        self._again(payment)
-
-    def failed_together(self, payment: Payment) -> None:
-        """The payment was in a group of which nobody paid. It is checked again, and then it is in a smaller one."""
-        payment.failures += 1
-        self._again(payment)
 
     async def check_forever(self) -> None:
         """Check what arrives, until cancelled."""
         while True:
-            await self._is_arrival.wait()
-            self._is_arrival.clear()
-            arrived, self._arrived = self._arrived, []
+            arrived = [await self._arrivals.get()]
+            while not self._arrivals.empty():
+                arrived.append(self._arrivals.get_nowait())
             payments = [one for one in arrived if not one.is_withdrawn]
             for payment in arrived:
                 if payment.is_withdrawn:
-                    self._refuse(payment, CannotSend("nobody waits for it"))
+                    self._outcomes.refuse(payment, CannotSend("nobody waits for it"))
             check = asyncio.create_task(self._check(payments))
             self._checks.add(check)
             check.add_done_callback(self._checks.discard)
@@ -110,49 +88,45 @@ class Groups:
         sent_at = -self._spacing_s
         while True:
             await self._is_work.wait()
-            if self._most_now > 1:  # one by one there is nothing to wait for
+            if self._budget.most > 1:  # one by one there is nothing to wait for
                 await asyncio.sleep(sent_at + self._spacing_s - time.monotonic())
             self._is_work.clear()
             sent_at = time.monotonic()
             if self._ready:
                 await self._send(self._take_group)
-            if self._alone:
-                await self._send(self._take_alone)
+            if self._isolation:
+                await self._send(self._take_isolated)
             if self._ready:
                 self._is_work.set()
-
-    def _again(self, payment: Payment) -> None:
-        payment.sent = None
-        self.submit(payment)
 
     async def _check(self, payments: list[Payment]) -> None:
         for payment, verdict in zip(payments, await self._simulator.check(payments), strict=True):
             if verdict is not None:
-                self._refuse(payment, verdict)
-            elif payment.is_alone or self._limit(payment) <= 0 or self._alone.is_suspect(payment.authorization.payer):
-                self._wait_alone(payment)
+                self._outcomes.refuse(payment, verdict)
+            elif (
+                payment.is_isolated
+                or self._limit(payment) <= 0
+                or self._isolation.is_suspect(payment.authorization.payer)
+            ):
+                self._isolate(payment)
             else:
                 self._ready.append(payment)
         self._is_work.set()
 
-    @property
-    def _most_now(self) -> int:
-        return min(self.most, self._budget.most)
-
     def _limit(self, payment: Payment) -> int:
         """The members of a group that it may be in: after each failed group a quarter."""
-        return self.most >> (2 * payment.failures)
+        return self._budget.largest >> (2 * payment.failures)
 
-    def _wait_alone(self, payment: Payment) -> None:
+    def _isolate(self, payment: Payment) -> None:
         payer = payment.authorization.payer
 
         def check_the_next(_: object) -> None:
-            for later in self._alone.later_of(payer):
-                self.submit(later)
+            for later in self._isolation.later_of(payer):
+                self._arrivals.put_nowait(later)
             self._is_work.set()
 
         payment.ended.add_done_callback(check_the_next)
-        self._alone.add(payment)
+        self._isolation.add(payment)
 
     async def _send(self, take: Take) -> None:
         """One transaction, of what `take` gives at the moment of its signature."""
@@ -172,21 +146,18 @@ class Groups:
                 log.error("sending failed", exc_info=error)
             # Before anything was taken, it is the account or the node that cannot send: so nobody's payment can be sent.
             for payment in taken or self._all_waiting():
-                self._refuse(payment, error)
-        else:
-            if taken:
-                self._sent()
+                self._outcomes.refuse(payment, error)
 
     def _take_group(self, gas_left: int) -> list[Payment]:
         """As many as are ready, as may be together, and as can be paid for; the others stay."""
         ready, self._ready = [one for one in self._ready if not one.is_withdrawn], []
-        room = min(self._most_now, max(1, (gas_left - GROUP_GAS) // MEMBER_GAS))
+        room = min(self._budget.most, max(1, (gas_left - GROUP_GAS) // MEMBER_GAS))
         taken: list[Payment] = []
         of_payer: Counter[str] = Counter()
         for payment in ready:
             payer = payment.authorization.payer
-            if self._alone.is_suspect(payer):  # since it was checked
-                self._wait_alone(payment)
+            if self._isolation.is_suspect(payer):  # since it was checked
+                self._isolate(payment)
             elif len(taken) < min(room, self._limit(payment)) and of_payer[payer] < MOST_OF_PAYER:
                 room = min(room, self._limit(payment))
                 taken.append(payment)
@@ -195,18 +166,18 @@ class Groups:
                 self._ready.append(payment)
         return taken
 
-    def _take_alone(self, gas_left: int) -> list[Payment]:
-        payment = self._alone.take()
+    def _take_isolated(self, gas_left: int) -> list[Payment]:
+        payment = self._isolation.take()
         if payment is None:
             return []
         self._is_work.set()  # perhaps there is another one
         if payment.gas > gas_left:
-            self._refuse(payment, CannotSend("the settler account cannot pay for so much gas now"))
+            self._outcomes.refuse(payment, CannotSend("the settler account cannot pay for so much gas now"))
             return []
         return [payment]
 
     def _all_waiting(self) -> list[Payment]:
-        waiting, self._ready = [*self._ready, *self._alone.clear()], []
+        waiting, self._ready = [*self._ready, *self._isolation.clear()], []
         return waiting
 
 

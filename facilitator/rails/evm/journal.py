@@ -16,10 +16,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from facilitator.rails.evm.journal_layout import LAYOUT
-from facilitator.rails.evm.transaction import Sent
+from facilitator.rails.evm.journal_entry import Entry, Member
+from facilitator.rails.evm.signing import Signer
+from facilitator.rails.evm.transaction import Form, Sent
 from facilitator.settling import CannotSend, CannotStart
-from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
 
 log = logging.getLogger(__name__)
@@ -32,72 +32,27 @@ MOST_REPORTED = 10
 """Lines that the log names."""
 
 
-class Member(msgspec.Struct, frozen=True):
-    """One payment of a transaction: what was signed, and the signature."""
-
-    payment_id: str
-    payer: str
-    pay_to: str
-    amount: str
-    valid_after: int
-    valid_before: int
-    nonce: bytes
-    signature: bytes
-    signature_checked: bool
-
-    @classmethod
-    def of(cls, authorization: EvmAuthorization) -> Member:
-        """What is written of a payment."""
-        return cls(**{name: getattr(authorization, name) for name in cls.__struct_fields__})
-
-    def authorization(self, token: EvmToken) -> EvmAuthorization:
-        """The payment as it was checked."""
-        return EvmAuthorization(
-            network=token.network, asset=token.address, value=int(self.amount), **msgspec.structs.asdict(self)
-        )
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """One form of a transaction.
-
-    Attributes:
-        account, chain_id: of the account that sent it.
-        hash: of the transaction.
-        members: the payments that it makes, in the order of its calls.
-    """
-
-    account: str
-    chain_id: int
-    number: int
-    hash: str
-    gas: int
-    max_fee: int
-    tip: int
-    members: tuple[Member, ...]
-    layout: int = LAYOUT
-
-
 class Journal:
     """The file of one account on one chain.
 
     Args:
-        path: of the file. It is made when it is not there.
+        path: of the file. It is made when it is not there. None: nothing is written, and nothing was.
     """
 
-    def __init__(self, path: Path, account: str, chain_id: int) -> None:
+    def __init__(self, path: Path | None, signer: Signer, token: EvmToken) -> None:
         self._path = path
-        self._account = account
-        self._chain_id = chain_id
+        self._signer = signer
+        self._token = token
         self._file: int | None = None
         self.dropped = 0
-        """Lines that `read` found and that cannot be used."""
+        """Lines that `read` and `restored` found and that cannot be used."""
 
     def open(self) -> None:
         """Open it for writing. Raises CannotStart."""
-        if self._file is None:
+        if self._path is not None and self._file is None:
             try:
                 self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                self._sync_name()
+                _sync_name(self._path)
             except OSError as error:
                 raise CannotStart(f"{self._path} cannot be opened: {error.strerror}") from None
 
@@ -108,13 +63,15 @@ class Journal:
             self._file = None
 
     def read(self) -> Sequence[Entry]:
-        """What an earlier run has written of this account, oldest first. Lines that cannot be read are left out.
+        """What was written of this account, oldest first. Lines that cannot be read are left out.
 
         Raises:
             CannotStart: the file cannot be read.
         """
-        entries = []
+        entries: list[Entry] = []
         self.dropped = 0
+        if self._path is None:
+            return entries
         try:
             with self._path.open("rb") as file:
                 for number, line in enumerate(_lines(file), 1):
@@ -124,15 +81,37 @@ class Journal:
                         if line.strip(b"\r\n"):
                             self._drop(f"line {number}")
                         continue
-                    if (entry.account, entry.chain_id) == (self._account, self._chain_id):
+                    if (entry.account, entry.chain_id) == (self._signer.address, self._token.chain_id):
                         entries.append(entry)
         except OSError as error:
             raise CannotStart(f"{self._path} cannot be read: {error.strerror}") from None
         return entries
 
-    def leave_out(self, entry: Entry) -> None:
-        """Report an entry that could be read and cannot be used."""
-        self._drop(f"an entry of transaction {entry.number}")
+    def restored(self, first: int) -> Sequence[Sent]:
+        """The transactions of an earlier run with at least that number, in the order of their numbers, each with all its forms.
+
+        A number that was used twice was refused the first time. An entry whose transaction does not get its hash again was
+        spoiled, or made by another version of this program: then the chain says what became of it. Raises CannotStart.
+        """
+        made: dict[int, Sent] = {}
+        members: dict[int, tuple[Member, ...]] = {}
+        for entry in self.read():
+            if entry.number < first or not entry.members:
+                continue
+            try:
+                is_same = members.get(entry.number) == entry.members
+                sent = made[entry.number] if is_same else entry.transaction(self._token)
+                form = self._signer.form(sent, entry.bid)
+                if form.hash != entry.hash:
+                    raise ValueError
+            except (ValueError, LookupError, OverflowError):
+                self._drop(f"an entry of transaction {entry.number}")
+                continue
+            made[entry.number], members[entry.number] = sent, entry.members
+            if form.hash not in [one.hash for one in sent.forms]:
+                sent.forms.append(form)
+                sent.offered = entry.bid
+        return [made[number] for number in sorted(made)]
 
     async def note(self, sent: Sent, others: Iterable[Sent]) -> None:
         """Write down the newest form of a transaction, and return when it is on the disk.
@@ -152,24 +131,25 @@ class Journal:
             raise CannotSend(f"{self._path} cannot be written: {error.strerror}") from None
 
     def _write(self, sent: Sent, others: Sequence[Sent]) -> None:
-        assert self._file is not None, "open() comes first"
+        assert self._path is not None
+        assert self._file is not None
         if os.fstat(self._file).st_size > MOST_BYTES:
             with contextlib.suppress(PermissionError):  # in a folder of somebody else's it only grows
-                self._rewrite(others)
+                self._rewrite(self._path, others)
         # After a line that was cut off a new one begins.
-        content = b"\n" + self._lines(sent, newest=True)
+        content = b"\n" + self._line(sent, sent.newest)
         if os.write(self._file, content) != len(content):
             raise OSError(28, "No space left on device")
         os.fdatasync(self._file)
 
-    def _rewrite(self, others: Sequence[Sent]) -> None:
-        fresh = self._path.with_name(self._path.name + ".new")
+    def _rewrite(self, path: Path, others: Sequence[Sent]) -> None:
+        fresh = path.with_name(path.name + ".new")
         file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         for sent in others:
-            os.write(file, self._lines(sent))
+            os.write(file, b"".join(self._line(sent, form) for form in sent.forms))
         os.fdatasync(file)
-        fresh.replace(self._path)
-        self._sync_name()
+        fresh.replace(path)
+        _sync_name(path)
         self.close()
         self._file = file
 
@@ -180,26 +160,17 @@ class Journal:
         if self.dropped == MOST_REPORTED:
             log.warning("%s: /healthz has the number of all such lines", self._path)
 
-    def _sync_name(self) -> None:
-        """A file whose name is lost is lost, too."""
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    def _line(self, sent: Sent, form: Form) -> bytes:
+        return msgspec.json.encode(Entry.of(sent, form, self._signer.address, self._token.chain_id)) + b"\n"
 
-    def _lines(self, sent: Sent, *, newest: bool = False) -> bytes:
-        members = tuple(Member.of(payment.authorization) for payment in sent.members)
-        return b"".join(
-            msgspec.json.encode(
-                Entry(
-                    *(self._account, self._chain_id, sent.number, form.hash, sent.gas),
-                    *(form.bid.max_fee, form.bid.tip, members),
-                )
-            )
-            + b"\n"
-            for form in (sent.forms[-1:] if newest else sent.forms)
-        )
+
+def _sync_name(path: Path) -> None:
+    """A file whose name is lost is lost, too."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from shared.json_rpc import Call
 
 ORACLE = "0x420000000000000000000000000000000000000F"
 SETTLEMENT_BYTES = 700
-"""A settlement alone has about 450 bytes, and one more in a group 480. The fee rises a little faster than their number."""
+"""One payment has about 450 bytes, and one more in a group 480. The fee rises a little faster than their number."""
 
 
 class L1Fee:

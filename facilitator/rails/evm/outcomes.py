@@ -5,47 +5,52 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from facilitator import results
 from facilitator.rails.evm.code_changes import changed_accounts
-from facilitator.rails.evm.evidence import Authorizations, proves_payment, transfers_in
+from facilitator.rails.evm.evidence import Authorizations, proves_payment
 from facilitator.rails.evm.gas_budget import GasBudget
+from facilitator.rails.evm.isolation import Isolation
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, number_of
-from facilitator.rails.evm.payment import Payment
-from facilitator.rails.evm.transaction import Sent
+from facilitator.rails.evm.reorgs import ReorgMonitor
+from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import CannotSend
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Settlement
 
 log = logging.getLogger(__name__)
 
-Again = Callable[[Payment], None]
-
 
 class Outcomes:
     """Ends payments. What is in doubt is looked up on the chain, payment by payment.
 
-    Attributes:
-        suspect: is called with a payer who may have spoiled a group.
-        failed_inside: is called with a payment whose call failed inside of a group that was executed.
-        failed_together: is called with each payment of a group that failed as a whole.
+    Args:
+        isolation: learns which payers may have spoiled a group.
+        arrivals: gets the payments of a group that are to be tried again.
     """
 
-    def __init__(self, node: EvmNode, asset: str, authorizations: Authorizations, budget: GasBudget) -> None:
+    def __init__(
+        self,
+        node: EvmNode,
+        authorizations: Authorizations,
+        budget: GasBudget,
+        reorg_monitor: ReorgMonitor,
+        isolation: Isolation,
+        arrivals: asyncio.Queue[Payment],
+    ) -> None:
         self._node = node
-        self._asset = asset
         self._authorizations = authorizations
         self._budget = budget
+        self._reorg_monitor = reorg_monitor
+        self._isolation = isolation
+        self._arrivals = arrivals
         self._tasks: set[asyncio.Task[None]] = set()
-        self.suspect: Callable[[str], None]
-        self.failed_inside: Again
-        self.failed_together: Again
 
     def included(self, sent: Sent, receipt: dict[str, Any]) -> None:
         """The transaction is in a block, whatever its status."""
-        made = transfers_in(receipt["logs"], self._asset)
+        made = self._authorizations.made_by(receipt)
         unproved: list[Payment] = []
         for payment in sent.members:
             if proves_payment(made, payment.authorization):
@@ -63,8 +68,13 @@ class Outcomes:
 
     def lost(self, sent: Sent) -> None:
         """Another transaction has used its number, and this one never gets into a block."""
+        self._reorg_monitor.compare(sent, {})
         for payment in sent.members:
             payment.end(results.unsettled(payment.authorization, sent.hash))
+
+    def sealed(self, sent: Sent, receipt: dict[str, Any]) -> None:
+        """Compare the transaction, which the chain now has in a block, with its preconfirmation."""
+        self._reorg_monitor.compare(sent, self._authorizations.made_by(receipt))
 
     def refuse(self, payment: Payment, error: Exception) -> None:
         """The payment is not sent."""
@@ -89,7 +99,7 @@ class Outcomes:
             with contextlib.suppress(*NODE_ERRORS):
                 for payer in await changed_accounts(self._node, payers, number_of(receipt["blockNumber"])):
                     log.warning("%s may have spoiled a group: its payments are settled one by one", payer)
-                    self.suspect(payer)
+                    self._isolation.suspect(payer)
         for payment in payments:
             self._run(self._unproved(payment, sent, receipt))
 
@@ -98,7 +108,7 @@ class Outcomes:
         authorization = payment.authorization
         evidence = await self._authorizations.evidence(authorization.payer, authorization.nonce)
         if evidence.status == "unused" and len(sent.members) > 1:
-            (self.failed_inside if int(receipt["status"], 16) else self.failed_together)(payment)
+            self._try_again(payment, is_its_own_failure=bool(int(receipt["status"], 16)))
             return
         try:
             # Somebody else may have sent the same authorization first. Then the payer has paid all the same.
@@ -108,6 +118,20 @@ class Outcomes:
             return
         reason = "invalid_transaction_state"
         payment.end(before or results.failed(authorization.network, reason, authorization.payer))
+
+    def _try_again(self, payment: Payment, *, is_its_own_failure: bool) -> None:
+        """Send a payment again that its group has not made.
+
+        Args:
+            is_its_own_failure: the group was executed and this call failed, so the payment is isolated from now on. Otherwise
+                the group paid nobody, and the payment goes into a smaller one.
+        """
+        if is_its_own_failure:
+            self._isolation.suspect(payment.authorization.payer)
+        else:
+            payment.failures += 1
+        payment.sent = None
+        self._arrivals.put_nowait(payment)
 
     async def _settled_before(self, payment: Payment) -> Settlement | None:
         """The earlier settlement of this very payment; None when it has none; or that nobody knows."""

@@ -1,4 +1,4 @@
-"""The price of gas, and the highest price that we pay."""
+"""The price of gas and of data on L1, and the highest price of gas that we pay."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import math
 import time
 
+from facilitator.rails.evm.l1_fee import L1Fee
 from facilitator.rails.evm.node import EvmNode, number_of, value_of
 from facilitator.rails.evm.transaction import Bid, Quote
 from facilitator.settling import CannotSend
@@ -24,9 +25,13 @@ class Prices:
 
     Args:
         ceiling: the most wei that we offer for one unit of gas.
+
+    Attributes:
+        l1_fee: beside it. It is read with the balance.
     """
 
     def __init__(self, node: EvmNode, ceiling: int) -> None:
+        self.l1_fee = L1Fee()
         self._node = node
         self._ceiling = ceiling
         self._request: asyncio.Task[None] | None = None
@@ -36,7 +41,7 @@ class Prices:
 
     @property
     def last(self) -> Quote:
-        """The last price that the node told, however old it is."""
+        """The last price that was read, however old it is."""
         return self._quote
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from coincurve import PrivateKey
 
-from facilitator.rails.evm.transaction import Bid
+from facilitator.rails.evm.transaction import Bid, Form, Sent
 from shared.x402.evm import address_of, keccak256
 
 _TYPE = b"\x02"
@@ -33,6 +33,10 @@ class Signer:
         signature = self._key.sign_recoverable(keccak256(_TYPE + rlp(fields)), hasher=None)
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
         return _TYPE + rlp([*fields, signature[64], r, s])
+
+    def form(self, sent: Sent, bid: Bid) -> Form:
+        """A form of a transaction, which offers that much."""
+        return Form.of(bid, self.sign(number=sent.number, to=sent.to, data=sent.data, gas=sent.gas, bid=bid))
 
 
 def rlp(item: Item) -> bytes:

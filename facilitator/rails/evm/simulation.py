@@ -13,7 +13,7 @@ from facilitator.rails.evm.calldata import (
     transfer_with_authorization,
 )
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, view
-from facilitator.rails.evm.payment import Payment
+from facilitator.rails.evm.transaction import Payment
 from shared.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest
 from shared.x402.exact import exact_offer
@@ -21,7 +21,7 @@ from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
 
 TRANSFER_GAS = 150_000
-"""What a transfer from an account may take, alone. It takes about 69,000 to 86,000."""
+"""What a transfer from an account may take outside a group. It takes about 69,000 to 86,000."""
 MEMBER_GAS = 85_000
 """What is allowed for a transfer in a group."""
 MAX_GAS = 400_000
@@ -52,7 +52,10 @@ class Simulator:
         self._sender = sender
 
     async def check(self, payments: Sequence[Payment]) -> list[Verdict]:
-        """Check time windows, signatures and effects. Sets `gas` and `is_alone` of payments that would settle. Never raises."""
+        """Check time windows, signatures and effects. Never raises.
+
+        Of payments that would settle it sets `gas` and `is_isolated`.
+        """
         verdicts: list[Verdict] = []
         now = int(time.time())
         refusals = [one.authorization.window_refusal(now) for one in payments]
@@ -99,12 +102,12 @@ class Simulator:
         if has_code:
             # The token asks this code about the signature, and it may take as much gas as it is given.
             payment.gas = await self._estimate(authorization)
-            payment.is_alone = True
+            payment.is_isolated = True
             return
         if failed:
             raise PaymentRefused(await self._reason(authorization))
         payment.gas = TRANSFER_GAS
-        payment.is_alone = payment.is_alone or authorization.valid_before < now + NEAR_EXPIRY_S
+        payment.is_isolated = payment.is_isolated or authorization.valid_before < now + NEAR_EXPIRY_S
 
     async def _estimate(self, authorization: EvmAuthorization) -> int:
         try:

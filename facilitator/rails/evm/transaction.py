@@ -1,15 +1,14 @@
-"""A transaction of ours that was sent, and what it offers for a place in a block (EIP-1559)."""
+"""Payments on their way to the chain, the transactions that make them, and what these offer for each unit of gas (EIP-1559)."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from shared.x402.evm import keccak256
-
-if TYPE_CHECKING:
-    from facilitator.rails.evm.payment import Payment
+from facilitator.settling import PaymentKey, payment_key
+from shared.x402.evm import EvmAuthorization, keccak256
+from shared.x402.wire import Settlement
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,38 @@ class Form:
     def age_s(self) -> float:
         """Seconds since it was signed."""
         return time.monotonic() - self.signed_at
+
+
+@dataclass(eq=False, slots=True)
+class Payment:
+    """One authorization that is to be settled.
+
+    Attributes:
+        ended: gets the settlement, or why there is none. Nobody may be waiting for it.
+        sent: the transaction that it is in; None before it was signed.
+        gas: what its transaction may take when it makes no other payment.
+        is_isolated: it is in no group, because its payer's code decides how much gas it takes, or because it failed in one.
+        failures: transactions that it was in and that paid nobody.
+        is_withdrawn: nobody waits for it, and it is not to be sent.
+    """
+
+    authorization: EvmAuthorization
+    ended: asyncio.Future[Settlement] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    sent: Sent | None = None
+    gas: int = 0
+    is_isolated: bool = False
+    failures: int = 0
+    is_withdrawn: bool = False
+
+    @property
+    def key(self) -> PaymentKey:
+        """What distinguishes it from all others."""
+        return payment_key(self.authorization)
+
+    def end(self, settlement: Settlement) -> None:
+        """Tell whoever waits. The first end counts."""
+        if not self.ended.done():
+            self.ended.set_result(settlement)
 
 
 @dataclass(eq=False, slots=True)

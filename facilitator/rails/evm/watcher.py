@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
-from typing import Any
 
+from facilitator.rails.evm.account import SettlerAccount
 from facilitator.rails.evm.finality import Finality
+from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, value_of
+from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.transaction import Sent
 from shared.json_rpc import Call
 
@@ -18,7 +19,6 @@ LOST_AFTER_S = 120.0
 """How long a transaction is looked for after its number was used by another one."""
 
 SEALED = Finality()
-Receipt = dict[str, Any]
 _HEAD = Call("eth_getBlockByNumber", ("latest", False))
 
 
@@ -27,40 +27,23 @@ class Watcher:
 
     Args:
         finality: which receipts count.
-        is_open: whether a transaction's number may still be its own.
-        ended: is called with each transaction and the receipt that counts; or None when there never will be one.
-        sealed: is called with each transaction that the chain has in a block, after `ended`, and its receipt there.
     """
 
     def __init__(
-        self,
-        node: EvmNode,
-        finality: Finality,
-        *,
-        is_open: Callable[[Sent], bool],
-        ended: Callable[[Sent, Receipt | None], None],
-        sealed: Callable[[Sent, Receipt], None],
+        self, node: EvmNode, finality: Finality, in_flight: InFlight, account: SettlerAccount, outcomes: Outcomes
     ) -> None:
         self._node = node
         self._finality = finality
-        self._is_open = is_open
-        self._ended = ended
-        self._sealed = sealed
-        self._told: set[Sent] = set()
-        self._watched: dict[Sent, None] = {}
-        self._wanted = asyncio.Event()
+        self._in_flight = in_flight
+        self._account = account
+        self._outcomes = outcomes
+        self._reported: set[Sent] = set()
+        self._watched = in_flight.watched
+        self._wanted = in_flight.is_look_wanted
         self._seen_head = ""
         self._longest_pause_s = LONGEST_PAUSE_S
         if finality.is_before_blocks:
             self._longest_pause_s = LONGEST_BETWEEN_PRECONFIRMATIONS_S
-
-    def watch(self, sent: Sent) -> None:
-        """Look for a transaction from now on."""
-        self._watched[sent] = None
-
-    def look_soon(self) -> None:
-        """Something was sent, or somebody waits: look at once, and then more often."""
-        self._wanted.set()
 
     async def run(self) -> None:
         """Look until cancelled between two looks."""
@@ -80,7 +63,7 @@ class Watcher:
 
     async def _look(self, is_wanted: bool) -> None:
         """Ask for the head, and for all receipts when they may have changed."""
-        overdue = [one for one in self._watched if not self._is_open(one) and one.newest.age_s > LOST_AFTER_S]
+        overdue = [one for one in self._watched if not self._in_flight.holds(one) and one.newest.age_s > LOST_AFTER_S]
         if not (is_wanted or overdue or self._waits_for_preconfirmation):
             head = await self._node.ask(_HEAD.method, *_HEAD.params)
             if head["hash"] == self._seen_head:
@@ -93,23 +76,24 @@ class Watcher:
         head = value_of(first)
         found = {sent: receipt for (sent, _), receipt in zip(forms, answers, strict=True) if isinstance(receipt, dict)}
         final = await self._finality.final(self._node, head, found)
-        for sent in final.keys() - self._told:
-            self._told.add(sent)
-            self._ended(sent, final[sent])
+        for sent in final.keys() - self._reported:
+            self._reported.add(sent)
+            self._outcomes.included(sent, final[sent])
         sealed = await SEALED.final(self._node, head, final) if self._finality.is_before_blocks else final
         for sent, receipt in sealed.items():
             self._drop(sent)
-            self._sealed(sent, receipt)
+            self._account.confirm(sent)
+            self._outcomes.sealed(sent, receipt)
         shown = {sent for (sent, _), answer in zip(forms, answers, strict=True) if answer is not None}
         for sent in set(overdue) - shown:
             self._drop(sent)
-            self._ended(sent, None)
+            self._outcomes.lost(sent)
         self._seen_head = "" if any(isinstance(answer, Exception) for answer in answers) else head["hash"]
 
     @property
     def _waits_for_preconfirmation(self) -> bool:
-        return self._finality.is_before_blocks and len(self._told) < len(self._watched)
+        return self._finality.is_before_blocks and len(self._reported) < len(self._watched)
 
     def _drop(self, sent: Sent) -> None:
         self._watched.pop(sent, None)
-        self._told.discard(sent)
+        self._reported.discard(sent)

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any
 
 from facilitator.payment_id import PaymentId, parse
-from facilitator.rails.solana.node import NODE_ERRORS, Shown, SolanaNode
+from facilitator.rails.solana.node import NODE_ERRORS, FoundTransaction, SolanaNode
 from shared.x402.networks import SolanaToken
 from shared.x402.solana_address import decode_base58, encode_base58, is_address, token_account
 from shared.x402.solana_message import read_transaction
@@ -96,7 +96,7 @@ class History:
             _, oldest = self._digests.popitem(last=False)
             self._signatures.pop(oldest, None)
 
-    def _evidence(self, named: PaymentId, signature: str, shown: Shown, as_of: int) -> Evidence:
+    def _evidence(self, named: PaymentId, signature: str, shown: FoundTransaction, as_of: int) -> Evidence:
         """What the transaction with that message shows."""
         if shown.meta.err is not None:
             # It was executed and failed, and no node takes a message twice.
@@ -106,7 +106,7 @@ class History:
             return self._found("unknown", named)
         return self._found("settled", named, as_of=as_of, transaction=signature, pay_to=moved[0], amount=str(moved[1]))
 
-    def _moved(self, shown: Shown) -> tuple[str, int] | None:
+    def _moved(self, shown: FoundTransaction) -> tuple[str, int] | None:
         """(recipient, amount) of the only account that has more of the token than before; None when there is not one."""
         before = {one.account_index: int(one.ui_token_amount.amount) for one in shown.meta.pre_token_balances}
         gained = [

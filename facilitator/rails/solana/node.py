@@ -88,7 +88,7 @@ class _Meta(msgspec.Struct, frozen=True, rename="camel"):
     post_token_balances: list[TokenBalance]
 
 
-class Shown(msgspec.Struct, frozen=True):
+class FoundTransaction(msgspec.Struct, frozen=True):
     """A transaction in a block."""
 
     transaction: tuple[str, str]
@@ -213,10 +213,10 @@ class SolanaNode:
         config = {**_CONFIRMED, "limit": limit, "minContextSlot": slot}
         return await self._ask(list[Signed], "getSignaturesForAddress", address, config)
 
-    async def transaction(self, signature: str) -> Shown | None:
+    async def transaction(self, signature: str) -> FoundTransaction | None:
         """A transaction in a block; None when it is in none."""
         config = {**_CONFIRMED, "encoding": "base64", "maxSupportedTransactionVersion": 0}
-        return await self._ask(Shown | None, "getTransaction", signature, config)  # type: ignore[arg-type]  # a union
+        return await self._ask(FoundTransaction | None, "getTransaction", signature, config)  # type: ignore[arg-type]  # a union
 
     async def _accounts(self, addresses: Sequence[str]) -> _Accounts:
         config = {**_CONFIRMED, "encoding": "base64"}

@@ -20,7 +20,7 @@ from facilitator.rails.solana.balance import balance_monitor
 from facilitator.rails.solana.confirmations import Confirmations
 from facilitator.rails.solana.evidence import History, parse_id
 from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, SolanaNode, Status
-from facilitator.rails.solana.simulation import Outlook, outlook_of, reason_of
+from facilitator.rails.solana.simulation import Verdict, reason_of, verdict_of
 from facilitator.settling import CannotSend, Settling, require_ours
 from shared.settings import InvalidSetting
 from shared.x402 import solana
@@ -208,18 +208,18 @@ class SolanaRail:
         impatient_at = time.monotonic() + BLOCKHASH_PATIENCE_S
         while True:
             err = await self._node.simulate(raw)
-            outlook = outlook_of(err)
-            if outlook is Outlook.GOOD:
+            verdict = verdict_of(err)
+            if verdict is Verdict.GOOD:
                 return None
-            if outlook is Outlook.OURS:
+            if verdict is Verdict.OURS:
                 self._balance_monitor.read_soon()
                 raise CannotSend(f"the network would not take a transaction of the fee payer now: {err}")
             (status,) = await self._node.statuses([signature], search=True)
             if status is not None:
                 return status
-            if outlook is Outlook.PROCESSED:
+            if verdict is Verdict.PROCESSED:
                 return PROCESSED  # only we can have signed it
-            if outlook is Outlook.BAD:
+            if verdict is Verdict.BAD:
                 raise PaymentRefused(await reason_of(self._node, authorization))
             if time.monotonic() >= impatient_at:
                 raise PaymentRefused("invalid_exact_svm_payload_blockhash_not_found")
@@ -227,14 +227,14 @@ class SolanaRail:
 
     async def _resend(self, authorization: SolanaAuthorization, raw: bytes, signature: str) -> None:
         """Send the transaction again if it is in no block. Raises PaymentRefused when it never will be."""
-        outlook = outlook_of(await self._node.simulate(raw))
-        if outlook is Outlook.UNKNOWN_BLOCKHASH:
+        verdict = verdict_of(await self._node.simulate(raw))
+        if verdict is Verdict.UNKNOWN_BLOCKHASH:
             # The status is asked for after the blockhash died: before, the transaction could still have got into a block.
             (status,) = await self._node.statuses([signature], search=True)
             if status is None and time.monotonic() - self._sent[authorization.payment_id] > DEAD_AFTER_S:
                 del self._sent[authorization.payment_id]
                 raise PaymentRefused("invalid_exact_svm_payload_blockhash_not_found")
-        elif outlook is not Outlook.PROCESSED:
+        elif verdict is not Verdict.PROCESSED:
             await self._node.send(raw)
 
     def _remember(self, authorization: SolanaAuthorization) -> None:

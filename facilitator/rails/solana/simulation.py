@@ -10,8 +10,8 @@ from shared.x402.solana import SolanaAuthorization
 from shared.x402.solana_address import TOKEN_PROGRAM, encode_base58
 
 
-class Outlook(enum.Enum):
-    """What a transaction can still become."""
+class Verdict(enum.Enum):
+    """What a simulation says of a transaction."""
 
     GOOD = enum.auto()
     """The network would execute it now."""
@@ -25,7 +25,7 @@ class Outlook(enum.Enum):
     """The payment is at fault."""
 
 
-_OUTLOOKS = {"AlreadyProcessed": Outlook.PROCESSED, "BlockhashNotFound": Outlook.UNKNOWN_BLOCKHASH} | dict.fromkeys(
+_VERDICTS = {"AlreadyProcessed": Verdict.PROCESSED, "BlockhashNotFound": Verdict.UNKNOWN_BLOCKHASH} | dict.fromkeys(
     (
         "AccountInUse",
         "AccountNotFound",  # means the fee payer: a missing token account is an error of the program
@@ -41,18 +41,18 @@ _OUTLOOKS = {"AlreadyProcessed": Outlook.PROCESSED, "BlockhashNotFound": Outlook
         "WouldExceedMaxBlockCostLimit",
         "WouldExceedMaxVoteCostLimit",
     ),
-    Outlook.OURS,
+    Verdict.OURS,
 )
 _FEE_PAYER = {"InsufficientFundsForRent": {"account_index": 0}}
 
 
-def outlook_of(err: Any) -> Outlook:
+def verdict_of(err: Any) -> Verdict:
     """What a simulation's error means. None is a success."""
     if err is None:
-        return Outlook.GOOD
+        return Verdict.GOOD
     if err == _FEE_PAYER:
-        return Outlook.OURS
-    return _OUTLOOKS.get(err, Outlook.BAD) if isinstance(err, str) else Outlook.BAD
+        return Verdict.OURS
+    return _VERDICTS.get(err, Verdict.BAD) if isinstance(err, str) else Verdict.BAD
 
 
 async def reason_of(node: SolanaNode, authorization: SolanaAuthorization) -> str:

@@ -20,7 +20,7 @@ from stellar_sdk import xdr as stellar_xdr
 from stellar_sdk.soroban_rpc import GetTransactionResponse, GetTransactionStatus, SendTransactionStatus
 
 from facilitator.rails.stellar.balance import XLM
-from facilitator.rails.stellar.node import BASE_FEE, NODE_ERRORS, STROOPS, Held, StellarNode
+from facilitator.rails.stellar.node import BASE_FEE, NODE_ERRORS, STROOPS, AccountState, StellarNode
 from facilitator.settling import CannotSend
 
 log = logging.getLogger(__name__)
@@ -45,12 +45,12 @@ class Channel:
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """A transaction that was sent. The result of `fate` is None when it is in no ledger and never will be."""
+    """A transaction that was sent. The result of `end` is None when it is in no ledger and never will be."""
 
     hash: str
     envelope: str
     valid_until: int
-    fate: asyncio.Task[GetTransactionResponse | None]
+    end: asyncio.Task[GetTransactionResponse | None]
 
 
 class Channels:
@@ -183,12 +183,12 @@ class Channels:
 
     def _follow(self, channel: Channel, tx_hash: str, envelope: str, valid_until: int) -> Sent:
         assert channel.sequence is not None
-        fate = asyncio.create_task(self._fate(channel, tx_hash, envelope, valid_until), name=f"fate-{tx_hash[:8]}")
-        self._underway.add(fate)
-        fate.add_done_callback(self._underway.discard)
-        return Sent(tx_hash, envelope, valid_until, fate)
+        end = asyncio.create_task(self._until_ended(channel, tx_hash, envelope, valid_until), name=f"end-{tx_hash[:8]}")
+        self._underway.add(end)
+        end.add_done_callback(self._underway.discard)
+        return Sent(tx_hash, envelope, valid_until, end)
 
-    async def _fate(
+    async def _until_ended(
         self, channel: Channel, tx_hash: str, envelope: str, valid_until: int
     ) -> GetTransactionResponse | None:
         """Wait until the transaction is in a ledger or the ledgers have passed its end. Then free its channel."""
@@ -211,7 +211,7 @@ class Channels:
         self._free.put_nowait(channel)
         return None if found.status == GetTransactionStatus.NOT_FOUND else found
 
-    async def _create(self, missing: list[str], settler: Held | None) -> bool:
+    async def _create(self, missing: list[str], settler: AccountState | None) -> bool:
         """Create accounts in one transaction of the settler's. False when the settler's balance is too small."""
         needed = len(missing) * (_CHANNEL_STROOPS + 2 * BASE_FEE)
         if settler is None or settler.stroops < needed:

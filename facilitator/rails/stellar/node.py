@@ -69,7 +69,7 @@ class Height:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class AccountState:
     """The stroops that an account may spend, and its last sequence number."""
 
     stroops: int
@@ -118,7 +118,7 @@ class StellarNode:
         except TimeoutError:
             return
 
-    async def accounts(self, names: Iterable[str]) -> dict[str, Held]:
+    async def accounts(self, names: Iterable[str]) -> dict[str, AccountState]:
         """The accounts that exist, by name."""
         keys = [
             stellar_xdr.LedgerKey(
@@ -135,7 +135,7 @@ class StellarNode:
             assert key is not None
             reserve = (2 + entry.num_sub_entries.uint32) * STROOPS // 2
             name = StrKey.encode_ed25519_public_key(key.uint256)
-            found[name] = Held(entry.balance.int64 - reserve, entry.seq_num.sequence_number.int64)
+            found[name] = AccountState(entry.balance.int64 - reserve, entry.seq_num.sequence_number.int64)
         return found
 
     async def nonce_used_in(self, payer: str, nonce: int) -> int | None:

@@ -1,4 +1,4 @@
-"""The price of a place in a ledger, and the highest price that we pay."""
+"""The fee for inclusion in a ledger, and the highest price that we pay."""
 
 from __future__ import annotations
 

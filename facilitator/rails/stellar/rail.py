@@ -183,10 +183,10 @@ class StellarRail:
                 if isinstance(ended, Settlement):
                     return ended
                 sent = ended
-            await asyncio.wait({sent.fate}, timeout=max(0.0, give_up_at - time.monotonic()))
-            if not sent.fate.done() or sent.fate.cancelled():
+            await asyncio.wait({sent.end}, timeout=max(0.0, give_up_at - time.monotonic()))
+            if not sent.end.done() or sent.end.cancelled():
                 return results.unsettled(authorization, sent.hash)
-            return await self._ended(authorization, sent.fate.result())
+            return await self._ended(authorization, sent.end.result())
         except CannotSend as why:
             return results.unsettled(authorization, message=str(why))
         except NODE_ERRORS as error:
@@ -209,7 +209,7 @@ class StellarRail:
         self._seen[authorization.payment_id] = sent.hash
         if len(self._seen) > MOST_REMEMBERED:
             del self._seen[next(iter(self._seen))]
-        sent.fate.add_done_callback(lambda _: self._sent.pop(key, None))
+        sent.end.add_done_callback(lambda _: self._sent.pop(key, None))
         return sent
 
     async def _ended(self, authorization: StellarAuthorization, found: GetTransactionResponse | None) -> Settlement:

@@ -7,7 +7,7 @@ import time
 from decimal import Decimal
 
 from facilitator.rails.xrpl.clock import LedgerClock
-from facilitator.rails.xrpl.evidence import Fate, XrplLedger
+from facilitator.rails.xrpl.evidence import Status, XrplLedger
 from shared.x402.refusal import PaymentRefused
 from shared.x402.xrpl import XrplAuthorization
 from shared.x402.xrpl_payment import refused
@@ -26,7 +26,7 @@ _GLOBAL_FREEZE = 0x00400000
 _DEPOSIT_AUTH = 0x01000000
 
 
-class InTheOpen(Exception):
+class OutcomeUnknown(Exception):
     """A ledger that is not validated yet has used the payment's sequence, for this payment or for another transaction."""
 
 
@@ -45,7 +45,7 @@ class Admission:
 
         Raises:
             PaymentRefused: it would not, and the payment was not sent.
-            InTheOpen: the payment may have been sent before.
+            OutcomeUnknown: the payment may have been sent before.
             What is in NODE_ERRORS.
         """
         if payment.ledger_refusal(self._clock.index, slack=NODES_APART):
@@ -64,29 +64,29 @@ class Admission:
         is_master = payment.signer == payment.payer and not root.flags & _DISABLE_MASTER
         if not is_master and payment.signer != root.regular_key:
             raise refused("signer_not_authorized")
-        await self._check_turn(payment, root.sequence)
+        await self._check_sequence(payment, root.sequence)
         if root.balance < payment.fee:
             raise refused("fee_unfunded")
 
-    async def _check_turn(self, payment: XrplAuthorization, next_sequence: int) -> None:
+    async def _check_sequence(self, payment: XrplAuthorization, next_sequence: int) -> None:
         if payment.ticket:
             if payment.ticket < next_sequence and not await self._ledger.has_ticket(payment.payer, payment.ticket):
-                await self._check_passed(payment, "ticket_not_available")
+                await self._check_used(payment, "ticket_not_available")
             if payment.ticket >= next_sequence:
                 raise refused("ticket_not_available")
         elif payment.sequence < next_sequence:
-            await self._check_passed(payment, "sequence_not_current")
+            await self._check_used(payment, "sequence_not_current")
         elif payment.sequence > next_sequence:
             raise refused("sequence_not_current")
 
-    async def _check_passed(self, payment: XrplAuthorization, reason: str) -> None:
+    async def _check_used(self, payment: XrplAuthorization, reason: str) -> None:
         """The open ledger has used the sequence. That is final when a validated ledger has, and not for this payment."""
-        is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
+        is_over, index = await self._ledger.is_sequence_used(payment.payer, payment.sequence, payment.ticket)
         if not is_over:
-            raise InTheOpen
+            raise OutcomeUnknown
         outcome = await self._ledger.outcome(payment.transaction, through=index)
-        if outcome.fate is not Fate.ABSENT:
-            raise InTheOpen
+        if outcome.status is not Status.ABSENT:
+            raise OutcomeUnknown
         raise refused(reason)
 
     async def _check_recipient(self, payment: XrplAuthorization) -> Decimal:

@@ -22,7 +22,7 @@ _MOST_DIGITS = 100
 Json = dict[str, Any]
 
 
-class Fate(enum.Enum):
+class Status(enum.Enum):
     """What became of a transaction."""
 
     SETTLED = "settled"
@@ -47,7 +47,7 @@ class Outcome:
         token: currency and issuer.
     """
 
-    fate: Fate
+    status: Status
     at: int = 0
     payer: str = ""
     pay_to: str = ""
@@ -96,20 +96,20 @@ class XrplLedger:
         except NodeSaysNo as no:
             if no.code != "txnNotFound":
                 raise
-            return Outcome(Fate.ABSENT if no.result.get("searched_all") is True else Fate.UNKNOWN)
+            return Outcome(Status.ABSENT if no.result.get("searched_all") is True else Status.UNKNOWN)
         if found["hash"] != transaction:
             raise ValueError("another transaction")
         if found.get("validated") is not True:
-            return Outcome(Fate.OPEN)
+            return Outcome(Status.OPEN)
         body, meta = found["tx_json"], found["meta"]
         at = int(body.get("date") or found["date"]) + RIPPLE_EPOCH
         if meta["TransactionResult"] != "tesSUCCESS":
-            return Outcome(Fate.FAILED, at=at, payer=body["Account"])
+            return Outcome(Status.FAILED, at=at, payer=body["Account"])
         delivered = meta["delivered_amount"]
         if not isinstance(delivered, dict):
-            return Outcome(Fate.SETTLED, at=at, payer=body["Account"], pay_to=body["Destination"])
+            return Outcome(Status.SETTLED, at=at, payer=body["Account"], pay_to=body["Destination"])
         return Outcome(
-            Fate.SETTLED,
+            Status.SETTLED,
             at=at,
             payer=body["Account"],
             pay_to=body["Destination"],
@@ -158,7 +158,7 @@ class XrplLedger:
                 return True
         return False
 
-    async def is_out_of_turn(self, account: str, sequence: int, ticket: int) -> tuple[bool, int]:
+    async def is_sequence_used(self, account: str, sequence: int, ticket: int) -> tuple[bool, int]:
         """Whether a validated ledger has used the sequence or the ticket, and the index of the ledger that was read."""
         root, index = await self.account(account, ledger="validated")
         if root is None:

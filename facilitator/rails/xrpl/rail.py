@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from facilitator import results
-from facilitator.rails.xrpl.admission import Admission, InTheOpen
+from facilitator.rails.xrpl.admission import Admission, OutcomeUnknown
 from facilitator.rails.xrpl.clock import STALE_AFTER_S, LedgerClock
-from facilitator.rails.xrpl.evidence import Fate, Outcome, XrplLedger
+from facilitator.rails.xrpl.evidence import Outcome, Status, XrplLedger
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 from facilitator.settling import Settling, require_ours
 from shared.settings import InvalidSetting
@@ -34,7 +34,7 @@ RETRY_S = 0.2
 """The pause after a failure of the node."""
 MOST_REMEMBERED = 4_000
 """Payments that were sent and have no known end."""
-_GOES_WELL = ("tesSUCCESS", "terQUEUED", "tefALREADY")
+_ACCEPTED = ("tesSUCCESS", "terQUEUED", "tefALREADY")
 
 
 class XrplRail:
@@ -107,8 +107,8 @@ class XrplRail:
             await self._admission.check(payment)
         except PaymentRefused as refusal:
             return results.invalid(refusal.reason, payer)
-        except InTheOpen:
-            return results.invalid(_turn_is_over(payment).reason, payer)
+        except OutcomeUnknown:
+            return results.invalid(_sequence_used(payment).reason, payer)
         except NODE_ERRORS as error:
             return results.unverified(error)
         return results.valid(payment)
@@ -137,7 +137,7 @@ class XrplRail:
         except NODE_ERRORS as error:
             log.warning("no evidence: %s", type(error).__name__)
             return unknown
-        if outcome.fate is Fate.SETTLED and outcome.payer == named.payer and self._is_ours(outcome):
+        if outcome.status is Status.SETTLED and outcome.payer == named.payer and self._is_ours(outcome):
             return Evidence(
                 status="settled",
                 network=self.network,
@@ -147,9 +147,9 @@ class XrplRail:
                 pay_to=outcome.pay_to,
                 amount=format(outcome.value.normalize(), "f"),
             )
-        if outcome.fate in (Fate.SETTLED, Fate.FAILED) or (is_over and outcome.fate is Fate.ABSENT):
+        if outcome.status in (Status.SETTLED, Status.FAILED) or (is_over and outcome.status is Status.ABSENT):
             return msgspec.structs.replace(unknown, status="void", as_of=self._clock.close_time)
-        is_open = outcome.fate is Fate.OPEN or not is_over
+        is_open = outcome.status is Status.OPEN or not is_over
         return msgspec.structs.replace(unknown, status="unused") if is_open else unknown
 
     def _check(self, call: FacilitatorCall) -> XrplAuthorization:
@@ -174,16 +174,16 @@ class XrplRail:
             ledger, pause = self._clock.index, ASK_AGAIN_S
             try:
                 outcome = await self._ledger.outcome(payment.transaction, through=min(payment.last_ledger, ledger))
-                if outcome.fate in (Fate.SETTLED, Fate.FAILED):
+                if outcome.status in (Status.SETTLED, Status.FAILED):
                     return self._ended(payment, outcome)
-                if outcome.fate is Fate.OPEN:
+                if outcome.status is Status.OPEN:
                     is_seen = True
                 else:
-                    await self._push(payment, outcome.fate, searched=ledger, is_seen=is_seen)
+                    await self._push(payment, outcome.status, searched=ledger, is_seen=is_seen)
             except PaymentRefused as refusal:
                 self._sent.pop(payment.transaction, None)
                 return results.failed(self.network, refusal.reason, payment.payer)
-            except InTheOpen:
+            except OutcomeUnknown:
                 is_seen = True
             except NODE_ERRORS as error:
                 log.warning("settling %s: %s", payment.payment_id, type(error).__name__)
@@ -194,36 +194,36 @@ class XrplRail:
                 return results.unsettled(payment, payment.transaction if is_sent else "")
             await self._clock.wait(after=ledger, at_most_s=min(left, pause))
 
-    async def _push(self, payment: XrplAuthorization, fate: Fate, *, searched: int, is_seen: bool) -> None:
+    async def _push(self, payment: XrplAuthorization, status: Status, *, searched: int, is_seen: bool) -> None:
         """Send the payment, again if need be, unless it can never be validated.
 
         Args:
-            searched: the ledger up to which `fate` holds. Others may have been validated since.
+            searched: the ledger up to which `status` holds. Others may have been validated since.
 
         Raises:
             PaymentRefused: it can never be validated; or it was never sent, and the ledger would not take it.
-            InTheOpen: a ledger that this node does not have may have used its sequence.
+            OutcomeUnknown: a ledger that this node does not have may have used its sequence.
         """
         if payment.last_ledger <= searched:
-            if fate is not Fate.ABSENT:
-                raise InTheOpen
+            if status is not Status.ABSENT:
+                raise OutcomeUnknown
             raise refused("expired")
         if not is_seen and payment.transaction not in self._sent:
             await self._admit(payment)
         self._remember(payment)
         submitted = await self._node.ask("submit", tx_blob=payment.blob)
-        if submitted["engine_result"] not in _GOES_WELL:
+        if submitted["engine_result"] not in _ACCEPTED:
             log.debug("%s was answered %s", payment.payment_id, submitted["engine_result"])
-            is_over, index = await self._ledger.is_out_of_turn(payment.payer, payment.sequence, payment.ticket)
-            if is_over and (await self._ledger.outcome(payment.transaction, through=index)).fate is Fate.ABSENT:
-                raise _turn_is_over(payment)
+            is_over, index = await self._ledger.is_sequence_used(payment.payer, payment.sequence, payment.ticket)
+            if is_over and (await self._ledger.outcome(payment.transaction, through=index)).status is Status.ABSENT:
+                raise _sequence_used(payment)
 
     async def _admit(self, payment: XrplAuthorization) -> None:
         try:
             await self._admission.check(payment)
         except PaymentRefused:
             if payment.last_ledger <= self._clock.index:
-                raise InTheOpen from None  # it has just expired, and the next search says whether it was unused
+                raise OutcomeUnknown from None  # it has just expired, and the next search says whether it was unused
             raise
 
     def _remember(self, payment: XrplAuthorization) -> None:
@@ -240,7 +240,7 @@ class XrplRail:
 
     def _ended(self, payment: XrplAuthorization, outcome: Outcome) -> Settlement:
         self._sent.pop(payment.transaction, None)
-        if outcome.fate is Fate.FAILED:
+        if outcome.status is Status.FAILED:
             return results.failed(self.network, "transaction_failed", payment.payer)
         shown = outcome.payer, outcome.pay_to, outcome.value, outcome.token
         if shown != (payment.payer, payment.pay_to, payment.value, (payment.asset, payment.issuer)):
@@ -248,5 +248,5 @@ class XrplRail:
         return results.succeeded(payment, payment.transaction)
 
 
-def _turn_is_over(payment: XrplAuthorization) -> PaymentRefused:
+def _sequence_used(payment: XrplAuthorization) -> PaymentRefused:
     return refused("ticket_not_available" if payment.ticket else "sequence_not_current")

@@ -16,8 +16,8 @@ BUDGET = 20
 WINDOW_S = 3600.0
 
 
-class Losses:
-    """Counts the payments that were lost lately."""
+class ReorgMonitor:
+    """Counts such payments of the last hour."""
 
     def __init__(self) -> None:
         self._lost_at: deque[float] = deque(maxlen=BUDGET)
@@ -30,12 +30,12 @@ class Losses:
         return f"{BUDGET} payments were lost after their preconfirmation within an hour"
 
     def compare(self, sent: Sent, made: dict[Use, Transfer]) -> None:
-        """Compare what was told of a transaction with the payments that it has made in the end."""
+        """Compare what was answered for the payments of a transaction with those that it has made in the end."""
         hashes = {form.hash for form in sent.forms}
         for payment in sent.members:
-            told = payment.ended.result() if payment.ended.done() else None
-            is_told = told is not None and told.success and told.transaction in hashes
-            if is_told and not proves_payment(made, payment.authorization):
+            answer = payment.ended.result() if payment.ended.done() else None
+            is_preconfirmed = answer is not None and answer.success and answer.transaction in hashes
+            if is_preconfirmed and not proves_payment(made, payment.authorization):
                 self._lost_at.append(time.monotonic())
                 log.error("%s was preconfirmed, and the chain does not have it", payment.authorization.payment_id)
                 if self.unavailable_reason:

@@ -1,4 +1,4 @@
-"""Payments that are sent alone and last: what their payers' code does must not become the others' trouble."""
+"""Payments that are sent by themselves and last: what their payers' code does must not affect others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from functools import partial
 
-from facilitator.rails.evm.payment import Payment
+from facilitator.rails.evm.transaction import Payment
 
 AT_ONCE = 16
 """Such transactions that may be in no block yet. Each may burn its own gas limit, and no more."""
@@ -15,8 +15,8 @@ SUSPECT_FOR_S = 3600.0
 MOST_SUSPECTS = 10_000
 
 
-class Alone:
-    """The payments that wait to be sent alone, and the payers who may have spoiled a group."""
+class Isolation:
+    """The payments that wait to be sent by themselves, and the payers who may have spoiled a group."""
 
     def __init__(self) -> None:
         self._waiting: list[Payment] = []
@@ -24,7 +24,7 @@ class Alone:
         self._suspects: dict[str, float] = {}
 
     def suspect(self, payer: str) -> None:
-        """This payer may have spoiled a group: for an hour his payments go alone, each checked when the last one has ended."""
+        """Keep this payer's payments out of groups for an hour, and check each when his last one has ended."""
         self._suspects.pop(payer, None)
         self._suspects[payer] = time.monotonic() + SUSPECT_FOR_S
         if len(self._suspects) > MOST_SUSPECTS:
@@ -34,7 +34,7 @@ class Alone:
         return len(self._waiting)
 
     def is_suspect(self, payer: str) -> bool:
-        """Whether this payer's payments go alone, one at a time."""
+        """Whether this payer's payments are sent by themselves, one at a time."""
         return self._suspects.get(payer, 0.0) > time.monotonic()
 
     def add(self, payment: Payment) -> None:

@@ -1,0 +1,99 @@
+"""One line of the journal. Each has the number of its layout, so a file that was cut off or written anew has it, too."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+from facilitator.rails.evm import calldata
+from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
+from shared.settings import InvalidSetting
+from shared.x402.evm import EvmAuthorization
+from shared.x402.networks import EvmToken
+
+LAYOUT = 1
+"""The number of this layout. Lines that other versions cannot read get another one. The first versions wrote the same lines
+without a number."""
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One payment of a transaction: what was signed, and the signature."""
+
+    payment_id: str
+    payer: str
+    pay_to: str
+    amount: str
+    valid_after: int
+    valid_before: int
+    nonce: bytes
+    signature: bytes
+    signature_checked: bool
+
+    @classmethod
+    def of(cls, authorization: EvmAuthorization) -> Member:
+        """What is written of a payment."""
+        return cls(**{name: getattr(authorization, name) for name in cls.__struct_fields__})
+
+    def authorization(self, token: EvmToken) -> EvmAuthorization:
+        """The payment as it was checked."""
+        return EvmAuthorization(
+            network=token.network, asset=token.address, value=int(self.amount), **msgspec.structs.asdict(self)
+        )
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One form of a transaction.
+
+    Attributes:
+        account, chain_id: of the account that sent it.
+        hash: of the transaction.
+        members: the payments that it makes, in the order of its calls.
+    """
+
+    account: str
+    chain_id: int
+    number: int
+    hash: str
+    gas: int
+    max_fee: int
+    tip: int
+    members: tuple[Member, ...]
+    layout: int = LAYOUT
+
+    @classmethod
+    def of(cls, sent: Sent, form: Form, account: str, chain_id: int) -> Entry:
+        """What is written of a form."""
+        members = tuple(Member.of(payment.authorization) for payment in sent.members)
+        return cls(account, chain_id, sent.number, form.hash, sent.gas, form.bid.max_fee, form.bid.tip, members)
+
+    @property
+    def bid(self) -> Bid:
+        """What the form offers."""
+        return Bid(self.max_fee, self.tip)
+
+    def transaction(self, token: EvmToken) -> Sent:
+        """The transaction, without forms. Nobody waits for its payments. Raises what a spoiled entry raises."""
+        authorizations = [member.authorization(token) for member in self.members]
+        to, data = calldata.settlement(token.address, authorizations)
+        valid_before = max(one.valid_before for one in authorizations)
+        sent = Sent(self.number, to, data, self.gas, valid_before, offered=self.bid)
+        sent.members = tuple(Payment(one, sent=sent, is_withdrawn=True) for one in authorizations)
+        return sent
+
+
+class _Line(msgspec.Struct, frozen=True):
+    layout: int = LAYOUT
+
+
+def refuse_other_layout(path: Path) -> None:
+    """Raises InvalidSetting when another version has written the file in a way that this one would not understand."""
+    with contextlib.suppress(OSError), path.open("rb") as file:  # what cannot be read is reported where it is needed
+        for line in file:
+            with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+                if (found := msgspec.json.decode(line, type=_Line).layout) != LAYOUT:
+                    raise InvalidSetting(
+                        f"{path} has layout {found}, and this version reads layout {LAYOUT}: start the version that wrote it, "
+                        "and see docs/operations.md, Updating"
+                    )
