@@ -34,7 +34,7 @@ class LuaScript:
         keys, arguments = named.get("KEYS", []), named.get("ARGV", [])
         self._names = (*keys, *arguments)
         if len(set(self._names)) < len(self._names):
-            raise ValueError(f"a name stands twice among {', '.join(self._names)}")
+            raise ValueError(f"a name is twice among {', '.join(self._names)}")
         sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         self._evalsha: Command = ("EVALSHA", sha, len(keys))
         self._eval: Command = ("EVAL", text, len(keys))
