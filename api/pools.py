@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from api.causes import Cause
-from api.redis_client import Redis, RedisLost, RedisRefused, Script
+from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
 from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states, server_time_s
 from shared.pools import POOLS, Pool
@@ -53,7 +53,7 @@ class Pools:
 
     def __init__(self, queue: Redis) -> None:
         self.clock = QueueClock()
-        self._script = Script(queue, SCRIPT)
+        self._queue = queue
         self._states: dict[Pool, PoolState] = {}
         self._read_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
@@ -123,7 +123,7 @@ class Pools:
     async def _read(self) -> None:
         read_at = time.monotonic()
         try:
-            states = await self._script(KEYS, *ARGUMENTS)
+            states = await self._queue.call("EVAL", SCRIPT, len(KEYS), *KEYS, *ARGUMENTS)
         except (RedisLost, RedisRefused) as error:
             if self._states:
                 log.warning("the queue cannot be read: %s", error)

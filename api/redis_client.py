@@ -8,7 +8,6 @@ encodes the commands and parses the answers.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import ssl
 from collections import deque
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ import hiredis
 
 from shared.keep_alive import keep_alive
 from shared.ledger_layout import Check, checked
+from shared.lua_script import Command, LuaScript, Value
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
@@ -155,28 +155,28 @@ class Script:
             once more when the connection breaks.
     """
 
-    def __init__(self, redis: Commands, text: str, *, is_repeatable: bool = False) -> None:
+    def __init__(self, redis: Commands, script: LuaScript, *, is_repeatable: bool = False) -> None:
         self._redis = redis
-        self._text = text
+        self._script = script
         self._is_repeatable = is_repeatable
-        self._sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
-    async def __call__(self, keys: tuple[str, ...], *arguments: str | bytes | int) -> Any:
-        """Run it. Raises what Redis.call raises."""
+    async def __call__(self, **values: Value) -> Any:
+        """Run it with its keys and arguments, by their names and in its order. Raises what Redis.call raises."""
+        command = self._script.evalsha(values)
         try:
-            return await self._run(keys, *arguments)
+            return await self._run(command)
         except RedisBroken:
             if not self._is_repeatable:
                 raise
-            return await self._run(keys, *arguments)
+            return await self._run(command)
 
-    async def _run(self, keys: tuple[str, ...], *arguments: str | bytes | int) -> Any:
+    async def _run(self, command: Command) -> Any:
         try:
-            return await self._redis.call("EVALSHA", self._sha, len(keys), *keys, *arguments)
+            return await self._redis.call(*command)
         except RedisRefused as refused:
             if not str(refused).startswith("NOSCRIPT"):
                 raise
-            return await self._redis.call("EVAL", self._text, len(keys), *keys, *arguments)
+            return await self._redis.call("EVAL", self._script.text, *command[2:])
 
 
 class _Connection(asyncio.Protocol):
@@ -264,7 +264,7 @@ class _Connection(asyncio.Protocol):
             self.fail("the answer cannot be read")
 
 
-async def _answer_of(connection: _Connection, command: tuple[str | int, ...]) -> Any:
+async def _answer_of(connection: _Connection, command: Command) -> Any:
     answer: asyncio.Future[Any] = connection.loop.create_future()
     connection.send(command, answer)
     return await answer

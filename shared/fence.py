@@ -6,22 +6,24 @@ write of its own comes first: replicas get writes in their order, and those that
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+from shared.lua_script import Command, load
 
 WITHIN_MS = 1_000
 """So long a replica may take. It is less than the time after which a client gives a command up."""
 
-# allow-oom: a full Redis still says what it knows.
-_MARK = "#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], '')"
+_MARK = load(Path(__file__).with_name("lua") / "mark.lua")
 _KEY = "coinslot:fence"
 
 
-def fence(replicas: int) -> tuple[tuple[str | int, ...], ...]:
+def fence(replicas: int) -> tuple[Command, ...]:
     """The commands to send after others, on the same connection and in the same write. None where `replicas` is 0.
 
     Only the same connection counts: after a failover another one may lead to another server.
     """
-    return (("EVAL", _MARK, 1, _KEY), ("WAIT", replicas, WITHIN_MS)) if replicas else ()
+    return (_MARK.eval({"key": _KEY}), ("WAIT", replicas, WITHIN_MS)) if replicas else ()
 
 
 def missing(answers: list[Any], replicas: int) -> str:

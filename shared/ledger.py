@@ -15,6 +15,9 @@ one server takes (docs/scaling.md).
 from __future__ import annotations
 
 import zlib
+from pathlib import Path
+
+from shared.lua_script import piece
 
 BUCKETS = 64
 """It is part of every key: another number is another ledger."""
@@ -54,20 +57,13 @@ WITH_TOKENS = frozenset({"solana", "xrpl"})
 _PARTS = 5
 _BUCKET_AT = len("coinslot:{")
 
-NOTE = f"""
-local function note(journal, payment, event, attempts, cause, fault)
-  local length = journal == '{JOURNAL[_SHARED_BUCKET]}' and {SHARED_JOURNAL_LENGTH} or {JOURNAL_LENGTH}
-  local failed = (cause or '') ~= '' and {{'cause', cause, 'fault', fault}} or {{}}
-  redis.call('XADD', journal, 'MAXLEN', '~', length, '*',
-    'payment', payment, 'event', event, 'attempts', attempts or '', unpack(failed))
-end
-"""
-"""Lua, for every script that moves a payment: one line of the journal of its bucket."""
-NOW = """
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-"""
-"""Lua: the ledger's own clock, in Unix milliseconds. All leases are by it."""
+NOTE = piece(
+    Path(__file__).with_name("lua") / "note.lua",
+    SHARED_JOURNAL=JOURNAL[_SHARED_BUCKET],
+    SHARED_JOURNAL_LENGTH=SHARED_JOURNAL_LENGTH,
+    JOURNAL_LENGTH=JOURNAL_LENGTH,
+)
+"""Defines `note`, for every script that moves a payment."""
 
 
 def bucket_of_payer(network: str, payer: str) -> int:
@@ -113,7 +109,12 @@ def answer_key(payment_id: str) -> str:
     return f"{PREFIXES[bucket_of(payment_id)]}answer:{payment_id}"
 
 
-def payment_keys(payment_id: str) -> tuple[str, str, str, str]:
-    """What the scripts of one payment have as their first KEYS: its record, its answer, and OPEN and JOURNAL of its bucket."""
+def payment_keys(payment_id: str) -> dict[str, str]:
+    """The keys of one payment, by their names in scripts: its record, its answer, and OPEN and JOURNAL of its bucket."""
     bucket = bucket_of(payment_id)
-    return RECORDS[bucket] + payment_id, f"{PREFIXES[bucket]}answer:{payment_id}", OPEN[bucket], JOURNAL[bucket]
+    return {
+        "record": RECORDS[bucket] + payment_id,
+        "answer": f"{PREFIXES[bucket]}answer:{payment_id}",
+        "open": OPEN[bucket],
+        "journal": JOURNAL[bucket],
+    }

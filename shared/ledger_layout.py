@@ -12,6 +12,7 @@ from typing import Any
 
 from shared import ledger_place
 from shared.ledger import JOURNAL
+from shared.lua_script import Command
 
 LAYOUT = 2
 """The number of what shared/ledger.py describes. Keys, or contents of keys, that other versions cannot read get another one.
@@ -32,7 +33,7 @@ IS_EMPTY = (
     "docs/operations.md, Updating)"
 )
 
-Check = Generator[Sequence[tuple[str | int, ...]], Sequence[Any], str]
+Check = Generator[Sequence[Command], Sequence[Any], str]
 
 
 def checked(place: str, *, is_known: bool) -> Check:

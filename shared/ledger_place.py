@@ -6,15 +6,14 @@ first connection to a server writes down its place, ``1 of 3``, and every connec
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from shared.lua_script import Command, load
+
 KEY = "coinslot:place"
 """It belongs to no bucket: each primary has its own."""
 
-_SCRIPT = """#!lua flags=allow-oom
-local found = redis.call('GET', KEYS[1])
-if found then return found end
-redis.call('SET', KEYS[1], ARGV[1])
-return ARGV[1]
-"""
+_SET_ONCE = load(Path(__file__).with_name("lua") / "set_once.lua")
 
 
 def place_of(number: int, servers: int) -> str:
@@ -26,10 +25,10 @@ ASK = ("GET", KEY)
 """The command that asks a server for its place. It works where nothing can be written."""
 
 
-def take(value: str, key: str = KEY) -> tuple[str | int, ...]:
+def take(value: str, key: str = KEY) -> Command:
     """The command that gives a server this place, or the value of another key, if it has none, and asks for the one that it has
     then."""
-    return "EVAL", _SCRIPT, 1, key, value
+    return _SET_ONCE.eval({"key": key, "value": value})
 
 
 def wrong(answer: object, place: str) -> str:

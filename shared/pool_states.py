@@ -4,48 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from shared.lua_script import NOW, load
 from shared.pools import Pool
 from shared.streams import GROUP, SILENT_MS, closed_key, stream_key, unavailable_key
 
-SCRIPT = """#!lua flags=no-writes
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function named(flat)
-  local fields = {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
-  return fields
-end
-local states = {}
-local pools = #KEYS / 2
-for i = 1, pools do
-  local stream = KEYS[i]
-  local running, waited, workers, available, reason = 0, 0, 0, 0, ''
-  local groups = redis.pcall('XINFO', 'GROUPS', stream)
-  for _, flat in ipairs(groups) do
-    local group = named(flat)
-    if group['name'] == ARGV[1] then
-      running = group['pending']
-      local first = redis.call('XRANGE', stream, '(' .. group['last-delivered-id'], '+', 'COUNT', 1)[1]
-      if first then waited = now - tonumber(string.match(first[1], '^%d+')) end
-      for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, ARGV[1])) do
-        local fields = named(consumer)
-        if fields['idle'] < tonumber(ARGV[2]) then
-          workers = workers + 1
-          local told = redis.call('GET', ARGV[2 + i] .. fields['name'])
-          if told then reason = told else available = available + 1 end
-        end
-      end
-    end
-  end
-  local closed = math.max(0, redis.call('PTTL', KEYS[pools + i]))
-  states[i] = {redis.call('XLEN', stream), running, waited, workers, available, closed, reason}
-end
-states[pools + 1] = now
-return states
-"""
-
+SCRIPT = load(Path(__file__).with_name("lua") / "pool_states.lua", NOW).text
 KEYS = (*(stream_key(pool) for pool in Pool), *(closed_key(pool) for pool in Pool))
 ARGUMENTS: tuple[str | int, ...] = (GROUP, SILENT_MS, *(unavailable_key(pool, "") for pool in Pool))
 

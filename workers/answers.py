@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -18,53 +18,17 @@ from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint, is_reason
 from shared.failpoints import reach
 from shared.fence import fence, missing
-from shared.ledger import NOTE, NOW, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
+from shared.ledger import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
+from shared.lua_script import NOW, Command, load
 from shared.metrics import metrics
 from shared.outcome import NOT_STORED, Failed, Outcome
 from shared.redis_connection import RedisConnection
 from shared.replies import Cost
-from workers.observations import STORE, Observation, ObservationStore
+from workers.observations import OBSERVE, Observation, ObservationStore
 
 log = logging.getLogger(__name__)
 
-# KEYS: 1 record, 2 answer, 3 OPEN, 4 JOURNAL; with an observation beside the payments also 5 baseline, 6 the payer's index.
-# ARGV: 1 sealed outcome, 2 'final' or 'again', 3 TTL of the answer in s, 4 payment id, 5 tag of an observation on another
-# Redis or '', 6 cause and 7 fault of a failure or ''; with KEYS 5 also 8 sealed observation, 9 its TTL in ms, 10 most baselines
-# of a payer.
-# allow-oom: a charged call's answer must be storable when a full Redis refuses new claims.
-_DONE = (
-    "#!lua flags=allow-oom"
-    + NOW
-    + NOTE
-    + STORE
-    + f"""
-local stored = redis.call('GET', KEYS[2])
-if stored then return stored end
-local record = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'failures', 'failing_since', 'settled', 'failure')
-if not record[1] then return ARGV[1] end
-if record[1] == 'SETTLING' or record[1] == 'UNKNOWN' or record[1] == 'REJECTED' then
-  return redis.error_reply('UNSETTLED the settlement is not recorded')
-end
-if ARGV[2] == 'final' then
-  redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[3])
-  redis.call('HSET', KEYS[1], 'state', 'DONE', 'lease', 0)
-  redis.call('HDEL', KEYS[1], 'failure')
-  redis.call('ZREM', KEYS[3], ARGV[4])
-  if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'observed', ARGV[5]) end
-  if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[8], tonumber(record[5] or now), ARGV[9], tonumber(ARGV[10])) end
-  note(KEYS[4], ARGV[4], 'DONE', record[2], ARGV[6], ARGV[7])
-elseif record[6] ~= ARGV[1] then -- it counts once, however often it is sent
-  local failures, since = tonumber(record[3] or 0), tonumber(record[4] or 0)
-  if now - since > {RERUN_WINDOW_MS} then failures, since = 0, now end
-  redis.call('HSET', KEYS[1], 'lease', 0, 'failures', failures + 1, 'failing_since', since, 'failure', ARGV[1])
-  note(KEYS[4], ARGV[4], 'FAILURE', record[2], ARGV[6], ARGV[7])
-end
-return ARGV[1]
-"""
-)
-
-
-_SHA = hashlib.sha1(_DONE.encode(), usedforsecurity=False).hexdigest()
+_DONE = load(Path(__file__).with_name("lua") / "done.lua", NOW, NOTE, OBSERVE, RERUN_WINDOW_MS=RERUN_WINDOW_MS)
 
 _RESEND_WITHIN_S = 1.0
 """So long results are sent again over new connections. It is less than the lease on their messages (shared/streams.py)."""
@@ -154,7 +118,7 @@ class AnswerStore:
         _count(results, [_named(*ended) for ended in zip(results, sealed, answers, strict=True)])
         return [self._stored(answer, result) for answer, result in zip(answers, results, strict=True)]
 
-    def _send_again(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
+    def _send_again(self, commands: Sequence[Command], ledger: RedisConnection) -> list[Any]:
         """As `_send`, over new connections when one breaks. What was stored the first time is only looked up again."""
         # The connection may have been closed while it was idle, which only a command finds out.
         with contextlib.suppress(RedisConnectionError, RedisTimeoutError):
@@ -168,16 +132,16 @@ class AnswerStore:
                     raise
                 time.sleep(_RESEND_PAUSE_S)
 
-    def _send(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
+    def _send(self, commands: Sequence[Command], ledger: RedisConnection) -> list[Any]:
         """The answers, once enough replicas have what they say. Raises RedisError."""
         answers = self._send_once(commands, ledger)
         if any(isinstance(answer, NoScriptError) for answer in answers):
             # A Redis that was restarted does not know the script.
-            ledger.call("SCRIPT", "LOAD", _DONE)
+            ledger.call("SCRIPT", "LOAD", _DONE.text)
             answers = self._send_once(commands, ledger)
         return answers
 
-    def _send_once(self, commands: Sequence[tuple[str | bytes | int, ...]], ledger: RedisConnection) -> list[Any]:
+    def _send_once(self, commands: Sequence[Command], ledger: RedisConnection) -> list[Any]:
         answers = ledger.send([*commands, *fence(self._replicas)])
         if lack := missing(answers[len(commands) :], self._replicas):
             ledger.close()  # the next connection may lead to the server that has the replicas
@@ -220,25 +184,28 @@ class AnswerStore:
             result.outcome, result.endpoint, result.payment_id, result.secret, with_previous=result.with_previous
         )
 
-    def _command(self, result: Result, sealed: bytes) -> tuple[str | bytes | int, ...]:
-        keys: tuple[str, ...] = payment_keys(result.payment_id)
-        tag = ""
-        observed: tuple[bytes | int, ...] = ()
-        if (observation := result.observation) is not None and self._observations is not None:
-            if self._observations.is_separate:
-                tag = observation.tag
-            else:
-                keys += (observation.baseline.key, observation.baseline.payer_index)
-                observed = (observation.sealed, self._observations.ttl_ms, self._observations.most)
-        arguments = (
-            sealed,
-            "again" if _may_run_again(result) else "final",
-            ttl_s(result.endpoint),
-            result.payment_id,
-            tag,
-            *_blamed(result),
+    def _command(self, result: Result, sealed: bytes) -> Command:
+        keys = payment_keys(result.payment_id)
+        store, observation = self._observations, result.observation
+        beside = None if store is None or store.is_separate else observation
+        cause, fault = _blamed(result)
+        return _DONE.evalsha(
+            {
+                **keys,
+                "baseline": beside.baseline.key if beside else keys["record"],
+                "payer_index": beside.baseline.payer_index if beside else keys["record"],
+                "id": result.payment_id,
+                "outcome": sealed,
+                "kind": "again" if _may_run_again(result) else "final",
+                "ttl_s": ttl_s(result.endpoint),
+                "tag": observation.tag if observation and store and store.is_separate else "",
+                "cause": cause,
+                "fault": fault,
+                "observation": beside.sealed if beside else "",
+                "observation_ttl_ms": store.ttl_ms if store else 0,
+                "most": store.most if store else 0,
+            }
         )
-        return ("EVALSHA", _SHA, len(keys), *keys, *arguments, *observed)
 
 
 def _may_run_again(result: Result) -> bool:

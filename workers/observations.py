@@ -19,12 +19,15 @@ import secrets
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
+from redis.exceptions import NoScriptError
 
 from jobs.observation import Previous
-from shared.ledger import NOW, PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
+from shared.ledger import PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
+from shared.lua_script import NOW, LuaScript, Value, load, piece
 from shared.redis_connection import connect
 from shared.sealing import Sealer, derive
 from shared.settled_payment import SettledPayment
@@ -35,49 +38,11 @@ _PIECE_BYTES = 16 * 1024
 _WHOLE, _TRUNCATED = b"\x00", b"\x01"
 _DAY_MS = 24 * 3600 * 1000
 
-STORE = """
-local function observe(baseline, index, sealed, settled, ttl, most)
-  if tonumber(redis.call('HGET', baseline, 'settled') or 0) > settled then return end
-  redis.call('HSET', baseline, 'sealed', sealed, 'settled', settled)
-  redis.call('PEXPIRE', baseline, ttl)
-  redis.call('ZADD', index, now, baseline)
-  redis.call('PEXPIRE', index, ttl)
-  local excess = redis.call('ZCARD', index) - most
-  if excess > 0 then
-    for _, oldest in ipairs(redis.call('ZRANGE', index, 0, excess - 1)) do redis.call('DEL', oldest) end
-    redis.call('ZREMRANGEBYRANK', index, 0, excess - 1)
-  end
-end
-"""
-"""Lua, for the scripts that make an observation the baseline. `now` is a local of theirs."""
-
-# KEYS: 1 baseline, 2 the payer's index, 3 pending. ARGV: 1 TTL in ms. Looking renews it.
-# allow-oom: a call that was paid is compared also when a full Redis takes nothing new.
-_LOOK = (
-    "#!lua flags=allow-oom\n"
-    + NOW
-    + """
-local found = redis.call('HMGET', KEYS[1], 'sealed', 'settled')
-if found[1] then
-  redis.call('PEXPIRE', KEYS[1], ARGV[1])
-  redis.call('PEXPIRE', KEYS[2], ARGV[1])
-  redis.call('ZADD', KEYS[2], 'XX', now, KEYS[1])
-end
-return {found[1], found[2], redis.call('HKEYS', KEYS[3])}
-"""
-)
-# KEYS: as above. ARGV: 1 TTL, 2 most, 3 the field of the pending one, 4 when its call was settled.
-_PROMOTE = (
-    "#!lua flags=allow-oom\n"
-    + NOW
-    + STORE
-    + """
-local sealed = redis.call('HGET', KEYS[3], ARGV[3])
-if not sealed then return 0 end
-observe(KEYS[1], KEYS[2], sealed, tonumber(ARGV[4]), ARGV[1], tonumber(ARGV[2]))
-return redis.call('HDEL', KEYS[3], ARGV[3])
-"""
-)
+_LUA = Path(__file__).with_name("lua")
+OBSERVE = piece(_LUA / "observe.lua")
+"""Defines `observe`, for the scripts that make an observation the baseline."""
+_LOOK = load(_LUA / "look.lua", NOW)
+_PROMOTE = load(_LUA / "promote.lua", NOW, OBSERVE)
 
 
 class Baseline(NamedTuple):
@@ -141,8 +106,6 @@ class ObservationStore:
         self._previous_key = None if previous is None else derive(previous, "observation-keys")
         self.ttl_ms = int(days * _DAY_MS)
         self.most = most
-        self._look: Any = self._ledger[0].register_script(_LOOK)
-        self._promote: Any = self._ledger[0].register_script(_PROMOTE)
 
     def baseline(self, payment: SettledPayment, subject: str) -> Baseline:
         """The place for what this payer's calls about a subject observe."""
@@ -170,13 +133,28 @@ class ObservationStore:
 
     def _latest(self, baseline: Baseline) -> tuple[bytes, int] | None:
         """The sealed observation of one place, and when its call was settled."""
-        keys, store = baseline[:3], self._redis(baseline)
-        sealed, settled, pending = self._look(keys=keys, args=[self.ttl_ms], client=store)
+        sealed, settled, pending = self._look(baseline)
         if pending:
             # Their workers stopped between the answer and the promotion, or are still at work.
             self._settle(baseline, (field.decode() for field in pending))
-            sealed, settled, _ = self._look(keys=keys, args=[self.ttl_ms], client=store)
+            sealed, settled, _ = self._look(baseline)
         return None if sealed is None else (sealed, int(settled))
+
+    def _look(self, baseline: Baseline) -> Any:
+        return self._run(_LOOK, baseline, ttl_ms=self.ttl_ms)
+
+    def _run(self, script: LuaScript, baseline: Baseline, **arguments: Value) -> Any:
+        values: dict[str, Value] = {
+            "baseline": baseline.key,
+            "payer_index": baseline.payer_index,
+            "pending": baseline.pending,
+            **arguments,
+        }
+        run: Any = self._redis(baseline).execute_command
+        try:
+            return run(*script.evalsha(values))
+        except NoScriptError:
+            return run(*script.eval(values))
 
     def keep_pending(self, payment_id: str, observation: Observation) -> None:
         """Before its answer is stored. On a Redis of its own only."""
@@ -211,7 +189,7 @@ class ObservationStore:
             found: Any = self._primary(record).hmget(record, "state", "observed", "settled")
             state, observed, settled = found
             if observed is not None and observed.decode() == tag:
-                self._promote(keys=baseline[:3], args=[self.ttl_ms, self.most, field, settled or b"0"], client=store)
+                self._run(_PROMOTE, baseline, ttl_ms=self.ttl_ms, most=self.most, field=field, settled=settled or b"0")
             elif state is None or state in (b"DONE", b"FAILED"):
                 store.hdel(baseline.pending, field)
 

@@ -39,6 +39,7 @@ from shared.ledger import (
     payment_keys,
     record_key,
 )
+from shared.lua_script import Command
 
 
 class Ledger:
@@ -113,33 +114,37 @@ class Ledger:
             run_lease_ms: how long the caller drives the payment; 0 when it will not run the job.
         """
         keys = payment_keys(payment_id)
-        recheck = RECHECK[bucket_in(keys[0])]
-        return Recorded(await self._settled((*keys, recheck), payment_id, receipt, run_lease_ms))
+        recheck = RECHECK[bucket_in(keys["record"])]
+        return Recorded(
+            await self._settled(**keys, recheck=recheck, id=payment_id, receipt=receipt, run_lease_ms=run_lease_ms)
+        )
 
     # The next methods are for the driver of one attempt. They change nothing when a later driver has taken over.
 
     async def rejected(self, payment_id: str, attempts: int, reason: str, *, by_evidence: bool = False) -> bool:
         """Record a definite refusal. False when it does not count, because an earlier attempt may have paid."""
         weight = "evidence" if by_evidence else "answer"
-        return bool(await self._rejected(payment_keys(payment_id), payment_id, attempts, reason, weight))
+        keys = payment_keys(payment_id)
+        return bool(await self._rejected(**keys, id=payment_id, attempts=attempts, reason=reason, weight=weight))
 
     async def unknown(self, payment_id: str, attempts: int) -> None:
         """Record that the settle call's outcome is unknown. The next copy of the request becomes the driver."""
-        await self._unknown(payment_keys(payment_id), payment_id, attempts)
+        await self._unknown(**payment_keys(payment_id), id=payment_id, attempts=attempts)
 
     async def abandon(self, payment_id: str, attempts: int) -> bool:
         """Record that the settle call was not sent. True when no attempt was ever sent: the payment is forgotten."""
-        return bool(await self._abandon(payment_keys(payment_id), payment_id, attempts))
+        return bool(await self._abandon(**payment_keys(payment_id), id=payment_id, attempts=attempts))
 
     async def attempt(self, payment_id: str, attempts: int, settle_lease_ms: int) -> int:
         """Begin one more settle call. Returns its number, or 0 when somebody else has become the driver."""
-        return int(await self._attempt(payment_keys(payment_id), payment_id, attempts, settle_lease_ms))
+        keys = payment_keys(payment_id)
+        return int(await self._attempt(**keys, id=payment_id, attempts=attempts, settle_lease_ms=settle_lease_ms))
 
     async def release(self, payment_id: str) -> None:
         """Give up the lease of a job that nobody runs or whose answer was not stored. The next copy of the request runs it.
         Raises nothing: a lease ends by itself, too."""
         with contextlib.suppress(RedisLost, RedisRefused):
-            await self._release(payment_keys(payment_id), payment_id)
+            await self._release(record=record_key(payment_id))
 
     async def take_doubtful(self, count: int, lease_ms: int) -> list[Doubtful]:
         """Take doubtful payments; one caller gets each. Marks as FAILED what was settled and not answered within a day.
@@ -148,8 +153,14 @@ class Ledger:
         """
         taken: list[Sequence[bytes]] = []
         for bucket in await self._due(OPEN):
-            keys = OPEN[bucket], JOURNAL[bucket], REFUNDABLE[bucket]
-            taken += await self._take(keys, count - len(taken), lease_ms, RECORDS[bucket])
+            taken += await self._take(
+                open=OPEN[bucket],
+                journal=JOURNAL[bucket],
+                refundable=REFUNDABLE[bucket],
+                count=count - len(taken),
+                probe_lease_ms=lease_ms,
+                records=RECORDS[bucket],
+            )
             if len(taken) == count:
                 break
         return [
@@ -168,7 +179,7 @@ class Ledger:
 
     async def close(self, payment_id: str) -> None:
         """Close a refused payment that is still not on the chain."""
-        await self._closed((OPEN[bucket_of(payment_id)],), payment_id)
+        await self._closed(index=OPEN[bucket_of(payment_id)], id=payment_id)
 
     async def take_settled(self, count: int) -> list[Settled]:
         """Take settled payments to look for on the chain. Each comes again later until it is `kept` or `taken_back`.
@@ -177,14 +188,16 @@ class Ledger:
         """
         taken: list[Sequence[bytes]] = []
         for bucket in await self._due(RECHECK):
-            taken += await self._take_settled((RECHECK[bucket],), count - len(taken), RECORDS[bucket])
+            taken += await self._take_settled(
+                recheck=RECHECK[bucket], count=count - len(taken), records=RECORDS[bucket]
+            )
             if len(taken) == count:
                 break
         return [Settled(named.decode(), offer, payer.decode(), int(at)) for named, offer, payer, at in taken]
 
     async def kept(self, payment_id: str) -> None:
         """End the check of a payment that is still on the chain, or that nobody can check."""
-        await self._closed((RECHECK[bucket_of(payment_id)],), payment_id)
+        await self._closed(index=RECHECK[bucket_of(payment_id)], id=payment_id)
 
     async def taken_back(self, payment_id: str, asset: tuple[str, str], window_ms: int) -> bool:
         """Record that the chain no longer shows a payment. False when another process has recorded it before.
@@ -194,8 +207,17 @@ class Ledger:
             window_ms: how long it counts, in milliseconds.
         """
         bucket = bucket_of(payment_id)
-        keys = record_key(payment_id), RECHECK[bucket], JOURNAL[bucket], LOST[bucket], _lost_key(bucket, asset)
-        return bool(await self._taken_back(keys, payment_id, window_ms))
+        return bool(
+            await self._taken_back(
+                record=record_key(payment_id),
+                recheck=RECHECK[bucket],
+                journal=JOURNAL[bucket],
+                lost=LOST[bucket],
+                lost_of_rail=_lost_key(bucket, asset),
+                id=payment_id,
+                window_ms=window_ms,
+            )
+        )
 
     async def lost_lately(self, assets: Sequence[tuple[str, str]], window_ms: int) -> list[int]:
         """How many payments of each rail the chain took back in the last `window_ms`.
@@ -203,20 +225,20 @@ class Ledger:
         A server that does not answer counts with what it said last. RedisLost: none answers.
         """
         keys = [[_lost_key(bucket, asset) for asset in assets] for bucket in range(BUCKETS)]
-        commands: list[tuple[str | int, ...]] = [
-            ("EVAL", transitions.LOST_LATELY, len(assets), *of_bucket, window_ms) for of_bucket in keys
+        commands: list[Command] = [
+            ("EVAL", transitions.LOST_LATELY.text, len(assets), *of_bucket, window_ms) for of_bucket in keys
         ]
         self._lost |= await self._of_each_bucket(commands)
         return [sum(of_rail) for of_rail in zip(*self._lost.values(), strict=True)]
 
     async def _due(self, index: Sequence[str]) -> list[int]:
         """The buckets of which something is due, in any order: no bucket comes before another each time."""
-        due = await self._of_each_bucket([("EVAL", transitions.DUE, 1, key) for key in index])
+        due = await self._of_each_bucket([transitions.DUE.eval({"index": key}) for key in index])
         buckets = [bucket for bucket, count in due.items() if count]
         random.shuffle(buckets)
         return buckets
 
-    async def _of_each_bucket(self, commands: Sequence[tuple[str | int, ...]]) -> dict[int, Any]:
+    async def _of_each_bucket(self, commands: Sequence[Command]) -> dict[int, Any]:
         """The answers to one command for each bucket, in one write, without those of servers that do not answer.
 
         Raises RedisLost when none does, and RedisRefused.
@@ -231,29 +253,29 @@ class Ledger:
 
     async def _entry(self, script: Script, claim: Claim, mode: str) -> Entry:
         keys = payment_keys(claim.payment_id)
-        prefix = PREFIXES[bucket_in(keys[0])]
-        fields: tuple[str | bytes, ...] = ("endpoint", claim.endpoint, "payer", claim.payer, "offer", claim.offer)
+        record = keys["record"]
+        prefix = PREFIXES[bucket_in(record)]
         verdict, *rest = await script(
-            (
-                *keys,
-                f"{prefix}rate:{claim.payer}:{claim.endpoint}",
-                f"{prefix}identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
-                if claim.identifier
-                else keys[0],
-                f"{prefix}token:{claim.token}" if claim.token else keys[0],
-            ),
-            claim.payment_id,
-            mode,
-            claim.fingerprint,
-            claim.settle_lease_ms,
-            claim.run_lease_ms,
-            f"{claim.limit.interval_ms:.3f}",
-            claim.limit.burst,
-            claim.valid_before,
-            claim.previous_fingerprint,
-            f"{random.getrandbits(64):x}",
-            *fields,
-            *(("payment", claim.payment) if claim.payment else ()),
+            **keys,
+            rate=f"{prefix}rate:{claim.payer}:{claim.endpoint}",
+            identifier=f"{prefix}identifier:{claim.payer}:{claim.endpoint}:{claim.identifier}"
+            if claim.identifier
+            else record,
+            token=f"{prefix}token:{claim.token}" if claim.token else record,
+            id=claim.payment_id,
+            mode=mode,
+            fingerprint=claim.fingerprint,
+            previous_fingerprint=claim.previous_fingerprint,
+            settle_lease_ms=claim.settle_lease_ms,
+            run_lease_ms=claim.run_lease_ms,
+            interval_ms=f"{claim.limit.interval_ms:.3f}",
+            burst=claim.limit.burst,
+            valid_before=claim.valid_before,
+            driver=f"{random.getrandbits(64):x}",
+            endpoint=claim.endpoint,
+            payer=claim.payer,
+            offer=claim.offer,
+            payment=claim.payment,
         )
         match Verdict(verdict.decode()):
             case Verdict.SETTLE:

@@ -19,7 +19,7 @@ from api.redis_client import Redis, RedisLost
 from compose import processes
 from ops import main as ops_command
 from shared import ledger_servers
-from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, payment_keys
+from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
 from shared.ledger_layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, LAYOUT, checked
 from shared.ledger_place import KEY as PLACE
 from shared.ledger_start import RunCheck, known_servers, refuse_wrong_ledger
@@ -92,7 +92,7 @@ def test_a_ledger_of_this_layout_without_a_number_is_adopted(
 ) -> None:
     """Given what the version before this one has left, also when this service has used it, then the number is written."""
     (settings.key_file.with_name("coinslot.key.ledger")).write_text("1 of 1")
-    server.mset({**keys, payment_keys(CHARGED)[0]: "a record"})
+    server.mset({**keys, record_key(CHARGED): "a record"})
     refuse_wrong_ledger(settings, run)
     assert server.get(KEY) == str(LAYOUT)
 

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from api.redis_client import Redis, RedisLost, RedisRefused, Script
+from compose.sandbox.child import ROOT
 from compose.sandbox.redis_server import start_redis
+from shared.lua_script import LuaScript, read
+from tests.each import each
 from tests.slack import patience
 
 pytestmark = pytest.mark.anyio
@@ -69,18 +72,25 @@ async def test_an_error_is_for_its_caller_alone(client: Redis) -> None:
 
 async def test_a_script_is_sent_once_by_its_text(client: Redis) -> None:
     """Also after Redis forgot it."""
-    script = Script(client, "return {KEYS[1], ARGV[1]}")
+    script = Script(client, LuaScript("local key = unpack(KEYS)\nlocal number = unpack(ARGV)\nreturn {key, number}"))
     for _ in range(2):
-        assert await script(("k",), 5) == [b"k", b"5"]
-        assert await script(("k",), 6) == [b"k", b"6"]
+        assert await script(key="k", number=5) == [b"k", b"5"]
+        assert await script(key="k", number=6) == [b"k", b"6"]
         await client.call("SCRIPT", "FLUSH")
+
+
+@each("file", sorted(file for folder in ("api", "shared", "workers") for file in (ROOT / folder).rglob("*.lua")))
+async def test_each_file_is_lua(client: Redis, file: Path) -> None:
+    """Also before its constants have values: they are names until then."""
+    assert await client.call("SCRIPT", "LOAD", read(file))
 
 
 async def test_a_script_that_fails_is_not_sent_again(client: Redis) -> None:
     """Only NOSCRIPT says that it did not run."""
-    script = Script(client, "redis.call('INCR', KEYS[1]) return redis.call('LPUSH', KEYS[1], 1)")
+    text = "local key = unpack(KEYS)\nredis.call('INCR', key)\nreturn redis.call('LPUSH', key, 1)"
+    script = Script(client, LuaScript(text))
     with pytest.raises(RedisRefused):
-        await script(("n",))
+        await script(key="n")
     assert await client.call("GET", "n") == b"1"
 
 
@@ -183,8 +193,8 @@ async def test_a_password_and_a_database_are_used(clean_redis: str) -> None:
     with pytest.raises(RedisLost, match="WRONGPASS"):
         await wrong.call("GET", "a")
     await client.call("ACL", "DELUSER", "shop")
-    for each in (client, other, user, wrong):
-        each.close()
+    for one in (client, other, user, wrong):
+        one.close()
 
 
 async def test_a_connection_that_is_made_while_it_is_closed_is_closed_too() -> None:

@@ -125,7 +125,8 @@ class Slot:
     async def run(self, case: Case) -> Result:
         """Run one case on fresh processes."""
         started = time.monotonic()
-        for name in ("answers.jsonl", "executions.jsonl", "key.ledger"):  # the ledger is emptied, too
+        # The last says that the ledger was used, and an empty one would be refused.
+        for name in ("answers.jsonl", "executions.jsonl", "key.ledger"):
             (self._folder / name).unlink(missing_ok=True)
         async with (
             redis.asyncio.Redis.from_url(self._ledger_url, decode_responses=True) as ledger,

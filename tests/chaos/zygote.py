@@ -1,8 +1,8 @@
 """Forks the processes of tests/chaos in milliseconds, API and worker with a failpoint or a piece of their source replaced.
 
 `python -m tests.chaos.zygote` has loaded all that they need. What a failpoint decides at import is decided after the fork; a
-module with a replaced piece is imported again there, with all that may hold on to it. One line of JSON on stdin is one process,
-whose pid is the answer. All of them end with it.
+module with a replaced piece is imported again there, with all that may hold on to it; a script with one is loaded again by its
+module. One line of JSON on stdin is one process, whose pid is the answer. All of them end with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import msgspec
 from aiohttp import web
 
 from compose.sandbox.child import ROOT
-from shared import failpoints
+from shared import failpoints, lua_script
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 
@@ -81,6 +81,14 @@ class Birth(msgspec.Struct, frozen=True):
     arguments: tuple[str, ...] = ()
 
 
+def _replaced(file: Path, patches: Sequence[Patch]) -> str:
+    source = file.read_text()
+    for patch in patches:
+        if file == ROOT / patch.path:
+            source = patch.apply(source)
+    return source
+
+
 class _Patched(importlib.machinery.SourceFileLoader):
     """Compiles a module from its replaced source."""
 
@@ -90,10 +98,7 @@ class _Patched(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         """Without a cache."""
-        source = Path(self.path).read_text()
-        for patch in self._patches:
-            source = patch.apply(source)
-        return compile(source, self.path, "exec", dont_inherit=True)
+        return compile(_replaced(Path(self.path), self._patches), self.path, "exec", dont_inherit=True)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -145,7 +150,8 @@ def become(birth: Birth) -> None:
     if failpoint := birth.environment.get("COINSLOT_FAILPOINT"):
         _armed = failpoints.deadly(*failpoints.parse(failpoint))
     if birth.patches:
-        sys.meta_path.insert(0, _Finder(birth.patches))
+        sys.meta_path.insert(0, _Finder([patch for patch in birth.patches if patch.path.endswith(".py")]))
+        lua_script.read = lambda file: _replaced(file, birth.patches)
         for name in list(sys.modules):
             if any(name == own or name.startswith(own + ".") for own in _OWN):
                 del sys.modules[name]

@@ -32,9 +32,9 @@ def test_a_payment_is_in_the_bucket_of_its_payer(payment_id: str, network: str, 
     bucket = bucket_of_payer(network, payer)
     assert {bucket_of(payment_id), bucket_of(payment_id + "0")} == {bucket}
     keys = payment_keys(payment_id)
-    assert keys[:2] == (record_key(payment_id), answer_key(payment_id))
-    assert {bucket_in(key) for key in keys} == {bucket}
-    assert {key.partition("{")[2].partition("}")[0] for key in keys} == {f"{bucket:02x}"}
+    assert (keys["record"], keys["answer"]) == (record_key(payment_id), answer_key(payment_id))
+    assert {bucket_in(key) for key in keys.values()} == {bucket}
+    assert {key.partition("{")[2].partition("}")[0] for key in keys.values()} == {f"{bucket:02x}"}
 
 
 def test_networks_with_tokens_share_a_bucket_that_no_others_have() -> None:

@@ -1,6 +1,6 @@
 """Bugs, one guard removed at a time, with a case that must find each. Whoever changes a guarded line adapts its anchor here.
 
-Anchors in api/payment/transitions.py: another body, F1, a duplicate drives, no lease, settled again, two runs.
+Anchors in api/payment/lua: another body, a refusal counts, a duplicate drives, no lease, settled again.
 In api/payment/settle.py: 402 for unknown, forgotten, other payee, too early.
 In api/payment/facilitator.py: timeout, never sent.
 In api/payment/answers.py: no transaction, other network, other payer, pending.
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from tests.chaos.slots import OUTCOMES, Case, Outcome
 from tests.chaos.zygote import Patch
 
-LEDGER = "api/payment/transitions.py"
+LOOK_UP = "api/payment/lua/look_up.lua"
+REJECTED = "api/payment/lua/rejected.lua"
+DONE = "workers/lua/done.lua"
 SETTLE = "api/payment/settle.py"
 FACILITATOR = "api/payment/facilitator.py"
 ANSWERS = "api/payment/answers.py"
@@ -50,29 +52,31 @@ SLOW_COPIES = Case(Outcome(("slow",)), copies=3)
 
 BUGS: dict[str, Bug] = {
     "another body is not told from the one that paid": Bug(
-        LEDGER,
-        "if record[1] ~= ARGV[3] and record[1] ~= ARGV[9] then return {{'conflict'}} end\n",
+        LOOK_UP,
+        "if claimed_by ~= fingerprint and claimed_by ~= previous_fingerprint then\n"
+        "  return {(state == 'SETTLING' or state == 'UNKNOWN') and 'claimed' or 'conflict'}\n"
+        "end\n",
         "",
         (4, 5),
         _case("paid"),
     ),
     "a refusal counts although an earlier attempt is open": Bug(
-        LEDGER,
-        "if ARGV[4] ~= 'evidence' and record[2] ~= '1' then return 0 end\n",
+        REJECTED,
+        "if weight ~= 'evidence' and latest ~= '1' then return 0 end\n",
         "",
         (6,),
         _case("cut off and paid, then refused"),
     ),
     "a duplicate drives too": Bug(
-        LEDGER, "if tonumber(record[3]) > now then return {{'wait', record[5] or ''}} end\n", "", (1,), SLOW_COPIES
+        LOOK_UP, "  if current_driver ~= driver then return {'wait', receipt or ''} end\n", "", (1,), SLOW_COPIES
     ),
     "a claim has no lease": Bug(
-        LEDGER, "'lease', now + ARGV[4], 'valid_before'", "'lease', 0, 'valid_before'", (1,), SLOW_COPIES
+        LOOK_UP, "'lease', now + settle_lease_ms, 'valid_before'", "'lease', 0, 'valid_before'", (1,), SLOW_COPIES
     ),
     "what is settled is settled again": Bug(
-        LEDGER,
-        "if state == 'SETTLED' then\n  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])",
-        "if state == 'NEVER' then\n  redis.call('HSET', KEYS[1], 'lease', now + ARGV[5])",
+        LOOK_UP,
+        "if state == 'SETTLED' then\n  redis.call('HSET', record, 'lease', now + run_lease_ms",
+        "if state == 'NEVER' then\n  redis.call('HSET', record, 'lease', now + run_lease_ms",
         (1,),
         _case("paid", "settled"),
     ),
@@ -153,17 +157,19 @@ BUGS: dict[str, Bug] = {
         _case("paid"),
     ),
     "the last result wins": Bug(
-        "workers/answers.py",
+        DONE,
         "if stored then return stored end\n",
         "",
         (4,),
         Case(is_redelivered=True),
     ),
     "what a run saw is remembered although its answer lost": Bug(
-        "workers/answers.py",
+        DONE,
         "if stored then return stored end\n",
         "if stored then\n"
-        "  if KEYS[5] then observe(KEYS[5], KEYS[6], ARGV[6], now, ARGV[7], tonumber(ARGV[8])) end\n"
+        "  if observation ~= '' then\n"
+        "    observe(baseline, payer_index, observation, now, observation_ttl_ms, tonumber(most))\n"
+        "  end\n"
         "  return stored\n"
         "end\n",
         (12,),
