@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from facilitator.rails.evm import l1_fee
+from facilitator.rails.evm import prices
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from shared.x402.evm import keccak256
@@ -141,23 +141,23 @@ async def test_the_data_on_l1_is_part_of_a_settlements_price(
     call = still.payer().call(pay_to)
     funds(ETHER)
     try:
-        still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER))
+        still.rpc("anvil_setCode", prices.ORACLE, oracle(ETHER))
         health = await health_becomes(facilitator, 503)
         node.seen.clear()
         refused = await settle(facilitator, call)
         assert (refused["success"], "eth_sendRawTransaction" in node.seen) == (False, False)
         assert "1.000000000000000000 ETH: not enough" in health["rails"][BASE]["reason"]
 
-        still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER // 2))
+        still.rpc("anvil_setCode", prices.ORACLE, oracle(ETHER // 2))
         await health_becomes(facilitator, 200)
         assert (await settle(facilitator, call))["success"]
 
-        still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER))
+        still.rpc("anvil_setCode", prices.ORACLE, oracle(ETHER))
         await health_becomes(facilitator, 503)
-        still.rpc("anvil_setCode", l1_fee.ORACLE, "0x60006000fd")  # revert
+        still.rpc("anvil_setCode", prices.ORACLE, "0x60006000fd")  # revert
         await health_becomes(facilitator, 200)
     finally:
-        still.rpc("anvil_setCode", l1_fee.ORACLE, "0x")
+        still.rpc("anvil_setCode", prices.ORACLE, "0x")
 
 
 async def test_no_more_is_sent_at_once_than_the_data_on_l1_can_be_paid_for(
@@ -166,12 +166,12 @@ async def test_no_more_is_sent_at_once_than_the_data_on_l1_can_be_paid_for(
     """Given ETH for three settlements and eight payments, three at most are in one transaction."""
     payer = still.payer()
     funds(3 * ETHER + ETHER // 2)
-    still.rpc("anvil_setCode", l1_fee.ORACLE, oracle(ETHER))
+    still.rpc("anvil_setCode", prices.ORACLE, oracle(ETHER))
     try:
         async with running(build(settings)) as facilitator:
             settlements = await asyncio.gather(*(settle(facilitator, payer.call(pay_to)) for _ in range(8)))
     finally:
-        still.rpc("anvil_setCode", l1_fee.ORACLE, "0x")
+        still.rpc("anvil_setCode", prices.ORACLE, "0x")
     together = collections.Counter(one["transaction"] for one in settlements if one["success"])
     assert 1 <= max(together.values()) <= 3
 

@@ -159,7 +159,7 @@ class SettlerAccount:
         for payment in work.members:
             payment.sent = sent
         try:
-            await self._note(sent)
+            await self._journal.note(sent, self._unconfirmed.values())
         except CannotSend:
             self._was_not_sent(sent)
             raise
@@ -269,7 +269,7 @@ class SettlerAccount:
         form = self._signer.form(call, bid)
         call.forms.append(form)
         try:
-            await self._note(call)
+            await self._journal.note(call, self._unconfirmed.values())
         except CannotSend as why:
             log.error("transaction %d is not replaced: %s", sent.number, why)
             call.forms.remove(form)
@@ -318,7 +318,3 @@ class SettlerAccount:
         asked = [Call("eth_getTransactionCount", (self._signer.address, block)) for block in ("latest", "pending")]
         confirmed, pending = await self._node.ask_all(asked)
         return number_of(confirmed), number_of(pending)
-
-    async def _note(self, sent: Sent) -> None:
-        if sent.members:
-            await self._journal.note(sent, self._unconfirmed.values())

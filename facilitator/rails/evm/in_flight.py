@@ -11,7 +11,7 @@ class InFlight:
     """The transactions of one account.
 
     Attributes:
-        unconfirmed: by number, what may still get into a block. A cancellation is in the place of what it cancels.
+        unconfirmed: by number, what may still get into a block. A cancellation replaces what it cancels.
         watched: those whose receipts are looked for, oldest first. Each of them makes payments.
         is_look_wanted: is set when the next look is to be at once.
     """

@@ -114,7 +114,7 @@ class Journal:
         return [made[number] for number in sorted(made)]
 
     async def note(self, sent: Sent, others: Iterable[Sent]) -> None:
-        """Write down the newest form of a transaction, and return when it is on the disk.
+        """Write down the newest form of a transaction that makes payments, and return when it is on the disk.
 
         Args:
             others: what else is open, for when the file is written anew.
@@ -122,7 +122,7 @@ class Journal:
         Raises:
             CannotSend: it could not be written.
         """
-        if self._file is None:
+        if self._file is None or not sent.members:
             return
         try:
             # Not on the event loop: some disks take 10 ms.

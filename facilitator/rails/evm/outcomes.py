@@ -18,7 +18,7 @@ from facilitator.rails.evm.reorgs import ReorgMonitor
 from facilitator.rails.evm.transaction import Payment, Sent
 from facilitator.settling import CannotSend
 from shared.x402.refusal import PaymentRefused
-from shared.x402.wire import Settlement
+from shared.x402.wire import Evidence
 
 log = logging.getLogger(__name__)
 
@@ -88,9 +88,9 @@ class Outcomes:
 
     async def _refused(self, payment: Payment, reason: str) -> None:
         """The chain would not take it. Perhaps because it took it before."""
-        before = await self._settled_before(payment)
         authorization = payment.authorization
-        payment.end(before or results.failed(authorization.network, reason, authorization.payer))
+        evidence = await self._authorizations.evidence(authorization.payer, authorization.nonce)
+        self._end_unmade(payment, evidence, reason)
 
     async def _all_unproved(self, payments: Sequence[Payment], sent: Sent, receipt: dict[str, Any]) -> None:
         """A transaction does not show these payments. Whoever may have spoiled a group is named before they are sent again."""
@@ -110,14 +110,17 @@ class Outcomes:
         if evidence.status == "unused" and len(sent.members) > 1:
             self._try_again(payment, is_its_own_failure=bool(int(receipt["status"], 16)))
             return
+        self._end_unmade(payment, evidence, "invalid_transaction_state")
+
+    def _end_unmade(self, payment: Payment, evidence: Evidence, reason: str) -> None:
+        """End a payment that no transaction of ours made. If somebody else's has, then the payer has paid all the same."""
+        authorization = payment.authorization
         try:
-            # Somebody else may have sent the same authorization first. Then the payer has paid all the same.
             before = results.settled_before(authorization, evidence)
         except TimeoutError:
             payment.end(results.unsettled(authorization))
-            return
-        reason = "invalid_transaction_state"
-        payment.end(before or results.failed(authorization.network, reason, authorization.payer))
+        else:
+            payment.end(before or results.failed(authorization.network, reason, authorization.payer))
 
     def _try_again(self, payment: Payment, *, is_its_own_failure: bool) -> None:
         """Send a payment again that its group has not made.
@@ -132,15 +135,6 @@ class Outcomes:
             payment.failures += 1
         payment.sent = None
         self._arrivals.put_nowait(payment)
-
-    async def _settled_before(self, payment: Payment) -> Settlement | None:
-        """The earlier settlement of this very payment; None when it has none; or that nobody knows."""
-        authorization = payment.authorization
-        evidence = await self._authorizations.evidence(authorization.payer, authorization.nonce)
-        try:
-            return results.settled_before(authorization, evidence)
-        except TimeoutError:
-            return results.unsettled(authorization)
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

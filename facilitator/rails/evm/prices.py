@@ -1,4 +1,8 @@
-"""The price of gas and of data on L1, and the highest price of gas that we pay."""
+"""What the chain takes for a settlement: the price of gas, the highest one that we pay, and the fee for data on L1.
+
+A chain of the OP Stack, such as Base, takes that fee beside the gas. Source: OP Stack specification, "Fjord": predeploy
+GasPriceOracle.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ import logging
 import math
 import time
 
-from facilitator.rails.evm.l1_fee import L1Fee
-from facilitator.rails.evm.node import EvmNode, number_of, value_of
+from facilitator.rails.evm.calldata import l1_fee_upper_bound
+from facilitator.rails.evm.node import EvmNode, bytes_of, is_failure, number_of, value_of, view
+from facilitator.rails.evm.simulation import MEMBER_GAS
 from facilitator.rails.evm.transaction import Bid, Quote
 from facilitator.settling import CannotSend
 from shared.json_rpc import Call
@@ -18,6 +23,9 @@ log = logging.getLogger(__name__)
 PRICE_AGE_S = 2.0
 GWEI = 10**9
 _TIP_CEILING = GWEI
+ORACLE = "0x420000000000000000000000000000000000000F"
+SETTLEMENT_BYTES = 700
+"""One payment has about 450 bytes, and one more in a group 480. The fee rises a little faster than their number."""
 
 
 class Prices:
@@ -90,3 +98,29 @@ class Prices:
         elif self._was_too_high and not unavailable_reason:
             log.warning("settling goes on: gas is below COINSLOT_EVM_MAX_FEE_GWEI again")
         self._was_too_high = bool(unavailable_reason)
+
+
+class L1Fee:
+    """The fee for one settlement's data, as it was read last. It is 0 on a chain without the oracle."""
+
+    def __init__(self) -> None:
+        self._wei = 0
+
+    @property
+    def wei(self) -> int:
+        """At most that for one settlement."""
+        return self._wei
+
+    @property
+    def wei_per_gas(self) -> int:
+        """The same for each unit of a settlement's gas limit, which is no smaller than a group's for one member."""
+        return -(-self._wei // MEMBER_GAS)
+
+    @property
+    def question(self) -> Call:
+        """Asks the oracle. On a chain without it, the node calls an address without code, and the answer is empty."""
+        return view(ORACLE, l1_fee_upper_bound(SETTLEMENT_BYTES))
+
+    def take(self, answer: object) -> None:
+        """The node's answer. Raises what is in NODE_ERRORS."""
+        self._wei = 0 if is_failure(answer) else int.from_bytes(bytes_of(answer)[:32])

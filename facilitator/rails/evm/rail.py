@@ -143,11 +143,11 @@ class EvmRail:
         chain_id = number_of(await self._node.ask("eth_chainId"))
         if chain_id != self.token.chain_id:
             raise InvalidSetting(f"the node serves chain {chain_id}, not {self.token.chain_id}")
-        if self._budget.largest > 1 and keccak256(
-            bytes_of(await self._node.ask("eth_getCode", MULTICALL3, "latest"))
-        ) != (MULTICALL3_HASH):
-            log.warning("%s has no Multicall3: payments are settled one by one", self.network)
-            self._budget.largest = 1
+        if self._budget.largest > 1:
+            code = bytes_of(await self._node.ask("eth_getCode", MULTICALL3, "latest"))
+            if keccak256(code) != MULTICALL3_HASH:
+                log.warning("%s has no Multicall3: payments are settled one by one", self.network)
+                self._budget.largest = 1
         self._journal.open()
         self._settlements.restore(await self._account.start())
         await self._balance_monitor.read()
