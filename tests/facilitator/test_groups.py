@@ -15,7 +15,8 @@ import pytest
 from facilitator.rails.evm import outcomes
 from facilitator.rails.evm.calldata import MULTICALL3
 from shared.settings import Settings
-from tests.facilitator.bench import Bench, FaultyNode, Payer, an_address, payment_id
+from shared.x402.evm import keccak256
+from tests.facilitator.bench import TOKEN, Bench, FaultyNode, Payer, an_address, payment_id
 from tests.facilitator.conftest import Build, running
 from tests.slack import patience
 
@@ -140,9 +141,17 @@ async def test_a_node_that_takes_one_call_at_a_time(
     assert len({one["transaction"] for one in settlements}) == 1
 
 
+def leave(bench: Bench, payer: Payer, amount: int) -> None:
+    """The payer has moved his USDC but for this amount."""
+    balances = 1  # the variable's place in the contract
+    slot = keccak256(bytes.fromhex(payer.address[2:]).rjust(32, b"\0") + balances.to_bytes(32))
+    bench.rpc("anvil_setStorageAt", TOKEN.address, "0x" + slot.hex(), f"0x{amount:064x}")
+
+
 async def mixed(facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, good: list[Payer]) -> list[str]:
-    """Settle a group of good payments, one whose payer is left without money, and two of one nonce; list what is untrue."""
-    poor, twice = bench.payer(funds=1_000), good[0]
+    """Settle a group of good payments, two whose payer has money for one when they are sent, and two of one nonce; list what is
+    untrue."""
+    poor, twice = bench.payer(funds=2_000), good[0]
     pay_to, nonce = an_address(), "0x" + secrets.token_hex(32)
     calls = [
         *(payer.call(pay_to) for payer in good),
@@ -150,7 +159,7 @@ async def mixed(facilitator: httpx.AsyncClient, node: FaultyNode, bench: Bench, 
         *(twice.call(pay_to, price=price, nonce=nonce) for price in ("0.003", "0.004")),
     ]
 
-    settlements = await settle_together(facilitator, node, bench, calls)
+    settlements = await settle_together(facilitator, node, bench, calls, before=lambda: leave(bench, poor, 1_000))
 
     told = sum(int(one["amount"]) for one in settlements if one["success"])
     wrong = [] if told == bench.balance(pay_to) else [f"told of {told}, paid {bench.balance(pay_to)}"]

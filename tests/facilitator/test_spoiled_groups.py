@@ -12,6 +12,7 @@ import httpx
 import pytest
 from eth_account import Account
 
+from facilitator.rails.evm.groups import GROUPS_OF_PAYER
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 from tests.facilitator.bench import TOKEN, Payer
@@ -160,3 +161,37 @@ async def test_no_group_is_one_payers(
 
     assert sorted(members(group)) == sorted([many.address] * 3 + [other.address])
     assert [one["success"] for one in settlements] == [True] * 7
+
+
+async def test_a_payer_is_in_few_groups_at_a_time(
+    facilitator: httpx.AsyncClient, still: StillChain, pay_to: str
+) -> None:
+    """While the chain has no block, his further payments wait: code on one account spoils no more than these groups."""
+    payer, others = still.payer(), [still.payer() for _ in range(4)]
+    still.hold()
+    settling = []
+    for count, other in enumerate(others, 1):
+        settling += [asyncio.create_task(settle(facilitator, payer.call(pay_to))) for _ in range(2)]
+        settling += [asyncio.create_task(settle(facilitator, other.call(pay_to)))]
+        await waiting(still, count)
+    groups = [one for one in await waiting(still, 4) if len(members(one)) > 1 and payer.address in members(one)]
+    still.flow()
+    settlements = await asyncio.gather(*settling)
+
+    assert 0 < len(groups) <= GROUPS_OF_PAYER
+    assert [one["success"] for one in settlements] == [True] * 12
+
+
+async def test_a_payer_whose_money_is_for_one_payment_burns_no_gas(
+    facilitator: httpx.AsyncClient, still: StillChain, pay_to: str
+) -> None:
+    """Each of his payments would settle by itself. The second is sent when the first has an end, and is refused by then."""
+    poor = still.payer(1000)
+    settling = await sent_together(facilitator, still, [still.payer(), *[poor] * 8], pay_to)
+    still.flow()
+    settlements = await asyncio.gather(*settling)
+
+    assert sum(one["success"] for one in settlements) == 2
+    assert {one.get("errorReason") for one in settlements if not one["success"]} == {"insufficient_funds"}
+    counts = (await facilitator.get("/healthz")).json()["rails"][TOKEN.network]["counts"]
+    assert counts["burnt_gas"] == 0

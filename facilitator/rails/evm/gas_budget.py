@@ -48,7 +48,7 @@ class GasBudget:
         self.paid += gas - burnt
         # One that was sent by itself burns its own gas, and smaller groups would not change that.
         lost = burnt if members > 1 else 0
-        self._left = min(self._full, self._left + (gas - burnt) // SHARE - lost)
+        self._left = max(0, min(self._full, self._left + (gas - burnt) // SHARE - lost))
         return burnt
 
 

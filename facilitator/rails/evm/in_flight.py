@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from facilitator.rails.evm.transaction import Sent
+from facilitator.rails.evm.transaction import Payment, Sent
 
 
 class InFlight:
@@ -28,6 +28,11 @@ class InFlight:
     def watch(self, sent: Sent) -> None:
         """Look for a transaction from now on."""
         self.watched[sent] = None
+
+    def payments_of(self, payer: str) -> list[Payment]:
+        """This payer's payments that were sent and have not ended, oldest first."""
+        members = (one for sent in self.watched for one in sent.members)
+        return [one for one in members if one.authorization.payer == payer and not one.ended.done()]
 
     def look_soon(self) -> None:
         """Something was sent, or somebody waits: look at once, and then more often."""

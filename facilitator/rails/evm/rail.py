@@ -100,6 +100,7 @@ class EvmRail:
             simulator=self._simulator,
             budget=self._budget,
             isolation=isolation,
+            in_flight=in_flight,
             account=self._account,
             outcomes=outcomes,
         )

@@ -54,7 +54,7 @@ class Simulator:
     async def check(self, payments: Sequence[Payment]) -> list[Verdict]:
         """Check time windows, signatures and effects. Never raises.
 
-        Of payments that would settle it sets `gas` and `is_isolated`.
+        Of payments that would settle it sets `gas`, `balance` and `is_isolated`.
         """
         verdicts: list[Verdict] = []
         now = int(time.time())
@@ -64,23 +64,24 @@ class Simulator:
             answers = await self._node.ask_all([call for one in asked for call in self._questions(one.authorization)])
         except NODE_ERRORS as error:
             return [error if refusal is None else PaymentRefused(refusal) for refusal in refusals]
-        pairs = iter(zip(answers[::2], answers[1::2], strict=True))
+        triples = iter(zip(answers[::3], answers[1::3], answers[2::3], strict=True))
         for payment, refusal in zip(payments, refusals, strict=True):
             try:
                 if refusal is not None:
                     raise PaymentRefused(refusal)
-                await self._judge(payment, *next(pairs), now)
+                await self._judge(payment, *next(triples), now)
             except (PaymentRefused, *NODE_ERRORS) as error:
                 verdicts.append(error)
             else:
                 verdicts.append(None)
         return verdicts
 
-    def _questions(self, authorization: EvmAuthorization) -> tuple[Call, Call]:
-        """The payer's code, and what the transfer or the wallet's own check of its signature would give."""
+    def _questions(self, authorization: EvmAuthorization) -> tuple[Call, Call, Call]:
+        """The payer's code and balance, and what the transfer or the wallet's own check of its signature would give."""
         code = Call("eth_getCode", (authorization.payer, "latest"))
+        balance = view(self._token.address, balance_of(authorization.payer))
         if authorization.signature_checked:
-            return code, Call("eth_call", (self._transfer(authorization, TRANSFER_GAS), "latest"))
+            return code, balance, Call("eth_call", (self._transfer(authorization, TRANSFER_GAS), "latest"))
         offer = exact_offer(
             *(self._token.network, self._token.address, authorization.amount, authorization.pay_to),
             name=self._token.name,
@@ -88,9 +89,9 @@ class Simulator:
         )
         data = is_valid_signature(authorization_digest(offer, authorization), authorization.signature)
         asked = {"to": authorization.payer, "data": "0x" + data.hex(), "gas": hex(MAX_GAS)}
-        return code, Call("eth_call", (asked, "latest"))
+        return code, balance, Call("eth_call", (asked, "latest"))
 
-    async def _judge(self, payment: Payment, code: Any, called: Any, now: int) -> None:
+    async def _judge(self, payment: Payment, code: Any, balance: Any, called: Any, now: int) -> None:
         """Raises PaymentRefused, and what is in NODE_ERRORS."""
         authorization, has_code = payment.authorization, bool(bytes_of(code))
         failed = is_failure(called)
@@ -107,6 +108,7 @@ class Simulator:
         if failed:
             raise PaymentRefused(await self._reason(authorization))
         payment.gas = TRANSFER_GAS
+        payment.balance = int.from_bytes(bytes_of(balance))
         payment.is_isolated = payment.is_isolated or authorization.valid_before < now + NEAR_EXPIRY_S
 
     async def _estimate(self, authorization: EvmAuthorization) -> int:

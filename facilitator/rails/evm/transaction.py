@@ -74,6 +74,7 @@ class Payment:
         ended: gets the settlement, or why there is none. Nobody may be waiting for it.
         sent: the transaction that it is in; None before it was signed.
         gas: what its transaction may take when it makes no other payment.
+        balance: what its payer had of the token when it was checked, in atomic units.
         is_isolated: it is in no group, because its payer's code decides how much gas it takes, or because it failed in one.
         failures: transactions that it was in and that paid nobody.
         is_withdrawn: nobody waits for it, and it is not to be sent.
@@ -83,6 +84,7 @@ class Payment:
     ended: asyncio.Future[Settlement] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     sent: Sent | None = None
     gas: int = 0
+    balance: int = 0
     is_isolated: bool = False
     failures: int = 0
     is_withdrawn: bool = False
