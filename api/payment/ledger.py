@@ -116,7 +116,14 @@ class Ledger:
         keys = payment_keys(payment_id)
         recheck = RECHECK[bucket_in(keys["record"])]
         return Recorded(
-            await self._settled(**keys, recheck=recheck, id=payment_id, receipt=receipt, run_lease_ms=run_lease_ms)
+            await self._settled(
+                **keys,
+                recheck=recheck,
+                id=payment_id,
+                receipt=receipt,
+                run_lease_ms=run_lease_ms,
+                caller=_caller(),
+            )
         )
 
     # The next methods are for the driver of one attempt. They change nothing when a later driver has taken over.
@@ -271,7 +278,7 @@ class Ledger:
             interval_ms=f"{claim.limit.interval_ms:.3f}",
             burst=claim.limit.burst,
             valid_before=claim.valid_before,
-            driver=f"{random.getrandbits(64):x}",
+            driver=_caller(),
             endpoint=claim.endpoint,
             payer=claim.payer,
             offer=claim.offer,
@@ -300,3 +307,8 @@ class Ledger:
 
 def _lost_key(bucket: int, asset: tuple[str, str]) -> str:
     return f"{LOST[bucket]}:{asset[0]}:{asset[1]}"
+
+
+def _caller() -> str:
+    """A name for a call of a script that may be sent again: under it the script knows that it is the same call."""
+    return f"{random.getrandbits(64):x}"

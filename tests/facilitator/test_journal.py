@@ -151,8 +151,8 @@ async def test_another_accounts_are_left_out(written: Journal, path: Path) -> No
 
 
 async def test_a_journal_of_another_layout_is_refused(written: Journal, path: Path, tmp_path: Path) -> None:
-    """Each line has the number, and one without it is of the first versions. A number of another version stops the start, in
-    a sentence, whatever else is in the file."""
+    """Each line has the number, and one without it is of the first versions. A number of another version in the
+    last one stops the start, in a sentence, whatever else is in the file."""
     key = tmp_path / "key"
     key.write_text("07" * 32)
     key.chmod(0o600)
@@ -169,6 +169,10 @@ async def test_a_journal_of_another_layout_is_refused(written: Journal, path: Pa
         file.write(json.dumps({"layout": LAYOUT + 1, "unheard": "of"}).encode() + b"\n")
     with pytest.raises(InvalidSetting, match="has layout 2, and this version reads layout 1: start the version"):
         configured_rails(Settings(evm=evm_settings))
+
+    with path.open("ab") as file:  # a spoiled line that looks like another version's is not the last one
+        file.write(json.dumps(line).encode() + b"\n")
+    configured_rails(Settings(evm=evm_settings))
 
 
 async def test_it_stays_small(written: Journal, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
-from facilitator.rails.evm.journal_entry import refuse_other_layout
+from facilitator.rails.evm.journal import refuse_other_layout
 from facilitator.rails.evm.rail import EvmRail
 from shared.rail_settings import EvmRailSettings
 from shared.secret_files import read_key

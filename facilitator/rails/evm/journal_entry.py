@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from pathlib import Path
-
 import msgspec
 
 from facilitator.rails.evm import calldata
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
-from shared.settings import InvalidSetting
 from shared.x402.evm import EvmAuthorization
 from shared.x402.networks import EvmToken
 
@@ -81,19 +77,3 @@ class Entry(msgspec.Struct, frozen=True):
         sent = Sent(self.number, to, data, self.gas, valid_before, offered=self.bid)
         sent.members = tuple(Payment(one, sent=sent, is_withdrawn=True) for one in authorizations)
         return sent
-
-
-class _Line(msgspec.Struct, frozen=True):
-    layout: int = LAYOUT
-
-
-def refuse_other_layout(path: Path) -> None:
-    """Raises InvalidSetting when another version has written the file in a way that this one would not understand."""
-    with contextlib.suppress(OSError), path.open("rb") as file:  # what cannot be read is reported where it is needed
-        for line in file:
-            with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
-                if (found := msgspec.json.decode(line, type=_Line).layout) != LAYOUT:
-                    raise InvalidSetting(
-                        f"{path} has layout {found}, and this version reads layout {LAYOUT}: start the version that wrote it, "
-                        "and see docs/operations.md, Updating"
-                    )

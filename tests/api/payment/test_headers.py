@@ -100,6 +100,7 @@ UNDECODABLE: dict[str, list[bytes]] = {
         encoded({**V2, "extensions": {"a": "\ud800"}}),
         encoded({**V2, "payload": {"\udfff": 1}}),
         *(encoded({**V2, "extensions": {"many": [one] * 500}}) for one in (1, [], {}, "")),
+        *(encoded({**V2, "extensions": {"long": sign * int("9" * 200)}}) for sign in (1, -1)),
         encoded(b"[" * 5000),
         encoded(b'{"a":' * 2000),
     ],

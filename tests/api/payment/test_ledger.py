@@ -12,7 +12,7 @@ import pytest
 import redis
 
 from api.payment.ledger import Ledger
-from api.payment.ledger_terms import Claim, Doubtful, Verdict
+from api.payment.ledger_terms import Claim, Doubtful, Recorded, Verdict
 from api.payment.limits import Limit
 from api.redis_client import Commands, Redis, RedisBroken, RedisRefused
 from api.sharded import as_one
@@ -536,9 +536,11 @@ async def test_a_driver_whose_answer_was_lost_is_the_driver_still(client: Comman
     entry = await ledger.find(claim)
     assert (entry.verdict, entry.attempts) == (Verdict.SETTLE, 2)
 
-    await ledger.settled(claim.payment_id, RECEIPT, 10_000)
+    await ledger.settled("another", RECEIPT, 10_000)
     lossy.lost = 1
-    assert await ledger.settled(claim.payment_id, RECEIPT, 10_000)
+    assert await ledger.settled(claim.payment_id, RECEIPT, 10_000) is Recorded.NEW
+    lossy.lost = 1
+    assert await ledger.settled(claim.payment_id, RECEIPT, 10_000) is Recorded.AGAIN
     await ledger.release(claim.payment_id)
     lossy.lost = 1
     assert (await ledger.find(claim)).verdict is Verdict.RUN
