@@ -32,7 +32,11 @@ class Site:
 
 
 class SiteRequest(msgspec.Struct, frozen=True):
-    """A request whose rules depend on the Site. Other requests check themselves in ``__post_init__``."""
+    """A request whose rules depend on the Site. Other requests check themselves in ``__post_init__``.
+
+    Warning:
+        Its endpoint cannot run in a child process, which has no Site: every call would fail.
+    """
 
     def check(self, site: Site) -> None:
         """Check the decoded request. The API does it before the payment, and a worker before it runs the handler.
