@@ -18,6 +18,7 @@ from api.payment.binding import Binder
 from api.payment.facilitator import REASON, Unsettled
 from api.payment.settle import Checked
 from api.unknown_fields import UnknownFields
+from jobs.site import Site, SiteRequest
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
 from shared.undecoded import least_size, lone_surrogate
 from shared.x402.refusal import PaymentRefused
@@ -66,10 +67,11 @@ class Admission:
         disk: the disk of the ledger.
     """
 
-    def __init__(self, endpoint: Endpoint, disk: Disk, binder: Binder) -> None:
+    def __init__(self, endpoint: Endpoint, disk: Disk, binder: Binder, site: Site) -> None:
         self._endpoint = endpoint
         self._disk = disk
         self._binder = binder
+        self._site = site
         self._decoders = _decoders(endpoint.request)
 
     async def refusal(self, checked: Checked, slot: Slot, *, is_within: bool) -> PaymentRefused | Problem | None:
@@ -125,14 +127,16 @@ class Admission:
             if decoders.limits and len(body) > LONG_BYTES:
                 self._check_sizes(body)
             try:
-                decoders.strict.decode(content)
+                request = decoders.strict.decode(content)
             except msgspec.ValidationError as error:
                 unknown = decoders.unknown_fields.named(error, content)
                 if not unknown:
                     raise
                 if problem := decoders.unknown_fields.problem(unknown, content):
                     return Judgement(problem)
-                decoders.lax.decode(content)
+                request = decoders.lax.decode(content)
+            if isinstance(request, SiteRequest):
+                request.check(self._site)
         except InvalidField as invalid:
             return Judgement(invalid_field(invalid), unknown)
         except msgspec.ValidationError as error:

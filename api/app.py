@@ -43,9 +43,8 @@ from api.replicated import ReplicatedRedis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from api.services import Services
 from api.sharded import as_one
-from jobs import hosts
 from jobs.catalogue import CATALOGUE, UPDATED
-from jobs.ports import chains
+from jobs.site import site_of
 from shared import tracing
 from shared.answers import AnswerSealer
 from shared.egress import egress
@@ -66,12 +65,10 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
     """
     settings = settings or Settings.from_env(os.environ)
     master, previous = read_sealing_keys(settings)
-    outgoing = egress(settings)
-    hosts.configure(hosts.Local(outgoing.ports, outgoing.hosts, {outgoing.own_host}))
+    served = site_of(egress(settings), settings.readable)
     rails = configured_rails(settings)
     configured = {rail.rail for rail in rails}
     binder = Binder(master, previous)
-    chains.configure(settings.readable)
     gates = tuple(
         PaymentGate(endpoint, rails, settings.base_url, binder, settings.host_names)
         for endpoint in _readable(catalogue, settings)
@@ -106,6 +103,7 @@ def create_app(settings: Settings | None = None, catalogue: Sequence[Endpoint] =
         disk=Disk(settings.ledger_dir, settings.ledger_free_mb),
         binder=binder,
         answers=AnswerSealer(master, previous),
+        site=served,
     )
     probe_s = max(EVIDENCE_TIMEOUT_S, *(rail.facilitator.settle_timeout_s for rail in rails))
     reconciler = Reconciler(services.ledger, rails, services.payments, probe_s=probe_s)

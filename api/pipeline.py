@@ -55,7 +55,7 @@ class PaidCall:
     def __init__(self, gate: PaymentGate, services: Services) -> None:
         self._gate = gate
         self._endpoint: Endpoint = gate.endpoint
-        self._admission = Admission(gate.endpoint, services.disk, services.binder)
+        self._admission = Admission(gate.endpoint, services.disk, services.binder, services.site)
         self._services = services
         self._causes = known_causes(gate.endpoint)
 

@@ -12,6 +12,7 @@ from api.payment.fingerprint import Fingerprinter
 from api.payment.ledger import Ledger
 from api.payment.limits import Limits
 from api.payment.unrecorded import UnrecordedSettlements
+from jobs.site import Site
 from shared.answers import AnswerSealer
 from shared.sealing import Sealer
 
@@ -30,6 +31,7 @@ class Services:
     disk: Disk
     binder: Binder
     answers: AnswerSealer
+    site: Site
     base_url: str = ""
     """Public address of the API."""
     logs_calls: bool = False

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import ada_url
 
+from jobs.site import Site
 from shared.endpoint import InvalidField
 
 _Named = TypeVar("_Named")
@@ -69,31 +69,6 @@ class NotPublic(ValueError):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
-    """Exceptions of this installation, set by its operator.
-
-    Attributes:
-        ports: additional ports that may be called.
-        names: hosts whose address the operator chose. Such a name may have any ending.
-        own: hosts of this service, which are never called.
-    """
-
-    ports: Collection[int] = ()
-    names: Collection[str] = ()
-    own: Collection[str] = ()
-
-
-_local = Local()
-
-
-def configure(local: Local) -> None:
-    """Set the exceptions once, when a process starts. The API and the workers both take them from shared/egress.py, so a worker
-    never refuses what the API accepted."""
-    global _local
-    _local = local
-
-
 class PublicUrl(NamedTuple):
     """A URL in its canonical parts.
 
@@ -117,7 +92,7 @@ class PublicUrl(NamedTuple):
         return self.origin + self.target
 
 
-def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
+def public_url(text: str, site: Site, *, base: PublicUrl | None = None) -> PublicUrl:
     """Read a URL.
 
     Args:
@@ -141,10 +116,10 @@ def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
         raise NotPublic("invalid_url", "The scheme must be http or https.")
     if url.username or url.password or _has_user(text):
         raise NotPublic("invalid_url", "A URL must not contain a user name or password.")
-    host = _public(url, "invalid_url")
+    host = _public(url, site, "invalid_url")
     port = int(url.port) if url.port else _DEFAULT_PORTS[scheme]
-    if port not in PORTS and port not in _local.ports:
-        ports = ", ".join(map(str, sorted({*PORTS, *_local.ports})))
+    if port not in PORTS and port not in site.ports:
+        ports = ", ".join(map(str, sorted({*PORTS, *site.ports})))
         raise NotPublic("blocked_address", f"Only the ports {ports} may be called.")
     parts = PublicUrl(scheme, host, port, url.pathname + url.search)
     if len(str(parts)) > 3 * MAX_URL:  # escaping may triple it
@@ -152,17 +127,17 @@ def public_url(text: str, *, base: PublicUrl | None = None) -> PublicUrl:
     return parts
 
 
-def public_host(text: str) -> str:
+def public_host(text: str, site: Site) -> str:
     """Read a host name. Returns lower-case A-labels without a trailing dot.
 
     Raises:
         NotPublic: the text is not a host name (`invalid_domain`), or it is an address or a name that is never public
             (`blocked_address`).
     """
-    return _public(_parsed(text, "blocked_address"), "invalid_domain")
+    return _public(_parsed(text, "blocked_address"), site, "invalid_domain")
 
 
-def domain_name(text: str) -> str:
+def domain_name(text: str, site: Site) -> str:
     """Read a name to look up in the public DNS.
 
     It accepts what `public_host` accepts, and also one label alone, a label `*`, names below arpa, and names in the zones for
@@ -172,27 +147,27 @@ def domain_name(text: str) -> str:
         NotPublic: always with the code `invalid_domain`, because no connection is made.
     """
     host = _checked(_parsed(text, "invalid_domain"), "invalid_domain", "invalid_domain", wildcard=True)
-    if host not in _local.names and (_last(host) in _SPECIAL - _ASKED_FOR or f".{host}".endswith(".home.arpa")):
+    if host not in site.names and (_last(host) in _SPECIAL - _ASKED_FOR or f".{host}".endswith(".home.arpa")):
         raise NotPublic("invalid_domain", "This name is not in the public DNS.")
     return host
 
 
-def tls_port(port: int) -> int:
+def tls_port(port: int, site: Site) -> int:
     """Check that a TLS handshake may be made with this port.
 
     Raises:
         NotPublic: with the code `blocked_address`.
     """
     is_tls = port in TLS_PORTS or (port >= FIRST_FREE_PORT and port not in PLAIN_PORTS)
-    if not is_tls and port not in _local.ports:
+    if not is_tls and port not in site.ports:
         raise NotPublic("blocked_address", "This port belongs to another protocol than TLS.")
     return port
 
 
-def checked(read: Callable[[_Named], _Read], named: _Named, *, field: str) -> _Read:
+def checked(read: Callable[[_Named, Site], _Read], named: _Named, site: Site, *, field: str) -> _Read:
     """What `read` makes of a request's field: raises InvalidField where `read` raises NotPublic."""
     try:
-        return read(named)
+        return read(named, site)
     except NotPublic as refused:
         raise InvalidField(refused.detail, field=field, code=refused.code) from None
 
@@ -208,11 +183,11 @@ def _parsed(text: str, address: str) -> ada_url.URL:
         raise NotPublic("invalid_domain", "This is not a host name.") from None
 
 
-def _public(url: ada_url.URL, code: str) -> str:
+def _public(url: ada_url.URL, site: Site, code: str) -> str:
     host = _checked(url, code, "blocked_address")
-    if host in _local.names:
+    if host in site.names:
         return host
-    if "." not in host or _last(host) in _SPECIAL or host in _local.own:
+    if "." not in host or _last(host) in _SPECIAL or host in site.own:
         raise NotPublic("blocked_address", "This host is not in the public DNS.")
     return host
 

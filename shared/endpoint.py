@@ -88,7 +88,7 @@ def _given(field: str) -> dict[str, Any]:
 
 
 class InvalidField(ValueError):
-    """A request value is refused. Raise it from a request Struct's ``__post_init__``.
+    """A request value is refused. Raise it from a request Struct's ``__post_init__`` or ``check``.
 
     Args:
         detail: a sentence for the caller, without the value itself.
@@ -135,7 +135,8 @@ class Endpoint:
         deadline_s: seconds from settlement until the caller gets 504.
         flavour: which extra headers its challenge and receipt have.
         rails: how it can be paid for. The challenge lists the configured ones among them.
-        request: a msgspec Struct. Decoding it validates everything that can be known without the network.
+        request: a msgspec Struct. Decoding it validates everything that can be known without the network. Where that depends on
+            the settings, it is a SiteRequest (jobs/site.py), which is checked when it has been decoded.
         response: a msgspec Struct. The worker encodes it once.
         reads: ledgers that it reads through the operator's nodes. It is sold where one of them has a node in the settings.
         failures: documented reasons of a 502.
@@ -153,8 +154,8 @@ class Endpoint:
         child_limit_s: seconds of CPU time after which the child is killed. Until the deadline it may take longer.
         is_long: for an endpoint without `exhausted`: whether a request calculates for more than some milliseconds. Such a
             request runs in a child, because in a thread it would delay others. If it is killed, the deadline is exceeded.
-        subject: for an endpoint that remembers: what a request's observation is about (jobs/observation.py). Endpoints that
-            give the same text share their baselines.
+        subject: for an endpoint that remembers: what a request's observation is about (jobs/observation.py), given the request
+            and the Site. Endpoints that give the same text share their baselines.
     """
 
     name: str
@@ -179,7 +180,7 @@ class Endpoint:
     exhausted: Callable[[Any], Any] | None = None
     child_limit_s: float = 1.5
     is_long: Callable[[Any], bool] | None = None
-    subject: Callable[[Any], str] | None = None
+    subject: Callable[[Any, Any], str] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

@@ -15,7 +15,6 @@ import pytest_socket
 import redis
 
 from compose.sandbox.redis_server import start_redis
-from jobs.ports import chains
 from tests.scheduling import EndOfService, SharedServices, order
 from tests.slack import CROWD, patience
 from tests.whole_service import service
@@ -80,12 +79,6 @@ def sockets(request: pytest.FixtureRequest) -> Iterator[None]:
 def payments_of_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What buyers save is not the user's."""
     os.environ["COINSLOT_STATE_DIR"] = str(tmp_path_factory.getbasetemp() / "buyers")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def chains_of_this_process() -> None:
-    """Requests for every chain are valid, unless a test has started an API that says otherwise."""
-    chains.configure(tuple(chains.CHAIN_IDS))
 
 
 @pytest.fixture(scope="session")

@@ -118,7 +118,9 @@ class JobRunner:
         if deadline_ms / 1000 <= self._clock.now_s():  # nobody waits any more
             return _NOT_STARTED, None
         try:
-            baseline = store.baseline(arguments.payment, subject(decode_request(self._endpoint, arguments.body)))
+            baseline = store.baseline(
+                arguments.payment, subject(self._request(arguments.body), self._services.ports.site)
+            )
             previous = store.previous(baseline)
         except RedisError as error:
             # Without it the answer would say that nothing was observed before.
@@ -147,8 +149,7 @@ class JobRunner:
         except Exhausted:
             if self._endpoint.exhausted is None:
                 return failed(DeadlineExceeded("The call took too long."))
-            request = decode_request(self._endpoint, arguments.body)
-            return Ok(msgspec.json.encode(self._endpoint.exhausted(request)))
+            return Ok(msgspec.json.encode(self._endpoint.exhausted(self._request(arguments.body))))
         except children.Forbidden:
             return failed(Forbidden(FORBIDDEN))
         except Lost:
@@ -156,4 +157,7 @@ class JobRunner:
 
     def _needs_child(self, body: bytes) -> bool:
         is_long = self._endpoint.is_long
-        return self._endpoint.isolated or (is_long is not None and is_long(decode_request(self._endpoint, body)))
+        return self._endpoint.isolated or (is_long is not None and is_long(self._request(body)))
+
+    def _request(self, body: bytes) -> msgspec.Struct:
+        return decode_request(self._endpoint, body, self._services.ports)

@@ -10,22 +10,34 @@ import msgspec
 
 from jobs.calculations import CALCULATIONS
 from jobs.observation import Observed
-from jobs.ports import Context
+from jobs.ports import Context, Ports
+from jobs.site import SiteRequest
 from shared.endpoint import Endpoint, is_reason
 from shared.outcome import Failed, JobFailure, Ok, Outcome, failed
 
 log = logging.getLogger(__name__)
 
 
-def decode_request(endpoint: Endpoint, body: bytes) -> msgspec.Struct:
-    """Decode a body that the API has validated. Raises msgspec.DecodeError when it is not valid."""
-    return msgspec.json.decode(body or b"{}", type=endpoint.request)
+def decode_request(endpoint: Endpoint, body: bytes, ports: Ports) -> msgspec.Struct:
+    """Decode a body that the API has validated, and check it again with the Site of these ports.
+
+    Raises:
+        msgspec.DecodeError, InvalidField: it is not valid.
+        LookupError: the endpoint's rules depend on the Site, and there are no ports.
+    """
+    request: msgspec.Struct = msgspec.json.decode(body or b"{}", type=endpoint.request)
+    if isinstance(request, SiteRequest):
+        request.check(ports.site)
+    return request
 
 
 def execute(endpoint: Endpoint, body: bytes, context: Context) -> Outcome:
     """Run the handler. Raises only MemoryError and Unstoppable, whose meaning depends on the process that runs it."""
-    result = _outcome(endpoint.name, lambda: msgspec.json.encode(endpoint.run(decode_request(endpoint, body), context)))
-    return declared(endpoint, result)
+
+    def work() -> bytes:
+        return msgspec.json.encode(endpoint.run(decode_request(endpoint, body, context.ports), context))
+
+    return declared(endpoint, _outcome(endpoint.name, work))
 
 
 def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome, bytes | None]:
@@ -33,7 +45,7 @@ def observe(endpoint: Endpoint, body: bytes, context: Context) -> tuple[Outcome,
     observations: list[bytes] = []
 
     def work() -> bytes:
-        answer = endpoint.run(decode_request(endpoint, body), context)
+        answer = endpoint.run(decode_request(endpoint, body, context.ports), context)
         if isinstance(answer, Observed):
             observations.append(answer.observation)
             answer = answer.response

@@ -15,7 +15,6 @@ from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 from redis.exceptions import RedisError
 
-from jobs import hosts
 from jobs.catalogue import CATALOGUE
 from shared import tracing
 from shared.allocator import keep_freed_memory
@@ -184,7 +183,6 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
             port_monitor.unavailable_reason(queue) or confinement.unavailable_reason(queue)
         ),
     )
-    hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts, {ports.settings.own_host}))
     declare_actors(broker, catalogue, WorkerServices(outbox, sealer, children, ports, observations, mirror))
     dramatiq.set_broker(broker)
     return broker

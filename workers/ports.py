@@ -10,7 +10,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jobs.ports.chains import Chain
+from jobs.ports.chains import CHAIN_IDS, Chain
+from jobs.site import site_of
 from shared.egress import Egress, egress
 from shared.pools import POOLS, Pool
 from shared.settings import Settings
@@ -48,6 +49,8 @@ class WorkerPorts:
         self, settings: Settings, children: ChildPool, close: Callable[[Pool, float], None] = lambda pool, seconds: None
     ) -> None:
         self.settings: Egress = egress(settings)
+        # Every chain: the API refuses those that it has no node of, and the port `chains` fails with `not_configured`.
+        self.site = site_of(self.settings, tuple(CHAIN_IDS))
         self._agent = f"coinslot (+{settings.base_url})"
         self._chain_urls: dict[Chain, tuple[str, ...]] = {
             "ethereum": settings.rpc_ethereum_urls,
@@ -108,7 +111,7 @@ class WorkerPorts:
         """Implements jobs.ports.Pages."""
         from workers.egress.http import HttpClient
 
-        return HttpClient(self.connector, self.trust, agent=self._agent)
+        return HttpClient(self.connector, self.trust, self.site, agent=self._agent)
 
     @cached_property
     def captions(self) -> YouTubeCaptions:
@@ -165,7 +168,7 @@ class WorkerPorts:
         from workers.adapters.browser import ChromiumBrowser
 
         return ChromiumBrowser(
-            self.connector, configured=self._chromium, agent=self._agent, ca_file=self.settings.ca_file
+            self.connector, self.site, configured=self._chromium, agent=self._agent, ca_file=self.settings.ca_file
         )
 
     @cached_property

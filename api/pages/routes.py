@@ -95,7 +95,9 @@ def _endpoint(site: Site) -> BaseRouteHandler:
 
 def _check(site: Site, services: Services) -> BaseRouteHandler:
     """The form on these pages: a body is judged as that of a paid call is, and forgotten. Nothing is run or charged."""
-    admissions = {entry: Admission(entry.endpoint, services.disk, services.binder) for entry in site.entries}
+    admissions = {
+        entry: Admission(entry.endpoint, services.disk, services.binder, services.site) for entry in site.entries
+    }
     work = FreeWork()
 
     @route(_ENTRY, http_method=HttpMethod.POST, status_code=200)

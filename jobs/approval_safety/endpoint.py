@@ -21,13 +21,14 @@ from jobs.evm.quantity import MAX_UINT256, parse_uint256
 from jobs.evm.reader import Reader
 from jobs.ports import Context
 from jobs.ports.chains import check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
 UNLIMITED = "unlimited"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
     token: Annotated[str, hex_address("The ERC-20 contract")]
     spender: Annotated[str, hex_address("Who would be approved")]
@@ -43,8 +44,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ]
     owner: Annotated[str, hex_address("Who would approve, to read its balance and present allowance")] | None = None
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "token", "spender", "owner")
         self.atomic()
 

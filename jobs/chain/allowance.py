@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
 from jobs.chain.answers import number_or_revert
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
 from jobs.evm import selectors
@@ -24,18 +22,19 @@ from jobs.evm.unlimited import unlimited_form
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
     token: Annotated[str, hex_address("The ERC-20 contract")]
     owner: Annotated[str, hex_address("Whose tokens they are")]
     spender: Annotated[str, hex_address("Who may take the tokens")]
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "token", "owner", "spender")
 
 

@@ -25,13 +25,14 @@ from jobs.evm.reverts import explain
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, Reverted, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
 MAX_RETURNED_BYTES = 128 * 1024
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
     to: Annotated[str, hex_address("The contract to call")]
     data: CallData = "0x"
@@ -40,8 +41,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     )
     value: Annotated[str, uint256("The ether to send, in wei")] = "0"
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "to")
         if self.from_ is not None:
             address.parse(self.from_, field="from")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
 from jobs.chain.request import ChainName
 from jobs.evm.declaration import chain_data
 from jobs.evm.reader import Reader
@@ -13,15 +11,16 @@ from jobs.evm.reader import Response as ChainResponse
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import ChainId, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
 
 
 class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):

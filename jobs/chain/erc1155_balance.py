@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
 from jobs.chain.answers import number_or_revert
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.evm import selectors
@@ -20,6 +18,7 @@ from jobs.evm.tokens import METADATA_GAS, truth
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -27,14 +26,14 @@ NOT_ERC1155 = "not_erc1155"
 INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC1155_INTERFACE.ljust(32, b"\0")
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
     token: Annotated[str, hex_address("The ERC-1155 contract")]
     address: Annotated[str, hex_address("Whose balance to read")]
     token_id: Annotated[str, uint256("The id of the token")]
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "token", "address")
         parse_uint256(self.token_id, field="tokenId")
 

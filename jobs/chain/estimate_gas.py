@@ -28,6 +28,7 @@ from jobs.evm.tokens import METADATA_GAS, word
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example, InvalidField
 from shared.money import Price
 
@@ -36,7 +37,7 @@ ENVELOPE_BYTES = 120
 NO_CODE = "no_code_at_to"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     EXTRA_JSON_SCHEMA: ClassVar = {
         "if": {"required": ["to"], "properties": {"to": {"type": "string"}}},
         "else": {"required": ["data"], "properties": {"data": {"minLength": len("0x00")}}},
@@ -53,8 +54,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         default=None, name="from"
     )
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "to")
         if self.from_ is not None:
             address.parse(self.from_, field="from")

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
 from jobs.chain.answers import number_or_revert
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.evm import selectors
@@ -25,6 +23,7 @@ from jobs.evm.tokens import METADATA_GAS, name_call, text_of, truth
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
@@ -32,13 +31,13 @@ NOT_ERC721 = "not_erc721"
 INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, b"\0")
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
     token: Annotated[str, hex_address("The ERC-721 contract")]
     token_id: Annotated[str, uint256("The id of the NFT")]
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "token")
         parse_uint256(self.token_id, field="tokenId")
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
 from jobs.evm.address import checksummed
 from jobs.evm.code import slot_address
@@ -22,19 +20,20 @@ from jobs.evm.selectors import KNOWN_SLOTS
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Code, Storage, check_configured
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Example
 from shared.money import Price
 
 NO_CODE = "no_code"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     chain: ChainName
     address: Annotated[str, hex_address("The contract")]
     slot: Annotated[str, uint256("The number of the storage slot")]
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         check_addresses(self, "address")
         parse_uint256(self.slot, field="slot")
 

@@ -23,6 +23,7 @@ from jobs.dns.records import Answer, answer, in_order
 from jobs.fields import Ok, doc
 from jobs.hosts import MAX_HOST, NotPublic, domain_name
 from jobs.ports import Context
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
 
@@ -35,7 +36,7 @@ RECORD_TYPES: tuple[RecordType, ...] = get_args(RecordType)
 Status = Literal["NOERROR", "NXDOMAIN", "NODATA", "SERVFAIL", "REFUSED"]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     domain: Annotated[
         str,
         msgspec.Meta(
@@ -53,11 +54,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         ),
     ] = "A"
 
-    def __post_init__(self) -> None:
+    def check(self, site: Site) -> None:
         if not self.record_type.isascii() or self.record_type.upper() not in RECORD_TYPES:
             raise InvalidField(f"The record type must be one of {', '.join(RECORD_TYPES)}.", field="recordType")
         try:
-            name = domain_name(self.domain)
+            name = domain_name(self.domain, site)
         except NotPublic as refused:
             raise InvalidField(refused.detail, field="domain", code="invalid_domain") from None
         if "." not in name and self.record_type.upper() in ("A", "AAAA"):
@@ -96,7 +97,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def run(request: Request, context: Context) -> Response:
     """Look up the records and describe the answer."""
     started = time.monotonic()
-    domain = domain_name(request.domain)
+    domain = domain_name(request.domain, context.site)
     record_type: RecordType = next(name for name in RECORD_TYPES if name == request.record_type.upper())
     said = context.ports.dns.lookup(domain, record_type, deadline=started + RESOLVER_LIFETIME_S)
     answers = in_order([answer(record_type, record) for record in said.records])

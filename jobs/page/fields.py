@@ -9,6 +9,7 @@ import msgspec
 from jobs.fields import doc
 from jobs.hosts import MAX_URL, PublicUrl, checked, public_url
 from jobs.page.reading import Extract, Method
+from jobs.site import Site
 
 Url = Annotated[
     str,
@@ -52,11 +53,11 @@ Cursor = Annotated[
 ObservationId = Annotated[str, doc("Names the page's content. It is the same for every caller.")]
 
 
-def checked_url(text: str) -> PublicUrl:
+def checked_url(text: str, site: Site) -> PublicUrl:
     """Read the URL of a request. Raises InvalidField."""
-    return checked(public_url, text, field="url")
+    return checked(public_url, text, site, field="url")
 
 
-def subject(endpoint: str, url: str, extract: str) -> str:
+def subject(endpoint: str, url: str, extract: str, site: Site) -> str:
     """What an observation is about: one endpoint's view of one page. Two URLs that differ in their fragments are one page."""
-    return f"{endpoint}\n{checked_url(url)}\n{extract}"
+    return f"{endpoint}\n{checked_url(url, site)}\n{extract}"

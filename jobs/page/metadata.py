@@ -15,6 +15,7 @@ import msgspec
 from jobs.hosts import NotPublic, public_url
 from jobs.page.tree import Element
 from jobs.rss.dates import first_date
+from jobs.site import Site
 
 _MAX_TEXT = 500
 _MAX_JSON = 200_000
@@ -25,6 +26,9 @@ _DATES = (
     *("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "dc.date.issued", "pubdate"),
     *("parsely-pub-date", "publish-date", "sailthru.date", "og:article:published_time"),
 )
+
+_SITE = Site(own=())
+"""Children have no settings, and what a page says of its address is only reported, never called."""
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +117,7 @@ def _canonical(root: Element, named: dict[str, str], url: str) -> str | None:
     for text in (*links, named.get("og:url")):
         try:
             if text:
-                return str(public_url(text.strip(), base=public_url(url)))
+                return str(public_url(text.strip(), _SITE, base=public_url(url, _SITE)))
         except NotPublic:
             continue
     return None

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from jobs import http_status
+from jobs.hosts import PublicUrl
 from jobs.page import compare, read_page, read_text, snapshots
 from jobs.page.compare import Diff, Texts
 from jobs.page.fields import checked_url
@@ -112,7 +113,7 @@ def visit(
         BlockedAddress, DeadlineExceeded: as the browser raises them.
     """
     begin = time.monotonic()
-    page = _rendered(context.ports.browser, url, screenshot, begin + RENDER_S)
+    page = _rendered(context.ports.browser, checked_url(url, context.site), screenshot, begin + RENDER_S)
     at = _iso(context.ports.clock.now())
     found = _read(page, extract, query, context, begin)
     earlier = snapshots.read(context.previous)
@@ -136,8 +137,8 @@ def visit(
     )
 
 
-def _rendered(browser: Browser, url: str, screenshot: Area | None, deadline: float) -> RenderedPage:
-    page = browser.render(checked_url(url), screenshot=screenshot, deadline=deadline)
+def _rendered(browser: Browser, url: PublicUrl, screenshot: Area | None, deadline: float) -> RenderedPage:
+    page = browser.render(url, screenshot=screenshot, deadline=deadline)
     if not 200 <= page.http_status < 300 and page.http_status not in GONE:
         detail = f"The site answered with HTTP status {page.http_status}."
         raise UpstreamFailed(detail, reason="http_status", is_final=page.http_status in http_status.FINAL)

@@ -12,6 +12,7 @@ from jobs.observation import Previous
 from jobs.ports.browser import Browser
 from jobs.ports.chains import Chains
 from jobs.ports.xrpl import XrplLedger
+from jobs.site import Site
 from shared.settled_payment import NO_PAYMENT, SettledPayment
 
 
@@ -214,7 +215,12 @@ class Clock(Protocol):
 
 
 class Ports(Protocol):
-    """All ports. A port is created when a handler first uses it."""
+    """All ports, and the Site whose rules they follow. A port is created when a handler first uses it."""
+
+    @property
+    def site(self) -> Site:
+        """What this installation serves, and its exceptions for hosts and ports."""
+        ...
 
     @property
     def pages(self) -> Pages:
@@ -291,3 +297,8 @@ class Context:
     ports: Ports = NO_PORTS
     payment: SettledPayment = NO_PAYMENT
     previous: Previous | None = None
+
+    @property
+    def site(self) -> Site:
+        """The Site of the ports. Without ports, asking for it raises LookupError."""
+        return self.ports.site

@@ -20,29 +20,22 @@ reverts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from jobs.site import Site
 from shared.endpoint import InvalidField
 
 Chain = Literal["ethereum", "base"]
 CHAIN_IDS: Mapping[Chain, int] = {"ethereum": 1, "base": 8453}
 CHAIN_NAMES: Mapping[Chain, str] = {"ethereum": "Ethereum", "base": "Base"}
 
-_configured: Collection[str] = tuple(CHAIN_IDS)
 
-
-def configure(chains: Collection[str]) -> None:
-    """Say once, when the API starts, which chains this installation has nodes of."""
-    global _configured
-    _configured = chains
-
-
-def check_configured(chain: Chain) -> None:
+def check_configured(chain: Chain, site: Site) -> None:
     """Refuse a request for a chain without nodes, before it is paid for. Raises InvalidField."""
-    if chain not in _configured:
-        served = tuple(name for name in CHAIN_IDS if name in _configured)
+    if chain not in site.chains:
+        served = tuple(name for name in CHAIN_IDS if name in site.chains)
         raise InvalidField(
             f"This service does not read {chain.capitalize()}: it has no node of it.", field="chain", suggestions=served
         )

@@ -46,6 +46,7 @@ from jobs.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
 from jobs.ports import Context
 from jobs.ports.browser import Area, Screenshot
 from jobs.render_pro.example import EXAMPLE
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Category, Endpoint, Flavour, Pool
 from shared.money import Price
 
@@ -53,7 +54,7 @@ NAME = "render-pro"
 MAX_FOCUS = 500
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     url: Url
     extract: Extraction = "article"
     focus: (
@@ -64,8 +65,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     full_page: Annotated[bool, doc("Whether the picture shows up to 4,000 pixels of height instead of 800.")] = False
     since_cursor: Since | None = None
 
-    def __post_init__(self) -> None:
-        checked_url(self.url)
+    def check(self, site: Site) -> None:
+        checked_url(self.url, site)
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -227,8 +228,8 @@ def _comparison(found: Visit) -> Comparison:
     )
 
 
-def _subject(request: Request) -> str:
-    return subject(NAME, request.url, request.extract)
+def _subject(request: Request, site: Site) -> str:
+    return subject(NAME, request.url, request.extract, site)
 
 
 ENDPOINT = Endpoint(

@@ -19,6 +19,7 @@ from jobs.hosts import checked, public_url
 from jobs.ports import Context, Page
 from jobs.rss import reading
 from jobs.rss.shape import Feed, Fetched, Item, Parser, Reading
+from jobs.site import Site, SiteRequest
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price
 from shared.outcome import UpstreamFailed
@@ -31,7 +32,7 @@ READ_S = 4.0
 ACCEPT = "application/rss+xml, application/atom+xml, application/rdf+xml;q=0.9, application/xml;q=0.8, */*;q=0.5"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     url: Annotated[
         str,
         msgspec.Meta(
@@ -40,8 +41,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ]
     limit: Annotated[int, msgspec.Meta(ge=1, le=100, description="Items to return, from the feed's first.")] = 20
 
-    def __post_init__(self) -> None:
-        checked(public_url, self.url, field="url")
+    def check(self, site: Site) -> None:
+        checked(public_url, self.url, site, field="url")
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -61,7 +62,7 @@ def run(request: Request, context: Context) -> Response:
     """Fetch the feed, and let a child process read it."""
     begin = time.monotonic()
     page = context.ports.pages.get(
-        public_url(request.url),
+        public_url(request.url, context.site),
         limit_bytes=MAX_BYTES,
         deadline=begin + FETCH_S,
         headers={"Accept": ACCEPT},

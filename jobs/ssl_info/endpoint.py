@@ -19,6 +19,7 @@ import msgspec
 from jobs.fields import Ok, doc
 from jobs.hosts import checked, public_host, tls_port
 from jobs.ports import Context
+from jobs.site import Site, SiteRequest
 from jobs.ssl_info import examination
 from jobs.ssl_info.examination import Findings, Link, Question
 from jobs.ssl_info.names import Name
@@ -35,7 +36,7 @@ VerifyError = Distrust | Literal["expired", "not_yet_valid", "hostname_mismatch"
 Host = Annotated[str, msgspec.Meta(min_length=1, max_length=1012)]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     """A server. `hostname` or `host` is required. If both are given, they must name the same host."""
 
     EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("hostname", "host")
@@ -46,16 +47,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int, msgspec.Meta(ge=1, le=65535, description="A port where TLS starts with the first byte: 443, 8443, 993 ...")
     ] = 443
 
-    def __post_init__(self) -> None:
-        self.name()
-        checked(tls_port, self.port, field="port")
+    def check(self, site: Site) -> None:
+        self.name(site)
+        checked(tls_port, self.port, site, field="port")
 
-    def name(self) -> str:
+    def name(self, site: Site) -> str:
         """The host, in lower-case A-labels. Raises InvalidField."""
         given = {field: text for field in ("hostname", "host") if (text := getattr(self, field)) is not None}
         if not given:
             raise InvalidField("A host name is required.", field="hostname")
-        names = {checked(public_host, text, field=field) for field, text in given.items()}
+        names = {checked(public_host, text, site, field=field) for field, text in given.items()}
         if len(names) > 1:
             raise InvalidField("`hostname` and `host` must name the same host.", field="host")
         return names.pop()
@@ -124,7 +125,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def run(request: Request, context: Context) -> Response:
     """Make a handshake, and let a child process examine the chain."""
     begin = time.monotonic()
-    host = request.name()
+    host = request.name(context.site)
     ports = context.ports
     shown = ports.tls.handshake(host, request.port, deadline=begin + HANDSHAKE_LIMIT_S)
     question = Question(

@@ -21,6 +21,7 @@ from jobs.evm.declaration import chain_safety
 from jobs.evm.reader import Reader
 from jobs.ports import Context
 from jobs.ports.chains import CHAIN_IDS, check_configured
+from jobs.site import Site, SiteRequest
 from jobs.tx_explain.response import Response
 from shared.endpoint import Example, InvalidField
 from shared.money import Price
@@ -28,7 +29,7 @@ from shared.money import Price
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}", re.ASCII)
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     tx_hash: Annotated[
         str,
         msgspec.Meta(
@@ -39,8 +40,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ]
     chain: ChainName = "base"
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         if not _HASH.fullmatch(self.tx_hash):
             raise InvalidField("The hash of a transaction is 0x and 64 hex digits.", field="txHash")
 

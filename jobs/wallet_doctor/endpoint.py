@@ -26,6 +26,7 @@ from jobs.evm.tokens import METADATA_GAS, truth, word
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, GasPrice, Nonce, check_configured
+from jobs.site import Site, SiteRequest
 from jobs.wallet_doctor.advice import DUST_ATOMIC, Recommendation, Wallet, min_gas_wei, recommendations
 from shared.endpoint import Example, InvalidField, at_least_one_of
 from shared.money import Price
@@ -36,7 +37,7 @@ L1_BYTES = 250
 """Of a transaction that sends tokens, before its signature."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     """A wallet. `address` or `wallet` is required. If both are given, they must be the same."""
 
     EXTRA_JSON_SCHEMA: ClassVar = at_least_one_of("address", "wallet")
@@ -45,8 +46,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     wallet: Annotated[str, hex_address("Another name of `address`")] | None = None
     chain: ChainName = "base"
 
-    def __post_init__(self) -> None:
-        check_configured(self.chain)
+    def check(self, site: Site) -> None:
+        check_configured(self.chain, site)
         self.account()
 
     def account(self) -> str:

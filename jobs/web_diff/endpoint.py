@@ -42,6 +42,7 @@ from jobs.page.fields import (
 )
 from jobs.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
 from jobs.ports import Context
+from jobs.site import Site, SiteRequest
 from jobs.web_diff.example import EXAMPLE
 from shared.endpoint import Category, Endpoint, Flavour, Pool
 from shared.money import Price
@@ -52,7 +53,7 @@ _BYTES_PER_CHARACTER = 12
 """Of an escaped surrogate pair."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     url: Url
     extract: Extraction = "article"
     previous_markdown: (
@@ -66,8 +67,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ) = None
     since_cursor: Since | None = None
 
-    def __post_init__(self) -> None:
-        checked_url(self.url)
+    def check(self, site: Site) -> None:
+        checked_url(self.url, site)
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -145,8 +146,8 @@ def _response(request: Request, found: Visit) -> Response:
     )
 
 
-def _subject(request: Request) -> str:
-    return subject(NAME, request.url, request.extract)
+def _subject(request: Request, site: Site) -> str:
+    return subject(NAME, request.url, request.extract, site)
 
 
 ENDPOINT = Endpoint(

@@ -21,6 +21,7 @@ import msgspec
 from jobs import hosts
 from jobs.fields import Ok, doc
 from jobs.ports import Context
+from jobs.site import Site, SiteRequest
 from jobs.whois.without_server import WITHOUT_SERVER
 from shared.endpoint import Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
@@ -56,7 +57,7 @@ class InvalidDomain(InvalidInput):
     code = "invalid_domain"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     domain: Annotated[
         str,
         msgspec.Meta(
@@ -64,8 +65,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         ),
     ]
 
-    def __post_init__(self) -> None:
-        host = hosts.checked(hosts.public_host, self.domain, field="domain")
+    def check(self, site: Site) -> None:
+        host = hosts.checked(hosts.public_host, self.domain, site, field="domain")
         if (top := host.rpartition(".")[2]) in WITHOUT_SERVER:
             raise InvalidField(f"The registry of .{top} has no WHOIS server.", field="domain", code="invalid_domain")
 
@@ -109,8 +110,8 @@ def run(request: Request, context: Context) -> Response:
     from jobs.whois import domains
     from jobs.whois.search import Search
 
-    domain = _registrable(hosts.public_host(request.domain))
-    search = Search(context.ports.whois, domain, domains.unicode_of(domain), time.monotonic() + WITHIN_S)
+    domain = _registrable(hosts.public_host(request.domain, context.site))
+    search = Search(context.ports, domain, domains.unicode_of(domain), time.monotonic() + WITHIN_S)
     record = search.run()
     raw, is_cut = search.raw()
     return Response(

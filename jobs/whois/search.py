@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jobs import hosts
 from jobs.hosts import NotPublic
-from jobs.ports import Whois, WhoisText
+from jobs.ports import Ports, WhoisText
 from jobs.whois.lines import tokens
 from jobs.whois.private_registries import SERVERS, suffix_of
 from jobs.whois.record import Record, read
@@ -36,11 +36,12 @@ class Search:
         registry: the registry's server, once IANA has named it.
     """
 
-    def __init__(self, whois: Whois, domain: str, unicode_domain: str, deadline: float) -> None:
+    def __init__(self, ports: Ports, domain: str, unicode_domain: str, deadline: float) -> None:
         self.names = tuple(dict.fromkeys((domain, unicode_domain)))
         self.visited: list[str] = []
         self.registry = ""
-        self._whois = whois
+        self._whois = ports.whois
+        self._site = ports.site
         self._domain = domain
         self._top = domain.rpartition(".")[2]
         self._rules = rules_of(domain)
@@ -85,7 +86,7 @@ class Search:
             return server
         try:
             if server is not None:
-                return hosts.public_host(server)
+                return hosts.public_host(server, self._site)
         except NotPublic as refused:
             if refused.code == "blocked_address":
                 raise BlockedAddress(f"The WHOIS server of .{self._top} may not be called: {refused.detail}") from None
@@ -108,7 +109,7 @@ class Search:
         if len(self.visited) >= MOST_SERVERS or self._deadline - time.monotonic() < WORTH_ASKING_S:
             return record
         try:
-            thicker = self._ask(hosts.public_host(server), GENERIC)
+            thicker = self._ask(hosts.public_host(server, self._site), GENERIC)
         except (NotPublic, BlockedAddress, UpstreamFailed):
             return record
         return replace(record.completed(thicker), registered=True) if thicker.registered else record

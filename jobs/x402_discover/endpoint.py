@@ -18,6 +18,7 @@ import msgspec
 from jobs.fields import Ok, doc
 from jobs.hosts import MAX_URL, checked, public_url
 from jobs.ports import Context
+from jobs.site import Site, SiteRequest
 from jobs.x402_discover.document import Challenge, Hint
 from jobs.x402_discover.report import Endpoint as Call
 from jobs.x402_discover.survey import Catalog, survey
@@ -27,7 +28,7 @@ from shared.money import Price
 MAX_LIMIT = 500
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     url: Annotated[
         str, msgspec.Meta(max_length=MAX_URL, description="http(s) URL of a call, a page, a catalog or a site.")
     ]
@@ -35,8 +36,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         int, msgspec.Meta(ge=1, le=MAX_LIMIT, description="How many calls to return; all are counted.")
     ] = 100
 
-    def __post_init__(self) -> None:
-        checked(public_url, self.url, field="url")
+    def check(self, site: Site) -> None:
+        checked(public_url, self.url, site, field="url")
 
 
 class Response(msgspec.Struct, frozen=True, rename="camel"):
@@ -56,7 +57,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 
 def run(request: Request, context: Context) -> Response:
     """Read the target, then every place where a site may publish what it sells."""
-    url = public_url(request.url)
+    url = public_url(request.url, context.site)
     found = survey(url, context.ports)
     shown = found.calls.first(request.limit)
     return Response(

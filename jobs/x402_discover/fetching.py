@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
-from jobs.ports import Page, Pages
+from jobs.ports import Page, Ports
+from jobs.site import Site
 from jobs.x402_discover.site import is_same_site
 from shared.outcome import BlockedAddress, UpstreamFailed
 
@@ -28,8 +29,9 @@ class OtherSite(Exception):
 class Fetcher:
     """The remaining requests and time of a report."""
 
-    def __init__(self, pages: Pages) -> None:
-        self._pages = pages
+    def __init__(self, ports: Ports) -> None:
+        self._pages = ports.pages
+        self._site = ports.site
         self._left = MAX_REQUESTS
         self._deadline = time.monotonic() + LIMIT_S
 
@@ -52,7 +54,7 @@ class Fetcher:
             location = page.header("location")
             if page.status not in REDIRECTS or location is None:
                 return url, page
-            url = _redirected(url, location)
+            url = _redirected(url, location, self._site)
             if site is not None and not is_same_site(url.host, site):
                 raise OtherSite
         raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content", is_final=True)
@@ -71,9 +73,9 @@ class Fetcher:
         )
 
 
-def _redirected(url: PublicUrl, location: str) -> PublicUrl:
+def _redirected(url: PublicUrl, location: str, site: Site) -> PublicUrl:
     try:
-        return public_url(location, base=url)
+        return public_url(location, site, base=url)
     except NotPublic as refused:
         if refused.code == "blocked_address":
             raise BlockedAddress(f"{url.host} redirects to what is not called: {refused.detail}") from None

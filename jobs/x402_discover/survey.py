@@ -11,6 +11,7 @@ import msgspec
 from jobs.fields import doc
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Calculations, Page, Ports
+from jobs.site import Site
 from jobs.x402_discover.document import Challenge, DocumentKind, Hint, Reading, Source
 from jobs.x402_discover.fetching import Fetcher, OtherSite, Spent
 from jobs.x402_discover.reading import NAME
@@ -113,7 +114,7 @@ def survey(url: PublicUrl, ports: Ports) -> Survey:
         BlockedAddress: the target leads to an address that is not public.
         UpstreamFailed: the target did not answer, and there is no catalog. The reason is that of the target.
     """
-    fetcher = Fetcher(ports.pages)
+    fetcher = Fetcher(ports)
     reader = Reader(ports.calculations)
     failure: UpstreamFailed | None = None
     try:
@@ -128,7 +129,7 @@ def survey(url: PublicUrl, ports: Ports) -> Survey:
         failure = failed
         found = Survey(url, Calls(url.origin))
         found.warn(f"The target could not be read: {failed.reason}. {failed.detail}")
-    _read_catalogs(found, fetcher, reader)
+    _read_catalogs(found, fetcher, reader, ports.site)
     is_there = failure is None or failure.reason == "too_large"
     if failure is not None and not is_there and not any(one.format for one in found.catalogs):
         raise failure
@@ -168,17 +169,16 @@ def _source_of(path: str, shape: str) -> SourceName:
     return "well_known"
 
 
-def _read_catalogs(found: Survey, fetcher: Fetcher, reader: Reader) -> None:
-    site = found.target.host
-    places = [(public_url(path, base=found.target), source) for path, source in _WELL_KNOWN]
-    places += [(url, "html_link") for url in _linked(found)]
+def _read_catalogs(found: Survey, fetcher: Fetcher, reader: Reader, site: Site) -> None:
+    places = [(public_url(path, site, base=found.target), source) for path, source in _WELL_KNOWN]
+    places += [(url, "html_link") for url in _linked(found, site)]
     seen = {str(found.target)}
     for url, source in places:
         if str(url) in seen:
             continue
         seen.add(str(url))
         try:
-            final, page = fetcher.get(url, limit_s=CATALOG_LIMIT_S, site=site)
+            final, page = fetcher.get(url, limit_s=CATALOG_LIMIT_S, site=found.target.host)
         except Spent:
             found.warn("Not every place was checked: a report makes few requests and takes at most 10 s.")
             return
@@ -220,7 +220,7 @@ def _fail(found: Survey, url: PublicUrl, error: str) -> None:
     found.warn(f"{url} could not be read: {error}.")
 
 
-def _linked(found: Survey) -> list[PublicUrl]:
+def _linked(found: Survey, site: Site) -> list[PublicUrl]:
     """The links of the page to its own site. All others get a warning and are not called."""
     urls: list[PublicUrl] = []
     told: list[str] = []
@@ -228,7 +228,7 @@ def _linked(found: Survey) -> list[PublicUrl]:
         if hint.url is None:
             continue
         try:
-            url = public_url(hint.url)
+            url = public_url(hint.url, site)
         except NotPublic as refused:
             told.append(f"A link of the page is not called: {refused.detail}")
             continue

@@ -21,6 +21,7 @@ import msgspec
 from jobs.observation import Observed
 from jobs.ports import Context
 from jobs.ports.xrpl import History
+from jobs.site import Site
 from jobs.xrpl_wallet_watch import addresses, baseline
 from jobs.xrpl_wallet_watch.addresses import NotAnAddress
 from jobs.xrpl_wallet_watch.response import Response, response
@@ -100,7 +101,7 @@ def _check(text: str, field: str) -> None:
         raise InvalidField(str(refused), field=field, code="invalid_address") from None
 
 
-def _subject(request: Request) -> str:
+def _subject(request: Request, _: Site) -> str:
     return addresses.read(request.address).address
 
 

@@ -17,6 +17,7 @@ import msgspec
 from jobs.fields import Ok, doc
 from jobs.hosts import MAX_URL
 from jobs.ports import Context
+from jobs.site import Site, SiteRequest
 from jobs.youtube import tracks, transcript
 from jobs.youtube.transcript import Segment
 from jobs.youtube.videos import NotAVideo, video_id, watch_url
@@ -32,7 +33,7 @@ CHILD_WAIT_S = 8.0
 """Until a child was free and has answered, on a busy machine."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     url: Annotated[
         str,
         msgspec.Meta(
@@ -51,9 +52,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         | None
     ) = None
 
-    def __post_init__(self) -> None:
+    def check(self, site: Site) -> None:
         try:
-            video_id(self.url)
+            video_id(self.url, site)
         except NotAVideo as refused:
             raise InvalidField(str(refused), field="url", code="invalid_url") from None
         if self.lang is not None and not tracks.is_language(self.lang):
@@ -86,7 +87,7 @@ class Response(msgspec.Struct, frozen=True, rename="camel"):
 def run(request: Request, context: Context) -> Response:
     """Fetch the captions, choose a track and read it."""
     deadline = time.monotonic() + TIMEOUT_S
-    video = video_id(request.url)
+    video = video_id(request.url, context.site)
     found = context.ports.captions.fetch(video, lambda offered: tracks.chosen(offered, request.lang), deadline=deadline)
     track = found.tracks[found.chosen]
     segments = transcript.decode(

@@ -6,6 +6,7 @@ import re
 from urllib.parse import parse_qsl
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
+from jobs.site import Site
 
 SITE = "https://www.youtube.com"
 
@@ -26,17 +27,17 @@ class NotAVideo(ValueError):
     """The URL does not name a video. The text is a sentence for the caller."""
 
 
-def video_id(url: str) -> str:
+def video_id(url: str, site: Site) -> str:
     """The id of a video, eleven characters.
 
     Raises:
         NotAVideo: this is not a URL, not one of YouTube, or not one of a video.
     """
-    address = _address(url)
+    address = _address(url, site)
     parameters = _parameters(address)
     if _is_site(address) and _path(address) == ["attribution_link"] and (inner := parameters.get("u")):
         # The link target is a path or a whole URL. It must not be another link of this kind.
-        address = _address(inner, base=address)
+        address = _address(inner, site, base=address)
         parameters = _parameters(address)
     found = _found(address, parameters) or _in_fragment(url, address)
     if found is None or not _ID.fullmatch(found) or found in _NOT_VIDEOS:
@@ -74,9 +75,9 @@ def _cut(segment: str) -> str:
     return segment.partition("&")[0]
 
 
-def _address(text: str, base: PublicUrl | None = None) -> PublicUrl:
+def _address(text: str, site: Site, base: PublicUrl | None = None) -> PublicUrl:
     try:
-        address = public_url(text, base=base)
+        address = public_url(text, site, base=base)
     except NotPublic as refused:
         raise NotAVideo(refused.detail if refused.code == "invalid_url" else ACCEPTED) from None
     if address.port not in (80, 443):

@@ -12,6 +12,7 @@ from jobs.catalogue import BY_NAME
 from jobs.json_schema.check import MAX_BYTES
 from jobs.webhook_sig_verify.endpoint import MAX_HEADER_TEXT
 from tests.each import each
+from tests.sites import PUBLIC
 
 GOOD = {
     name: BY_NAME[name].example.request
@@ -23,7 +24,7 @@ def refused(name: str, body: Any) -> tuple[str, str | None, str] | None:
     """(code, field, detail) of the problem."""
     anything: Any = None
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    problem = Admission(BY_NAME[name], anything, anything).invalid(raw)
+    problem = Admission(BY_NAME[name], anything, anything, PUBLIC).invalid(raw)
     return problem and (problem.code, problem.field, problem.detail)
 
 
@@ -80,6 +81,12 @@ def test_long_bodies_are_judged_as_short_ones_are(name: str, padding: int) -> No
         assert refused(name, broken) == short
     assert (refused(name, b"[" + good + b"]") or ("",))[0] == "invalid_body"
     assert (refused(name, good + b"}") or ("",))[0] == "invalid_json"
+
+
+def test_the_form_of_a_body_is_judged_before_the_rules_of_a_site() -> None:
+    """A host is read when all of the body has been."""
+    assert (refused("rss", b'{"url": "http://127.0.0.1/"}') or ("",))[0] == "blocked_address"
+    assert (refused("rss", b'{"url": "http://127.0.0.1/"}}') or ("",))[0] == "invalid_json"
 
 
 @each("padding", [0, 40_000])

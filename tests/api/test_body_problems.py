@@ -14,6 +14,7 @@ from api.unknown_fields import header
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from tests.each import each
+from tests.sites import PUBLIC
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +23,7 @@ ECHO = "/v1/cdp/echo"
 
 def judged(name: str, body: Any) -> Judgement:
     anything: Any = None
-    return Admission(BY_NAME[name], anything, anything).judged(json.dumps(body).encode())
+    return Admission(BY_NAME[name], anything, anything, PUBLIC).judged(json.dumps(body).encode())
 
 
 def like(name: str, **more: Any) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def test_types_are_jsons(name: str, body: Any, detail: str) -> None:
 def test_a_lone_surrogate_is_named(name: str, body: bytes) -> None:
     """Half of a character cannot be answered, nor sent on: the refusal says which escape it is."""
     anything: Any = None
-    problem = Admission(BY_NAME[name], anything, anything).judged(body).problem
+    problem = Admission(BY_NAME[name], anything, anything, PUBLIC).judged(body).problem
     assert problem is not None
     assert "\\ud83d, a lone surrogate" in problem.detail
 

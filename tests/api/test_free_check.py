@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,9 +12,11 @@ import httpx
 import pytest
 from redis import Redis
 
+from api.app import create_app
 from api.pages import free_work
-from jobs.catalogue import CATALOGUE
+from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
+from shared.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
@@ -72,3 +75,22 @@ async def test_a_refusal_is_that_of_a_paid_call(
     assert len(sold) >= 27
     assert refused >= 5 * len(sold)
     assert facilitator.settles == []
+
+
+async def test_each_api_of_a_process_has_its_own_site(settings: Settings) -> None:
+    """Its own host, its ports and its chains are those of its settings, whatever another one has."""
+    node = "http://127.0.0.1:9"
+    first = replace(settings, base_url="https://one.example.com", rpc_ethereum_urls=(), rpc_base_urls=(node,))
+    second = replace(settings, egress_ports="8000", rpc_ethereum_urls=(node,), rpc_base_urls=(node,))
+    bodies = {
+        "rss": {"url": "https://one.example.com/"},
+        "x402-discover": {"url": "http://a.example.com:8000/"},
+        "chain/chain-id": {"chain": "ethereum"},
+    }
+    said = []
+    for app in [create_app(first), create_app(second)]:
+        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://shop.test") as shop:
+            texts = [await checked(shop, BY_NAME[name], json.dumps(body).encode()) for name, body in bodies.items()]
+        said.append(["would be refused" in text for text in texts])
+    assert said == [[True] * 3, [False] * 3]

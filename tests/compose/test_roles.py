@@ -61,16 +61,19 @@ import msgspec
 import api.__main__
 all_of("api")
 from jobs.catalogue import CATALOGUE
-from jobs.ports import chains
+from jobs.ports.chains import CHAIN_IDS
+from jobs.site import Site, SiteRequest
 from shared.rail_settings import EvmRailSettings
 from shared.settings import Settings
 with tempfile.NamedTemporaryFile("w") as key:
     key.write("1" * 64)
     key.flush()
     api.app.create_app(Settings(key_file=Path(key.name), evm=EvmRailSettings(pay_to="0x" + "11" * 20)))
-chains.configure(tuple(chains.CHAIN_IDS))
+site = Site(own=(), chains=CHAIN_IDS)
 for endpoint in CATALOGUE:
-    msgspec.json.decode(msgspec.json.encode(endpoint.example.request), type=endpoint.request)
+    request = msgspec.json.decode(msgspec.json.encode(endpoint.example.request), type=endpoint.request)
+    if isinstance(request, SiteRequest):
+        request.check(site)
 """,
     "worker": """
 from shared.pools import Pool

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from jobs import hosts
 from jobs.ports import Context
 from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import Failed, Ok
@@ -33,11 +32,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerPorts]:
             assert process.stdout is not None
             told = json.loads(process.stdout.readline())
             names = {f"COINSLOT_{name}": value for name, value in told.items()}
-            made = WorkerPorts(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
-            hosts.configure(hosts.Local(names=made.settings.hosts))
-            yield made
+            yield WorkerPorts(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
         finally:
-            hosts.configure(hosts.Local())
             process.kill()
 
 

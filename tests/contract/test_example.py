@@ -20,6 +20,7 @@ from shared.endpoint import Endpoint, InvalidField
 from shared.outcome import Ok
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
+from tests.sites import PUBLIC, decoded
 from workers.execute import execute, observe
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +108,7 @@ def test_the_one_that_remembers_has_subjects_of_its_own(remembering: Endpoint) -
     """Two labels are two subjects, and both name the endpoint."""
     assert remembering.subject is not None
     one, other = (
-        remembering.subject(msgspec.convert({"label": label, "text": ""}, remembering.request)) for label in "ab"
+        remembering.subject(decoded(remembering.request, {"label": label, "text": ""}), PUBLIC) for label in "ab"
     )
     assert one != other
     assert one.startswith("text-changed ")

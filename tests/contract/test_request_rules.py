@@ -8,9 +8,11 @@ import msgspec
 from jsonschema import Draft202012Validator
 
 from api.discovery import schemas
-from jobs.catalogue import BY_NAME
-from shared.endpoint import EXTRA_JSON_SCHEMA
+from jobs.catalogue import BY_NAME, CATALOGUE
+from jobs.site import SiteRequest
+from shared.endpoint import EXTRA_JSON_SCHEMA, Endpoint, InvalidField
 from tests.each import each
+from tests.sites import decoded
 
 WALLET = "0x" + "1a" * 20
 HOOK = {"payload": "{}", "signature": "x", "secret": "s"}
@@ -59,8 +61,8 @@ RULES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
 
 def _decodes(name: str, body: dict[str, Any]) -> bool:
     try:
-        msgspec.json.decode(msgspec.json.encode(body), type=BY_NAME[name].request)
-    except msgspec.ValidationError:
+        decoded(BY_NAME[name].request, body)
+    except (msgspec.ValidationError, InvalidField):
         return False
     return True
 
@@ -81,3 +83,16 @@ def test_schema_and_request_agree(name: str) -> None:
         assert (validator.is_valid(body), _decodes(name, body)) == (True, True), body
     for body in bad:
         assert (validator.is_valid(body), _decodes(name, body)) == (False, False), body
+
+
+def test_what_needs_a_site_is_a_site_request() -> None:
+    """The API and the workers call `check` of no other request. A child has no Site to check it with."""
+    checked = [one for one in CATALOGUE if hasattr(one.request, "check")]
+    assert not [one.name for one in checked if not issubclass(one.request, SiteRequest)]
+    assert not [one.name for one in checked if one.isolated or one.is_long]
+
+
+@each("endpoint", CATALOGUE)
+def test_the_example_passes_its_rules(endpoint: Endpoint) -> None:
+    """Wherever it is sold."""
+    decoded(endpoint.request, endpoint.example.request)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from collections.abc import Iterator
+from functools import partial
 
 import ada_url
 import pytest
@@ -15,16 +15,14 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from jobs import hosts
-from jobs.hosts import MAX_URL, Local, NotPublic, PublicUrl, configure, domain_name, public_host, public_url
+from jobs.hosts import MAX_URL, NotPublic, PublicUrl
+from jobs.site import Site
 from tests.each import each
+from tests.sites import PUBLIC
 
-
-@pytest.fixture
-def local() -> Iterator[None]:
-    """An installation with names, a port and a host of its own."""
-    configure(Local(ports={8000}, names={"printer.home", "inside"}, own={"api.coinslot.example.com"}))
-    yield
-    configure(Local())
+domain_name = partial(hosts.domain_name, site=PUBLIC)
+public_host = partial(hosts.public_host, site=PUBLIC)
+public_url = partial(hosts.public_url, site=PUBLIC)
 
 
 def refusal(text: str, base: PublicUrl | None = None) -> str:
@@ -270,17 +268,22 @@ def test_lengths() -> None:
     assert refusal("https://example.com/" + "é" * 1_100) == "invalid_url"
 
 
-@pytest.mark.usefixtures("local")
 def test_the_operator_adds_names_and_ports_and_takes_away_hosts() -> None:
-    """`configure`."""
-    assert public_host("printer.home") == "printer.home"
-    assert public_host("INSIDE.") == "inside"
-    assert public_url("http://inside:8000/") == PublicUrl("http", "inside", 8000, "/")
-    assert domain_name("printer.home") == "printer.home"
-    assert host_refusal("other.home") == "blocked_address"
-    assert host_refusal("API.coinslot.example.com.") == "blocked_address"
+    """For one Site, and for no other."""
+    site = Site(own={"api.coinslot.example.com"}, ports={8000}, names={"printer.home", "inside"})
+    assert hosts.public_host("printer.home", site) == "printer.home"
+    assert hosts.public_host("INSIDE.", site) == "inside"
+    assert hosts.public_url("http://inside:8000/", site) == PublicUrl("http", "inside", 8000, "/")
+    assert hosts.domain_name("printer.home", site) == "printer.home"
+    assert hosts.tls_port(8000, site) == 8000
+    for host in ("other.home", "API.coinslot.example.com."):
+        with pytest.raises(NotPublic) as refused:
+            hosts.public_host(host, site)
+        assert refused.value.code == "blocked_address"
     with pytest.raises(NotPublic, match="80, 443, 8000, 8080, 8443"):
-        public_url("http://example.com:22/")
+        hosts.public_url("http://example.com:22/", site)
+    assert host_refusal("printer.home") == "blocked_address"
+    assert refusal("http://example.com:8000/") == "blocked_address"
 
 
 def test_a_refusal_repeats_nothing_of_what_was_refused() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from jobs.youtube.videos import NotAVideo, video_id
 from tests.quality.scorer import Measure
+from tests.sites import PUBLIC
 
 _ID = "aB3-_dE5fG7"
 _OPEN = ("/watch?v={}", "/shorts/{}", "/live/{}", "/embed/{}", "/v/{}", "/user/somebody#p/u/1/{}", "/?v={}")
@@ -32,6 +33,6 @@ def measures(held_out: bool) -> Iterator[Measure]:
 
 def _video(url: str) -> str | None:
     try:
-        return video_id(url)
+        return video_id(url, PUBLIC)
     except NotAVideo:
         return None

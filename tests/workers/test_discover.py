@@ -9,19 +9,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
-from jobs import hosts
 from jobs.ports import Context
 from jobs.x402_discover import fetching, survey
 from jobs.x402_discover.endpoint import ENDPOINT, Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.pools import Pool
 from shared.settings import PREFIX, Settings
+from tests.sites import FREE_PORTS, decoded
 from tests.workers.memory import growth_below
 from tests.workers.warm_pool import warm_pool
 from workers.children import ChildPool
@@ -129,9 +130,7 @@ def canary() -> Iterator[tuple[list[Any], int]]:
     thread = threading.Thread(target=listen)
     thread.start()
     port = listener.getsockname()[1]
-    hosts.configure(hosts.Local(ports={port}))
     yield met, port
-    hosts.configure(hosts.Local())
     listener.shutdown(socket.SHUT_RDWR)
     listener.close()
     thread.join(5)
@@ -149,13 +148,15 @@ def pool() -> Iterator[ChildPool]:
 def ports(pool: ChildPool) -> WorkerPorts:
     """The shop is where it says, and rebinding.example.com is at home."""
     names = f"shop.example.com={ADDRESS},api.example.com={ADDRESS},rebinding.example.com=127.0.0.1"
-    return WorkerPorts(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), pool)
+    made = WorkerPorts(Settings(hosts=names, egress_allow=f"{ADDRESS}/32"), pool)
+    made.site = replace(made.site, ports=FREE_PORTS)
+    return made
 
 
 def report(ports: WorkerPorts, url: str = SITE + "/", **more: Any) -> dict[str, Any]:
-    result = run(Request(url=url, **more), Context(payer="0x1", ports=ports))
-    decoded: dict[str, Any] = json.loads(msgspec.json.encode(result))
-    return decoded
+    result = run(decoded(Request, {"url": url, **more}, ports.site), Context(payer="0x1", ports=ports))
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(result))
+    return answer
 
 
 def errors(answer: dict[str, Any]) -> dict[str, Any]:

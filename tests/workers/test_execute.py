@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
+from jobs.dns import endpoint as dns
 from jobs.echo import ENDPOINT, Request
-from jobs.ports import Context
-from shared.endpoint import Endpoint
+from jobs.ports import NO_PORTS, Context
+from jobs.site import Site
+from shared.endpoint import Endpoint, InvalidField
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, UpstreamFailed
 from tests.each import each
+from tests.sites import PUBLIC
 from workers.execute import declared, decode_request, execute, observe
 
 CANARY = "canary-5d1c"
@@ -33,8 +37,20 @@ def test_the_response_is_encoded_once() -> None:
 
 def test_an_empty_body_is_an_empty_object() -> None:
     """Where the API lets it through."""
-    assert decode_request(ENDPOINT, b"") == Request()
+    assert decode_request(ENDPOINT, b"", NO_PORTS) == Request()
     assert execute(ENDPOINT, b"", CONTEXT) == Ok(b'{"ok":true,"service":"coinslot","youSent":null}')
+
+
+def test_rules_of_a_site_are_checked_again() -> None:
+    """With the Site of the ports, and without ports nothing is run."""
+    body = b'{"domain": "printer.home"}'
+    ports: Any = SimpleNamespace(site=Site(own=(), names={"printer.home"}))
+    assert decode_request(dns.ENDPOINT, body, ports) == dns.Request(domain="printer.home")
+    ports.site = PUBLIC
+    with pytest.raises(InvalidField):
+        decode_request(dns.ENDPOINT, body, ports)
+    with pytest.raises(LookupError):
+        decode_request(dns.ENDPOINT, body, NO_PORTS)
 
 
 def test_the_handler_gets_the_decoded_request_and_the_payer() -> None:

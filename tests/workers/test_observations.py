@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import dramatiq
@@ -16,7 +17,7 @@ from redis.exceptions import RedisError
 
 from jobs.echo import ENDPOINT, Request, Response
 from jobs.observation import Observed, Previous
-from jobs.ports import NO_PORTS, Context
+from jobs.ports import Context
 from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
 from shared.ledger import record_key
@@ -26,6 +27,7 @@ from shared.queue_clock import QueueClock
 from shared.redis_connection import RedisConnection
 from shared.sealing import Sealer
 from shared.settled_payment import SettledPayment
+from tests.sites import PUBLIC
 from workers.actors import UNKNOWN_BASELINE, JobRunner, WorkerServices
 from workers.answers import AnswerStore, Result
 from workers.children import ChildPool
@@ -284,7 +286,7 @@ def page() -> Page:
 @pytest.fixture
 def remembering(page: Page) -> Endpoint:
     """echo, which remembers."""
-    return dataclasses.replace(ENDPOINT, run=page, subject=lambda request: "the page")
+    return dataclasses.replace(ENDPOINT, run=page, subject=lambda request, site: "the page")
 
 
 def run(
@@ -299,7 +301,8 @@ def run(
     deadline_ms = int((time.time() + left_s) * 1000)
     job = new_job(endpoint, arguments, reply_to="replies", deadline_ms=deadline_ms, sealer=sealer)
     made: dramatiq.Message[Any] = dramatiq.Message.decode(job.encoded)
-    runner = JobRunner(endpoint, WorkerServices(outbox, sealer, ChildPool(), NO_PORTS, store), QueueClock())
+    ports: Any = SimpleNamespace(site=PUBLIC)
+    runner = JobRunner(endpoint, WorkerServices(outbox, sealer, ChildPool(), ports, store), QueueClock())
     runner(**made.kwargs)
     result = outbox._results[job.id]
     outbox.take([made])

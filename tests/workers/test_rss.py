@@ -7,19 +7,20 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
 from compose.sandbox.upstreams.authority import Authority
-from jobs.hosts import Local, configure
 from jobs.ports import Context
 from jobs.rss import endpoint as rss
 from shared.outcome import Failed, Ok, Outcome
 from shared.pools import Pool
 from shared.settings import Settings
 from tests.each import each
+from tests.sites import FREE_PORTS
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from tests.workers.memory import growth_below
 from tests.workers.warm_pool import warm_pool
@@ -50,7 +51,9 @@ def ports(children: ChildPool, authority: Authority, tmp_path_factory: pytest.Te
         egress_allow=f"{ADDRESS}/32",
         ca_file=str(authority.write_root(tmp_path_factory.mktemp("trust") / "ca.pem")),
     )
-    return WorkerPorts(settings, children)
+    made = WorkerPorts(settings, children)
+    made.site = replace(made.site, ports=FREE_PORTS)
+    return made
 
 
 @pytest.fixture
@@ -61,21 +64,14 @@ def canary() -> Iterator[Server]:
         assert server.connections == 0
 
 
-@pytest.fixture(autouse=True)
-def local_ports() -> Iterator[None]:
-    yield
-    configure(Local())
-
-
-def outcome(ports: WorkerPorts, url: str, *servers: Server, **more: Any) -> Outcome:
-    configure(Local(ports=[server.port for server in servers]))
+def outcome(ports: WorkerPorts, url: str, **more: Any) -> Outcome:
     body = msgspec.json.encode({"url": url} | more)
     return execute(rss.ENDPOINT, body, Context(payer="0x0", ports=ports))
 
 
-def called(ports: WorkerPorts, *answers: Any, canary: Server | None = None) -> Outcome:
+def called(ports: WorkerPorts, *answers: Any) -> Outcome:
     with serving(*answers) as server:
-        return outcome(ports, f"http://{HOST}:{server.port}/f/feed.xml", server, *([canary] if canary else []))
+        return outcome(ports, f"http://{HOST}:{server.port}/f/feed.xml")
 
 
 def answer(result: Outcome) -> dict[str, Any]:
@@ -92,7 +88,7 @@ def failure(result: Outcome) -> tuple[str, str | None]:
 def test_a_feed(ports: WorkerPorts) -> None:
     """Fetched, and read in a child."""
     with serving(response(FEED, "Content-Type: text/plain")) as server:
-        told = answer(outcome(ports, f"http://{HOST}:{server.port}/f/feed.xml", server))
+        told = answer(outcome(ports, f"http://{HOST}:{server.port}/f/feed.xml"))
     assert (told["feed"]["title"], told["items"][0]["link"]) == ("t", f"http://{HOST}:{server.port}/x")
 
 
@@ -103,7 +99,7 @@ def test_a_feed_over_tls_that_has_moved(ports: WorkerPorts, authority: Authority
         response(gzip.compress(FEED), "Content-Encoding: gzip"),
         trust=authority.identity(HOST).server_context(),
     ) as server:
-        told = answer(outcome(ports, f"https://{HOST}:{server.port}/", server))
+        told = answer(outcome(ports, f"https://{HOST}:{server.port}/"))
     assert told["finalUrl"] == f"https://{HOST}:{server.port}/new/feed"
     assert told["url"] == f"https://{HOST}:{server.port}/"
 
@@ -166,7 +162,7 @@ def test_tls_that_is_refused(ports: WorkerPorts, authority: Authority) -> None:
     """A certificate for another name, and one that nobody vouches for."""
     for identity in (authority.identity("other.example.com"), Authority().identity(HOST)):
         with serving(response(FEED), trust=identity.server_context()) as server:
-            result = outcome(ports, f"https://{HOST}:{server.port}/", server)
+            result = outcome(ports, f"https://{HOST}:{server.port}/")
         assert failure(result) == ("upstream_failed", "tls_failure")
 
 
@@ -197,12 +193,12 @@ def _trickle(connected: socket.socket) -> None:
 def test_a_redirect_to_the_inside(ports: WorkerPorts, canary: Server, location: str) -> None:
     """400, charged: the caller named a host that leads there."""
     moved = response(b"", "Location: " + location.format(canary.port), status="302 x")
-    assert failure(called(ports, moved, canary=canary)) == ("blocked_address", None)
+    assert failure(called(ports, moved)) == ("blocked_address", None)
 
 
 def test_a_name_that_leads_to_the_inside(ports: WorkerPorts, canary: Server) -> None:
     """At once."""
-    assert failure(outcome(ports, f"http://inside.example.com:{canary.port}/", canary)) == ("blocked_address", None)
+    assert failure(outcome(ports, f"http://inside.example.com:{canary.port}/")) == ("blocked_address", None)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from cryptography import x509
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from compose.sandbox.upstreams.authority import Authority
 from compose.sandbox.upstreams.tls import OLD_PORT, PORT
-from jobs import hosts
 from jobs.ports import Context
 from jobs.ssl_info import examination
 from jobs.ssl_info.endpoint import Request, run
@@ -25,6 +24,7 @@ from shared.outcome import UpstreamFailed
 from shared.pools import Pool
 from shared.settings import Settings
 from tests.jobs import certificates as made
+from tests.sites import decoded
 from tests.workers.memory import growth_below
 from tests.workers.warm_pool import warm_pool
 from workers.children import ChildPool
@@ -55,17 +55,16 @@ def world_of(upstreams: Upstreams, children: ChildPool, **settings: str) -> Work
 
 
 @pytest.fixture
-def ask(upstreams: Upstreams, children: ChildPool) -> Iterator[Ask]:
+def ask(upstreams: Upstreams, children: ChildPool) -> Ask:
     """Ask for a host of the sandbox; settings may be other ones."""
 
     def asked(name: str, port: int = PORT, **settings: str) -> dict[str, Any]:
         ports = world_of(upstreams, children, **settings)
-        request = Request(hostname=f"{name}.example.com", port=port)
+        request = decoded(Request, {"hostname": f"{name}.example.com", "port": port}, ports.site)
         found: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context("0x0", ports))))
         return found
 
-    yield asked
-    hosts.configure(hosts.Local())
+    return asked
 
 
 FLAGS = ("valid", "trusted", "hostnameMatch", "expired", "notYetValid", "selfSigned")
@@ -139,12 +138,11 @@ def test_the_time_is_that_of_the_clock(ask: Ask, days: int, valid: bool, reason:
 
 
 def test_ports_of_the_operator(ask: Ask) -> None:
-    """COINSLOT_EGRESS_PORTS, once it is told to the process."""
+    """COINSLOT_EGRESS_PORTS."""
     with pytest.raises(InvalidField):
-        Request(hostname="valid.example.com", port=6379)
-    hosts.configure(hosts.Local(ports={6379}))
-    with pytest.raises(UpstreamFailed) as caught:
         ask("valid", 6379)
+    with pytest.raises(UpstreamFailed) as caught:
+        ask("valid", 6379, egress_ports="6379")
     assert caught.value.reason == "connection_refused"
 
 

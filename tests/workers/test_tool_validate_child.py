@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from jobs.llm_tool_validate.endpoint import ENDPOINT, exhausted
+from jobs.ports import NO_PORTS
 from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
@@ -66,7 +67,7 @@ def test_what_takes_for_ever_is_killed(pool: ChildPool, schema: Any, data: Any) 
         answer(pool, request, limit_s=0.5)
 
     assert answer(pool, body({"type": "integer"}, "1"))["data"] == 1
-    said = exhausted(decode_request(ENDPOINT, request))  # type: ignore[arg-type]
+    said = exhausted(decode_request(ENDPOINT, request, NO_PORTS))  # type: ignore[arg-type]
     assert (said.ok, said.valid, said.error, said.data) == (False, None, "too_complex", data)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from jobs import hosts
 from jobs.ports import Context
 from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import BlockedAddress, Failed, Ok, UpstreamFailed
@@ -99,11 +98,9 @@ def start() -> Iterator[Start]:
             now="2026-11-21T15:00:00Z",
         )
         ports = WorkerPorts(settings, ChildPool())
-        hosts.configure(hosts.Local(names=ports.settings.hosts))
         return ports, root, other
 
     yield begin
-    hosts.configure(hosts.Local())
     for server in servers:
         server.close()
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from jobs.hosts import PublicUrl
 from jobs.ports.browser import Area, RenderedPage
+from jobs.site import Site
 from shared.outcome import DeadlineExceeded
 from workers.browser.pool import BrowserPool
 from workers.browser.process import NotStarted
@@ -53,6 +54,7 @@ class ChromiumBrowser:
     def __init__(
         self,
         connector: Connector,
+        site: Site,
         *,
         configured: str,
         agent: str,
@@ -60,6 +62,7 @@ class ChromiumBrowser:
         pages: int | None = None,
     ) -> None:
         self._connector = connector
+        self._site = site
         self._program = find_program(configured)
         self._agent = agent
         self._authorities = _certificates(ca_file.read_text("ascii", "replace")) if ca_file else []
@@ -79,7 +82,7 @@ class ChromiumBrowser:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=self._loop.run_forever, name="browser", daemon=True)
             self._thread.start()
-            self._proxy = Proxy(self._connector)
+            self._proxy = Proxy(self._connector, self._site)
             self._pool = BrowserPool(
                 self._program, self._proxy, agent=self._agent, authorities=self._authorities, pages=self._pages
             )

@@ -17,6 +17,7 @@ import httpcore
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Page
+from jobs.site import Site
 from shared.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.connect import Connector
@@ -40,9 +41,10 @@ class HttpClient:
         agent: the User-Agent header.
     """
 
-    def __init__(self, connector: Connector, trust: ssl.SSLContext, *, agent: str) -> None:
+    def __init__(self, connector: Connector, trust: ssl.SSLContext, site: Site, *, agent: str) -> None:
         self._connector = connector
         self._trust = trust
+        self._site = site
         self._agent = agent
 
     def get(
@@ -63,7 +65,7 @@ class HttpClient:
             location = page.header("location")
             if page.status not in REDIRECTS or location is None:
                 return page
-            url = _redirected(url, location)
+            url = _redirected(url, location, self._site)
         raise UpstreamFailed(f"There were more than {MAX_REDIRECTS} redirects.", reason="bad_content", is_final=True)
 
     def exchange(
@@ -225,12 +227,12 @@ class _Stream(httpcore.NetworkStream):
         self._socket.settimeout(left_s)
 
 
-def _redirected(url: PublicUrl, location: str) -> PublicUrl:
+def _redirected(url: PublicUrl, location: str, site: Site) -> PublicUrl:
     # Servers send UTF-8, as browsers read it, or Latin-1, and spaces.
     with contextlib.suppress(UnicodeDecodeError):
         location = location.encode("latin-1").decode()
     try:
-        return public_url(location.strip().replace(" ", "%20"), base=url)
+        return public_url(location.strip().replace(" ", "%20"), site, base=url)
     except NotPublic as refused:
         if refused.code == "blocked_address":
             metrics.egress_refused("blocked_redirect")

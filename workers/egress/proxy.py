@@ -1,6 +1,6 @@
 """A forward proxy on the guarded connections, for a browser that has no other network.
 
-    proxy = Proxy(connector)
+    proxy = Proxy(connector, site)
     await proxy.listen(folder / "proxy.sock")
     with proxy.serving(Job()) as job:
         ...  # the browser logs in with any user name and the password job.token
@@ -34,6 +34,7 @@ from pathlib import Path
 import h11
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
+from jobs.site import Site
 from shared.metrics import metrics
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from workers.egress.allowance import Job, Refused, Slot
@@ -61,8 +62,9 @@ class Proxy:
         threads: connections that are opened at the same time.
     """
 
-    def __init__(self, connector: Connector, *, threads: int = 32) -> None:
+    def __init__(self, connector: Connector, site: Site, *, threads: int = 32) -> None:
         self._connector = connector
+        self._site = site
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="egress")
         self._jobs: dict[str, Job] = {}
         self._servers: list[asyncio.Server] = []
@@ -169,7 +171,7 @@ class Proxy:
     async def _serve_job(self, job: Job, client: Peer, request: h11.Request) -> None:
         host = ""
         try:
-            url, target = _parsed(request)
+            url, target = _parsed(request, self._site)
             host = url.host
             job.count_request(host)
             async with job.connecting:
@@ -216,14 +218,14 @@ def _job_in(slot: Slot) -> Job:
     return slot.job
 
 
-def _parsed(request: h11.Request) -> tuple[PublicUrl, bytes]:
+def _parsed(request: h11.Request, site: Site) -> tuple[PublicUrl, bytes]:
     """The URL and the target of a request."""
     if request.http_version not in {b"1.0", b"1.1"}:
         raise Refused("bad_request", "Ask in HTTP/1.1.")
     if request.method == b"CONNECT":
         if not _AUTHORITY.fullmatch(request.target):
             raise Refused("bad_request", "CONNECT takes a host and a port.")
-        url = public_url(f"https://{request.target.decode('ascii')}/")
+        url = public_url(f"https://{request.target.decode('ascii')}/", site)
         if url.port in _CLEAR_PORTS:
             raise Refused("blocked_address", "There is no tunnel to a port that is not for TLS.")
         return url, b""
@@ -235,7 +237,7 @@ def _parsed(request: h11.Request) -> tuple[PublicUrl, bytes]:
         raise Refused("bad_request", "A body has one length.")
     # The target may be longer than a caller's URL may be: nothing here reads it.
     target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
-    return public_url(absolute[1].decode("ascii") + "/"), target
+    return public_url(absolute[1].decode("ascii") + "/", site), target
 
 
 async def _forward(client: Peer, upstream: Peer, request: h11.Request, url: PublicUrl, target: bytes) -> None:

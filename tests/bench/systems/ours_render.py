@@ -12,7 +12,6 @@ from typing import Any
 from unittest.mock import patch
 
 import workers.browser.pool
-from jobs import hosts
 from jobs.page.visit import visit
 from jobs.ports import Context
 from shared.pools import POOLS, Pool
@@ -48,7 +47,6 @@ async def connect() -> Call:
     children = ChildPool()
     children.start(CHILDREN)
     ports = WorkerPorts(Settings.from_env(os.environ), children)
-    hosts.configure(hosts.Local(ports.settings.ports, ports.settings.hosts))
     ports.browser.start()
     atexit.register(children.close)
     atexit.register(ports.browser.close)

@@ -16,9 +16,11 @@ from jobs.dns import endpoint as dns
 from jobs.dns.endpoint import ENDPOINT, RECORD_TYPES, Request, run
 from jobs.dns.records import answer
 from jobs.ports import Context, DnsRecord, DnsResponse
+from jobs.site import Site
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from tests.each import each
+from tests.sites import PUBLIC, decoded
 
 _NAMES = [
     *("ok", "domain", "recordType", "status", "exists", "answers", "truncated"),
@@ -33,6 +35,7 @@ class Names:
     said: DnsResponse | UpstreamFailed
     asked: list[tuple[str, str]] = field(default_factory=list)
     left_s: float = 0
+    site: Site = PUBLIC
 
     def lookup(self, name: str, record_type: str, *, deadline: float) -> DnsResponse:
         self.asked.append((name, record_type))
@@ -57,7 +60,7 @@ def record(*fields: int | str | bytes, ttl: int = 60) -> DnsRecord:
 
 def ask(body: dict[str, Any], response: DnsResponse) -> tuple[dict[str, Any], Names]:
     names = Names(response)
-    request = msgspec.json.decode(json.dumps(body), type=Request)
+    request = decoded(Request, body)
     ports: Any = names
     got: dict[str, Any] = json.loads(msgspec.json.encode(run(request, Context(payer="0x0", ports=ports))))
     assert list(got) == _NAMES
@@ -71,10 +74,9 @@ def answers(record_type: str, *records: DnsRecord) -> list[dict[str, Any]]:
 
 
 def refusal(body: dict[str, Any]) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        msgspec.json.decode(json.dumps(body), type=Request)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+    with pytest.raises(InvalidField) as caught:
+        decoded(Request, body)
+    return caught.value
 
 
 def test_an_answer() -> None:
@@ -276,7 +278,7 @@ def test_top_level_domains(name: str) -> None:
 def test_any_text_is_a_name_or_is_refused(text: str) -> None:
     """And a name is one that stays what it is."""
     try:
-        request = Request(domain=text, record_type="NS")
+        request = decoded(Request, {"domain": text, "recordType": "NS"})
     except InvalidField:
         return
     names = Names(said())
@@ -286,7 +288,7 @@ def test_any_text_is_a_name_or_is_refused(text: str) -> None:
     assert len(domain) <= 253
     assert all(0 < len(label) <= 63 for label in domain.split("."))
     assert names.asked == [(domain, "NS")]
-    Request(domain=domain, record_type="NS")
+    Request(domain=domain, record_type="NS").check(PUBLIC)
 
 
 def test_types_of_one_text() -> None:

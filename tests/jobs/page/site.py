@@ -16,6 +16,7 @@ from jobs.ports import Context
 from jobs.ports.browser import Area, RenderedPage, Screenshot
 from shared.outcome import JobFailure, UpstreamFailed
 from shared.settled_payment import SettledPayment
+from tests.sites import PUBLIC
 
 URL = "https://site.example.com:8443/berths"
 PAYMENT = SettledPayment(
@@ -53,6 +54,7 @@ class Site:
     failure: JobFailure | None = None
     failing: frozenset[str] = frozenset()
     left: Previous | None = None
+    site: Any = PUBLIC
     asked: list[Any] = field(default_factory=list)
     calculated: list[str] = field(default_factory=list)
     time: datetime = datetime(2026, 11, 20, 15, 4, 5, 999, tzinfo=UTC)

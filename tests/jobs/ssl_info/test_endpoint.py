@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,17 +15,21 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
 from jobs import calculations, hosts
 from jobs.ports import Context, Handshake
+from jobs.site import Site
 from jobs.ssl_info import examination
 from jobs.ssl_info.endpoint import ENDPOINT, HANDSHAKE_LIMIT_S, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from tests.each import each
 from tests.jobs import certificates as made
+from tests.sites import decoded
 
 HOST = "www.example.com"
 NOW = datetime.now(UTC).replace(microsecond=0)
 DAY = timedelta(days=1)
 ROOT = Authority()
+SITE = Site(own={"shop.example.com"}, ports={12345}, names={"box.internal"})
+"""With an operator's port and name."""
 
 
 class Ports:
@@ -35,6 +38,7 @@ class Ports:
     def __init__(self, chain: Identity | list[bytes], now: datetime = NOW, authorities: bytes = b"") -> None:
         self.chain = made.chain(chain) if isinstance(chain, Identity) else chain
         self.time = now
+        self.site = SITE
         self.pem = authorities or ROOT.root.public_bytes(serialization.Encoding.PEM)
         self.tls = self.calculations = self.clock = self
         self.asked: list[tuple[str, int]] = []
@@ -54,28 +58,19 @@ class Ports:
 
 
 def _request(body: Any) -> Request:
-    return msgspec.json.decode(json.dumps(body).encode(), type=Request)
+    return decoded(Request, body, SITE)
 
 
 def _refusal(body: Any) -> tuple[str, str]:
-    with pytest.raises(msgspec.ValidationError) as caught:
+    with pytest.raises(InvalidField) as caught:
         _request(body)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__.field, caught.value.__cause__.code
+    return caught.value.field, caught.value.code
 
 
 def answer(ports: Ports, **request: Any) -> dict[str, Any]:
     response = run(_request({"hostname": HOST, **request}), Context(payer="0x0", ports=ports))
     found: dict[str, Any] = json.loads(msgspec.json.encode(response))
     return found
-
-
-@pytest.fixture
-def local() -> Iterator[None]:
-    """An operator's port and name."""
-    hosts.configure(hosts.Local(ports={12345}, names={"box.internal"}, own={"shop.example.com"}))
-    yield
-    hosts.configure(hosts.Local())
 
 
 def test_a_good_certificate() -> None:
@@ -265,7 +260,7 @@ def test_what_is_asked_of_the_world() -> None:
         ({"hostname": HOST, "port": 6379}, "port", "blocked_address"),
     ],
 )
-def test_refused_before_the_payment(local: None, body: Any, field: str, code: str) -> None:
+def test_refused_before_the_payment(body: Any, field: str, code: str) -> None:
     """Whatever can be told without asking anybody, with the field that it is about."""
     assert _refusal(body) == (field, code)
 
@@ -296,14 +291,14 @@ def test_ports(port: int) -> None:
     assert _request({"hostname": HOST, "port": port}).port == port
 
 
-def test_what_the_operator_adds(local: None) -> None:
+def test_what_the_operator_adds() -> None:
     """A port of COINSLOT_EGRESS_PORTS, and a name of COINSLOT_HOSTS."""
-    assert _request({"hostname": "box.internal", "port": 12345}).name() == "box.internal"
+    assert _request({"hostname": "box.internal", "port": 12345}).name(SITE) == "box.internal"
 
 
 def test_both_names_of_the_host_may_be_given() -> None:
     """When they are the same host."""
-    assert _request({"hostname": "Bücher.example.com", "host": "xn--bcher-kva.example.com."}).name() == (
+    assert _request({"hostname": "Bücher.example.com", "host": "xn--bcher-kva.example.com."}).name(SITE) == (
         "xn--bcher-kva.example.com"
     )
 

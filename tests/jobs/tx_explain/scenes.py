@@ -11,6 +11,7 @@ import msgspec
 from jobs.evm.selectors import selector, topic
 from jobs.tx_explain.endpoint import ENDPOINT
 from tests.jobs.evm.fake_chains import CONTRACT, HEAD, FakeChain, FakeChains, context
+from tests.sites import decoded
 
 HASH = "0x" + "ab" * 32
 ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -112,7 +113,7 @@ def world() -> FakeChains:
 
 def explained(chains: FakeChains, **body: Any) -> dict[str, Any]:
     """The answer, as JSON in and out."""
-    request = msgspec.json.decode(json.dumps({"txHash": HASH} | body), type=ENDPOINT.request)
+    request = decoded(ENDPOINT.request, {"txHash": HASH} | body)
     answer: dict[str, Any] = json.loads(msgspec.json.encode(ENDPOINT.run(request, context(chains))))
     return answer
 

@@ -16,14 +16,15 @@ from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT, MAX_PREVIOUS, Request, run
 from tests.each import each
 from tests.jobs.page.site import URL, Site, html_of
+from tests.sites import PUBLIC, decoded
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
 
 
 def call(site: Site, **request: Any) -> dict[str, Any]:
-    response = site.call(run, msgspec.convert({"url": URL} | request, Request))
-    decoded: dict[str, Any] = json.loads(msgspec.json.encode(response))
-    return decoded
+    response = site.call(run, decoded(Request, {"url": URL} | request))
+    answer: dict[str, Any] = json.loads(msgspec.json.encode(response))
+    return answer
 
 
 def test_example_is_what_the_call_gives() -> None:
@@ -162,7 +163,7 @@ def test_its_baselines_are_its_own() -> None:
     other = msgspec.convert({"url": URL}, RENDER_PRO.request)
     assert ENDPOINT.subject is not None
     assert RENDER_PRO.subject is not None
-    assert ENDPOINT.subject(request) != RENDER_PRO.subject(other)
+    assert ENDPOINT.subject(request, PUBLIC) != RENDER_PRO.subject(other, PUBLIC)
 
 
 def test_time_of_checks() -> None:

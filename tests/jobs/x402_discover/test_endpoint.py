@@ -21,6 +21,7 @@ from jobs.x402_discover.fetching import MAX_BYTES, MAX_REQUESTS
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.each import each
+from tests.sites import PUBLIC, decoded
 
 SITE = "https://shop.example.com"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -47,6 +48,7 @@ class Site:
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         self.answers = answers
+        self.site = PUBLIC
         self.asked: list[str] = []
         self.sent: list[tuple[Mapping[str, str] | None, bytes | None]] = []
 
@@ -82,10 +84,9 @@ def calls(answer: dict[str, Any]) -> list[tuple[str, str | None, str, float | No
 
 
 def refusal(**fields: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        msgspec.json.decode(json.dumps(fields).encode(), type=Request)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+    with pytest.raises(InvalidField) as caught:
+        decoded(Request, fields)
+    return caught.value
 
 
 def test_a_site_that_says_nothing() -> None:

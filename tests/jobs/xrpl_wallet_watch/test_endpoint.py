@@ -19,6 +19,7 @@ from shared.endpoint import Flavour, Pool
 from shared.x402.networks import Rail
 from shared.x402.xrpl_keys import address
 from tests.each import each
+from tests.sites import PUBLIC
 
 WALLET = EXAMPLE_ADDRESS
 FRIEND, STRANGER, SHOP = (address(bytes([number]) * 20) for number in (1, 2, 3))
@@ -121,7 +122,7 @@ def test_an_x_address_is_answered_with_its_parts() -> None:
     response, _ = call(Ledger(STATE), address=x_address)
     assert (response.address, response.tag) == (WALLET, 7)
     assert ENDPOINT.subject is not None
-    subjects = {ENDPOINT.subject(msgspec.convert({"address": text}, Request)) for text in (x_address, WALLET)}
+    subjects = {ENDPOINT.subject(msgspec.convert({"address": text}, Request), PUBLIC) for text in (x_address, WALLET)}
     assert subjects == {WALLET}
 
 

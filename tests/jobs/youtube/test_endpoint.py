@@ -18,6 +18,7 @@ from jobs.youtube.endpoint import CHILD_WAIT_S, ENDPOINT, TIMEOUT_S, Request, ru
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from tests.each import each
+from tests.sites import PUBLIC, decoded
 
 URL = "https://youtu.be/coinslot-01"
 EN = CaptionTrack("en", "English", False)
@@ -51,20 +52,19 @@ class Here:
 
 
 def request(body: Any) -> Request:
-    return msgspec.json.decode(json.dumps(body).encode(), type=Request)
+    return decoded(Request, body)
 
 
 def answer(captions: FakeCaptions, **body: Any) -> dict[str, Any]:
-    ports: Any = SimpleNamespace(captions=captions, calculations=Here())
+    ports: Any = SimpleNamespace(captions=captions, calculations=Here(), site=PUBLIC)
     found: dict[str, Any] = json.loads(msgspec.json.encode(run(request({"url": URL, **body}), Context("0x0", ports))))
     return found
 
 
 def refusal(body: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
+    with pytest.raises(InvalidField) as caught:
         request(body)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+    return caught.value
 
 
 def test_an_answer() -> None:

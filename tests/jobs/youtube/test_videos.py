@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from jobs.youtube.videos import NotAVideo, video_id, watch_url
 from tests.each import each
+from tests.sites import PUBLIC
 
 ID = "dQw4w9WgXcQ"
 
@@ -110,21 +111,21 @@ REFUSED = [
 @each("url", ACCEPTED)
 def test_every_form_that_there_is(url: str) -> None:
     """Hosts, paths and parameters in which YouTube writes a video."""
-    assert video_id(url) == ID
+    assert video_id(url, PUBLIC) == ID
 
 
 @each("url", REFUSED)
 def test_what_names_no_video(url: str) -> None:
     """Other hosts, playlists, channels, ids of another form, and ids that are no URL."""
     with pytest.raises(NotAVideo, match=r"\.$"):
-        video_id(url)
+        video_id(url, PUBLIC)
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", min_size=11, max_size=11))
 def test_the_canonical_address_names_the_same_video(video: str) -> None:
     """Whatever the id."""
     if video not in ("videoseries", "live_stream"):
-        assert video_id(watch_url(video)) == video
+        assert video_id(watch_url(video), PUBLIC) == video
 
 
 @given(st.text(max_size=60))
@@ -132,4 +133,4 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     """Nothing else is raised."""
     for url in (text, "https://www.youtube.com/" + text, "https://www.youtube.com/attribution_link?u=" + text):
         with contextlib.suppress(NotAVideo):
-            assert len(video_id(url)) == 11
+            assert len(video_id(url, PUBLIC)) == 11

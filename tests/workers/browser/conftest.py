@@ -17,8 +17,9 @@ import pytest_socket
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from compose.sandbox.upstreams.authority import Authority
-from jobs.hosts import Local, configure, public_url
+from jobs.hosts import public_url
 from jobs.ports.browser import Area, RenderedPage
+from tests.sites import on_any_port
 from tests.slack import patience
 from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.site import Site
@@ -33,6 +34,7 @@ ADDRESS = "127.77.50.2"
 """Of the site: the only address that is allowed."""
 PRIVATE = "127.0.0.1"
 HOSTS = {"site.example.com": ADDRESS, "other.example.org": ADDRESS, "inside.example.com": PRIVATE}
+SITE = on_any_port(HOSTS)
 
 Render = Callable[..., RenderedPage]
 
@@ -84,7 +86,7 @@ def browser(
     authority_file = tmp_path_factory.mktemp("authority") / "ca.pem"
     authority_file.write_bytes(authority.root.public_bytes(Encoding.PEM))
     agent = "coinslot (+https://coinslot.example.com)"
-    running = ChromiumBrowser(connector, configured="", agent=agent, ca_file=authority_file, pages=2)
+    running = ChromiumBrowser(connector, SITE, configured="", agent=agent, ca_file=authority_file, pages=2)
     running.start()
     assert running.unavailable_reason() == ""
     yield running
@@ -95,9 +97,7 @@ def browser(
 def site() -> Iterator[Site]:
     """Serves what a test adds to it."""
     serving = Site(ADDRESS)
-    configure(Local(ports=range(1, 65536), names=set(HOSTS)))
     yield serving
-    configure(Local())
     serving.close()
 
 
@@ -112,7 +112,7 @@ def render(browser: ChromiumBrowser, site: Site) -> Render:
         screenshot: Area | None = None,
         wait_s: float = patience(25.0),
     ) -> RenderedPage:
-        url = public_url(f"http://{host}:{site.port}{path}")
+        url = public_url(f"http://{host}:{site.port}{path}", SITE)
         return browser.render(url, screenshot=screenshot, deadline=time.monotonic() + wait_s)
 
     return rendered

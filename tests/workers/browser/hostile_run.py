@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
 
-from jobs.hosts import Local, PublicUrl, configure, public_url
+from jobs.hosts import PublicUrl, public_url
 from jobs.ports.browser import MAX_HTML, Area, RenderedPage
 from shared.outcome import BlockedAddress, JobFailure
 from tests.bench import proc
+from tests.sites import on_any_port
 from tests.slack import CROWD, patience
 from tests.workers.browser.hostile_pages import GROUPS, READ, Hostile
 from tests.workers.browser.limits import wait_longer
@@ -32,6 +33,7 @@ from workers.egress.resolver import Resolver
 
 ADDRESS = "127.77.50.3"
 HOSTS = {"site.example.com": ADDRESS, "inside.example.com": "127.0.0.1"}
+SITE = on_any_port(HOSTS)
 AT_ONCE = 3
 WAIT_S = patience(20.0)
 """From the call to the deadline. The product's own is 13 seconds (jobs/page/visit.py); a busy machine takes longer."""
@@ -122,7 +124,7 @@ class Run:
         names.addresses("mixed.example.com", ADDRESS, "127.0.0.1")
         policy = Policy(allowed=[ip_network(f"{ADDRESS}/32")])
         connector = Connector(policy, Resolver(policy, server=names.server, overrides=HOSTS))
-        self._browser = ChromiumBrowser(connector, configured="", agent="test", pages=AT_ONCE)
+        self._browser = ChromiumBrowser(connector, SITE, configured="", agent="test", pages=AT_ONCE)
         self._before = _children()
         self._namespaces = Namespaces()
         self.report = Report()
@@ -208,7 +210,7 @@ class Run:
         return replace(self._render(result.group, result.name, alone=True), is_again=True)
 
     def _ask(self, path: str, *, has_picture: bool = False) -> RenderedPage:
-        url: PublicUrl = public_url(f"http://site.example.com:{self._site.port}{path}")
+        url: PublicUrl = public_url(f"http://site.example.com:{self._site.port}{path}", SITE)
         area = Area.VIEWPORT if has_picture else None
         return self._browser.render(url, screenshot=area, deadline=time.monotonic() + WAIT_S)
 
@@ -273,12 +275,10 @@ def run(times: int = 1, *, settle_s: float, busy_s: float) -> Report:
         busy_s: the same for those of which no more is seen later: they only take processor time.
     """
     canaries, site = Canaries(), Site(ADDRESS)
-    configure(Local(ports=range(1, 65536), names={*HOSTS}))
     try:
         with NameServer() as names:
             return Run(names, canaries, site).run(times, settle_s, busy_s)
     finally:
-        configure(Local())
         site.close()
         canaries.close()
 

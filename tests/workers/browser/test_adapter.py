@@ -19,7 +19,7 @@ from shared.pools import Pool
 from shared.settings import InvalidSetting, Settings
 from tests.bench.proc import family
 from tests.slack import patience
-from tests.workers.browser.conftest import ADDRESS, HOSTS
+from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
 from tests.workers.browser.namespaces import command
 from tests.workers.browser.site import Site
 from tests.workers.browser.test_launcher import wait_until
@@ -46,7 +46,7 @@ def connector() -> Connector:
 @pytest.fixture
 def own(program: Path, connector: Connector) -> Iterator[ChromiumBrowser]:
     """A browser of the test's own."""
-    running = ChromiumBrowser(connector, configured="", agent="test", pages=2)
+    running = ChromiumBrowser(connector, SITE, configured="", agent="test", pages=2)
     running.start()
     yield running
     running.close()
@@ -57,7 +57,7 @@ def url(site: Site) -> PublicUrl:
     """Of a page that takes two seconds."""
     site.add("/", "<p>text</p><script>fetch('/slow').then(() => document.body.append('done'))</script>")
     site.add("/slow", "x", pause_s=2.0)
-    return public_url(f"http://site.example.com:{site.port}/")
+    return public_url(f"http://site.example.com:{site.port}/", SITE)
 
 
 def launchers() -> set[int]:
@@ -104,17 +104,17 @@ def test_a_machine_without_a_browser(
     monkeypatch.setattr(programs, "_KNOWN", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    port = ChromiumBrowser(connector, configured="", agent="test")
+    port = ChromiumBrowser(connector, SITE, configured="", agent="test")
     port.start()
     assert port.unavailable_reason() == NO_BROWSER == "no_browser"
     with pytest.raises(DeadlineExceeded):
-        port.render(public_url("http://site.example.com/"), screenshot=None, deadline=time.monotonic() + 5)
+        port.render(public_url("http://site.example.com/", SITE), screenshot=None, deadline=time.monotonic() + 5)
     port.close()
 
 
 def test_a_program_that_does_not_work(connector: Connector) -> None:
     """Has another reason, and is not started again at once."""
-    port = ChromiumBrowser(connector, configured="/bin/true", agent="test")
+    port = ChromiumBrowser(connector, SITE, configured="/bin/true", agent="test")
     port.start()
     before = launchers()
     assert port.unavailable_reason() == NOT_STARTED
@@ -125,7 +125,7 @@ def test_a_program_that_does_not_work(connector: Connector) -> None:
 def test_a_program_that_does_not_exist(connector: Connector) -> None:
     """Is an invalid setting."""
     with pytest.raises(InvalidSetting, match="COINSLOT_CHROMIUM"):
-        ChromiumBrowser(connector, configured="/no/such/browser", agent="test")
+        ChromiumBrowser(connector, SITE, configured="/no/such/browser", agent="test")
 
 
 def test_only_the_render_pool_has_it() -> None:
@@ -146,7 +146,7 @@ def test_a_browser_that_starts_too_late(program: Path, connector: Connector, mon
     """Is not there for now, and is looked for again."""
     monkeypatch.setattr(adapter, "START_S", 0.0)
     monkeypatch.setattr(adapter, "START_AGAIN_S", 0.0)
-    port = ChromiumBrowser(connector, configured=str(program), agent="test", pages=1)
+    port = ChromiumBrowser(connector, SITE, configured=str(program), agent="test", pages=1)
     port.start()
     assert port.unavailable_reason() == NOT_STARTED
     monkeypatch.undo()
@@ -227,7 +227,9 @@ def test_a_page_whose_process_dies_before_it_asks(
     monkeypatch.setattr(Page, "_set_up", killing)
     began = time.monotonic()
     page = own.render(
-        public_url(f"http://site.example.com:{site.port}/"), screenshot=None, deadline=time.monotonic() + patience(40)
+        public_url(f"http://site.example.com:{site.port}/", SITE),
+        screenshot=None,
+        deadline=time.monotonic() + patience(40),
     )
     assert killed
     assert "<p>text</p>" in page.html

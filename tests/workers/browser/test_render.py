@@ -18,7 +18,7 @@ from jobs.hosts import public_url
 from jobs.ports.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
 from tests.slack import patience
-from tests.workers.browser.conftest import ADDRESS, Render
+from tests.workers.browser.conftest import ADDRESS, SITE, Render
 from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser import render as rendering
@@ -224,7 +224,7 @@ def test_two_at_once(render: Render, site: Site) -> None:
 
 def test_no_browser_is_free_in_time(browser: ChromiumBrowser, site: Site) -> None:
     """Nothing was asked of the site."""
-    url = public_url(f"http://site.example.com:{site.port}/")
+    url = public_url(f"http://site.example.com:{site.port}/", SITE)
     with pytest.raises(DeadlineExceeded):
         browser.render(url, screenshot=None, deadline=time.monotonic())
     assert site.asked == []
@@ -273,7 +273,7 @@ def test_a_host_without_an_address_and_one_that_refuses(render: Render, browser:
     with socket.socket() as silent:
         silent.bind((ADDRESS, 0))  # and does not listen
         urls = [f"{scheme}://site.example.com:{silent.getsockname()[1]}/" for scheme in ("http", "https")]
-        for url in map(public_url, urls):
+        for url in (public_url(text, SITE) for text in urls):
             with pytest.raises(UpstreamFailed) as failure:
                 browser.render(url, screenshot=None, deadline=time.monotonic() + patience(10))
             assert failure.value.reason == "connection_refused"
@@ -281,7 +281,7 @@ def test_a_host_without_an_address_and_one_that_refuses(render: Render, browser:
 
 def test_a_site_that_speaks_no_tls(browser: ChromiumBrowser, site: Site) -> None:
     """The tunnel is there, but nothing that can be read in it."""
-    url = public_url(f"https://site.example.com:{site.port}/")
+    url = public_url(f"https://site.example.com:{site.port}/", SITE)
     with pytest.raises(UpstreamFailed) as failure:
         browser.render(url, screenshot=None, deadline=time.monotonic() + patience(10))
     assert failure.value.reason == "tls_failure"
@@ -293,10 +293,10 @@ def test_certificates(browser: ChromiumBrowser, site: Site, authority: Authority
     secure = Site(ADDRESS, context)
     try:
         secure.add("/", "<p>secured</p>")
-        url = public_url(f"https://site.example.com:{secure.port}/")
+        url = public_url(f"https://site.example.com:{secure.port}/", SITE)
         page = browser.render(url, screenshot=None, deadline=time.monotonic() + patience(20))
         assert ("<p>secured</p>" in page.html, page.source, page.requests) == (True, "<p>secured</p>", 1)
-        other = public_url(f"https://other.example.org:{secure.port}/")
+        other = public_url(f"https://other.example.org:{secure.port}/", SITE)
         with pytest.raises(UpstreamFailed) as failure:
             browser.render(other, screenshot=None, deadline=time.monotonic() + patience(20))
         assert failure.value.reason == "tls_failure"
@@ -348,7 +348,7 @@ def test_half_a_page(browser: ChromiumBrowser, site: Site, authority: Authority,
     serving = Site(ADDRESS, trust)
     try:
         serving.pages["/"] = Content(b"", raw=lambda: [b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + half])
-        url = public_url(f"{scheme}://site.example.com:{serving.port}/")
+        url = public_url(f"{scheme}://site.example.com:{serving.port}/", SITE)
         with pytest.raises(UpstreamFailed) as failure:
             browser.render(url, screenshot=None, deadline=time.monotonic() + patience(20))
         assert failure.value.reason == "bad_content"

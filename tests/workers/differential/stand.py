@@ -16,6 +16,7 @@ from jobs.catalogue import CATALOGUE
 from jobs.ports import Context
 from shared.json_rpc import Call, JsonRpc
 from shared.outcome import Failed, Ok
+from tests.sites import PUBLIC
 from tests.workers.differential import bytecode
 from tests.workers.differential.bytecode import word
 from tests.workers.differential.cases import Case
@@ -64,7 +65,7 @@ def standing(var: Path, cases: Sequence[Case]) -> Iterator[Stand]:
         rpc("evm_mine")
         block = rpc("eth_getBlockByNumber", "latest", False)
         clock = SimpleNamespace(now=lambda: datetime.now(UTC))
-        ports = SimpleNamespace(chains=NodeChains({"base": [chain.rpc_url]}), clock=clock)
+        ports = SimpleNamespace(chains=NodeChains({"base": [chain.rpc_url]}), clock=clock, site=PUBLIC)
         context = Context(payer="0xpayer", ports=ports)  # type: ignore[arg-type]
         yield Stand(Web3Reader(chain.rpc_url, int(block["number"], 16)), context, rpc, int(block["timestamp"], 16))
     finally:

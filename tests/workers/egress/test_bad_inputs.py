@@ -13,13 +13,15 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 
 from compose.sandbox.child import claim_port
-from jobs.hosts import Local, NotPublic, configure, domain_name, public_host, public_url
+from jobs.hosts import NotPublic, domain_name, public_host, public_url
 from jobs.json_schema import check as schema_check
+from jobs.site import Site
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.each import each
@@ -174,18 +176,13 @@ STATIC = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def local() -> Iterator[None]:
-    """The service has a host of its own."""
-    configure(Local(own={"api.own.example.com"}))
-    yield
-    configure(Local())
+SITE = Site(own={"api.own.example.com"})
 
 
-def code(parse: Callable[[str], object], text: str) -> str:
+def code(parse: Callable[[str, Site], object], text: str) -> str:
     """Of the refusal."""
     try:
-        parse(text)
+        parse(text, SITE)
     except NotPublic as refused:
         return refused.code
     return NEVER
@@ -212,16 +209,14 @@ def test_addresses_and_special_names_are_not_asked_for(row: Static) -> None:
 
 def test_an_authority_that_looks_like_an_address_is_the_name_it_is() -> None:
     """Numbers 13 and 85: read once, as a browser reads it, and only what was read is used."""
-    assert public_url("http://127.0.0.1%2eexample.com/").host == "127.0.0.1.example.com"
-    assert str(public_url("http://a.example.com#@127.0.0.1")) == "http://a.example.com/"
+    assert public_url("http://127.0.0.1%2eexample.com/", SITE).host == "127.0.0.1.example.com"
+    assert str(public_url("http://a.example.com#@127.0.0.1", SITE)) == "http://a.example.com/"
 
 
 @pytest.fixture
 def port() -> int:
     """Free on every address that the tests name."""
-    free = claim_port(0, (ADDRESS, *FORBIDDEN))
-    configure(Local(ports={free}, own={"api.own.example.com"}))
-    return free
+    return claim_port(0, (ADDRESS, *FORBIDDEN))
 
 
 @pytest.fixture
@@ -243,12 +238,13 @@ def names(port: int) -> Iterator[NameServer]:
         assert all(name.endswith(".example.com") for name in asked)
 
 
-def result(names: NameServer, url: str, seconds: float = 3.0) -> str:
+def result(names: NameServer, port: int, url: str, seconds: float = 3.0) -> str:
     """A page's body, or why there is none."""
-    client = HttpClient(connector(server=names.server), TRUST, agent="test")
+    site = replace(SITE, ports={port})
+    client = HttpClient(connector(server=names.server), TRUST, site, agent="test")
     began = time.monotonic()
     try:
-        page = client.get(public_url(url), limit_bytes=100_000, deadline=began + seconds)
+        page = client.get(public_url(url, site), limit_bytes=100_000, deadline=began + seconds)
         said = page.body.decode()
     except BlockedAddress:
         said = BLOCKED
@@ -326,10 +322,10 @@ def test_names_that_lie(
     """A clear result; the connection goes to what was checked, or to nobody."""
     script(names)
     with server(saying(b"HTTP/1.1 200 OK\r\n\r\nserved"), port=port):
-        assert result(names, f"http://b.example.com:{port}/") == expected
+        assert result(names, port, f"http://b.example.com:{port}/") == expected
         if number in {73, 74}:
             assert names.asked("b.example.com").count("A") == 1
-            assert result(names, f"http://b.example.com:{port}/") == BLOCKED
+            assert result(names, port, f"http://b.example.com:{port}/") == BLOCKED
 
 
 Served = Callable[[int], Answer]
@@ -404,7 +400,7 @@ def test_servers_that_lie(
     """A clear result within the deadline; what a page or a header names is called by nobody."""
     names.addresses("b.example.com", "127.0.0.1")
     with server(answer(port), port=port):
-        said = result(names, f"http://a.example.com:{port}/", seconds=1.0 if expected == "timeout" else 5.0)
+        said = result(names, port, f"http://a.example.com:{port}/", seconds=1.0 if expected == "timeout" else 5.0)
     assert said == expected.replace(":PORT", f":{port}")
 
 
@@ -436,7 +432,7 @@ def test_a_schema_that_refers_to_this_machine(
 
 def test_every_link_of_a_page_is_judged_as_a_url_of_a_callers(names: NameServer, canary: Canary) -> None:
     """134: catalogues name the next ones."""
-    base = public_url("http://a.example.com:8080/catalogue")
+    base = public_url("http://a.example.com:8080/catalogue", SITE)
     for link in (
         "http://10.0.0.1/",
         "//localhost/",
@@ -445,7 +441,7 @@ def test_every_link_of_a_page_is_judged_as_a_url_of_a_callers(names: NameServer,
         "http://x.local/",
     ):
         with pytest.raises(NotPublic) as refused:
-            public_url(link, base=base)
+            public_url(link, SITE, base=base)
         assert refused.value.code == BLOCKED
 
 
@@ -455,7 +451,7 @@ def test_nobody_is_called_for_what_is_refused_unpaid(names: NameServer, canary: 
         for row in STATIC:
             with contextlib.suppress(NotPublic):
                 text = row.text if "://" in row.text else f"http://{row.text}:{port}/"
-                assert result(names, text) in {"served", "dns_failure", "connection_refused", "too_large"}
+                assert result(names, port, text) in {"served", "dns_failure", "connection_refused", "too_large"}
 
 
 def test_the_canary_sings() -> None:

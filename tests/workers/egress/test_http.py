@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 
 from compose.sandbox.upstreams.authority import Authority, Identity
-from jobs.hosts import Local, PublicUrl, configure, public_url
+from jobs.hosts import PublicUrl, public_url
 from jobs.ports import Page
+from jobs.site import Site
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from shared.settings import Settings
+from tests.sites import FREE_PORTS
 from tests.slack import SLACK_S, patience
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from workers.children import ChildPool
@@ -28,6 +30,8 @@ from workers.ports import WorkerPorts
 
 LIMIT = 100_000
 SOON_S = 0.4
+SITE = Site(own=(), ports=FREE_PORTS)
+"""A redirect may go to the ports of the test."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +47,9 @@ def client(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Ht
         egress_allow=f"{ADDRESS}/32",
         ca_file=str(authority.write_root(tmp_path_factory.mktemp("trust") / "ca.pem")),
     )
-    return WorkerPorts(settings, ChildPool()).pages
+    made = WorkerPorts(settings, ChildPool())
+    made.site = SITE
+    return made.pages
 
 
 @pytest.fixture
@@ -52,17 +58,6 @@ def canary() -> Iterator[Server]:
     with serving(response(b"secret"), address="127.0.0.1") as server:
         yield server
         assert server.connections == 0
-
-
-@pytest.fixture(autouse=True)
-def ports() -> Iterator[Callable[[int], None]]:
-    """A redirect may go to the ports of the test."""
-
-    def allow(*allowed: int) -> None:
-        configure(Local(ports=allowed))
-
-    yield allow
-    configure(Local())
 
 
 def url(server: Server, target: str = "/feed", *, scheme: str = "http", host: str = "a.example.com") -> PublicUrl:
@@ -375,10 +370,9 @@ def test_a_server_that_reads_slowly_is_left(client: HttpClient, authority: Autho
     assert time.monotonic() - start < seconds + SLACK_S
 
 
-def test_one_deadline_for_all_redirects(client: HttpClient, ports: Callable[[int], None]) -> None:
+def test_one_deadline_for_all_redirects(client: HttpClient) -> None:
     """Each is quick enough; together they are not."""
     with serving(hold(b"", b"HTTP/1.1 302 F\r\nLocation: /x\r\n\r\n", pause_s=0.15)) as server:
-        ports(server.port)
         start = time.monotonic()
         assert failure(client, url(server), seconds=SOON_S).reason == "timeout"
     assert time.monotonic() - start < SOON_S + SLACK_S
@@ -456,10 +450,9 @@ def redirect(location: str, status: str = "302 Found", *more: str) -> bytes:
 
 
 @pytest.mark.parametrize("status", ["301 x", "302 x", "303 x", "307 x", "308 x"])
-def test_redirects_are_followed(client: HttpClient, ports: Callable[[int], None], status: str) -> None:
+def test_redirects_are_followed(client: HttpClient, status: str) -> None:
     """All kinds, and the page says where it came from."""
     with serving(redirect("/there?x=1#part", status), response(b"here")) as server:
-        ports(server.port)
         page = get(client, url(server))
     assert (page.body, page.url) == (b"here", f"http://a.example.com:{server.port}/there?x=1")
     assert [request.split(b" ")[1] for request in server.requests] == [b"/feed", b"/there?x=1"]
@@ -478,20 +471,18 @@ def test_redirects_are_followed(client: HttpClient, ports: Callable[[int], None]
         ("", b"/a/feed"),
     ],
 )
-def test_where_a_redirect_leads(client: HttpClient, ports: Callable[[int], None], location: str, target: bytes) -> None:
+def test_where_a_redirect_leads(client: HttpClient, location: str, target: bytes) -> None:
     """Relative to the page, and as browsers read what is no URL to the letter."""
     with serving(b"", response()) as server:
         server.answers[0] = redirect(location.replace("{port}", str(server.port)))
-        ports(server.port)
         get(client, url(server, "/a/feed"))
     assert server.requests[1].split(b" ")[1] == target
 
 
-def test_a_redirect_counts_without_its_body(client: HttpClient, ports: Callable[[int], None]) -> None:
+def test_a_redirect_counts_without_its_body(client: HttpClient) -> None:
     """It may be endless, and in any coding."""
     head = b"HTTP/1.1 302 F\r\nLocation: /x\r\nContent-Encoding: br\r\nContent-Length: 99999999\r\n\r\n"
     with serving(endless(b"x" * 1000, head=head), response(b"here")) as server:
-        ports(server.port)
         assert get(client, url(server), seconds=5).body == b"here"
 
 
@@ -513,13 +504,11 @@ def test_link_and_refresh_headers_lead_nowhere(client: HttpClient, canary: Serve
     assert len(server.requests) == 1
 
 
-def test_five_redirects_and_no_more(client: HttpClient, ports: Callable[[int], None]) -> None:
+def test_five_redirects_and_no_more(client: HttpClient) -> None:
     """A loop ends."""
     with serving(*[redirect(f"/{n}") for n in range(5)], response(b"end")) as server:
-        ports(server.port)
         assert get(client, url(server)).body == b"end"
     with serving(redirect("/feed")) as server:
-        ports(server.port)
         assert failure(client, url(server)).reason == "bad_content"
     assert len(server.requests) == 6
 
@@ -551,14 +540,10 @@ def test_exchange_follows_nothing(client: HttpClient) -> None:
         "http://internal/",
     ],
 )
-def test_a_redirect_to_the_inside_is_blocked(
-    client: HttpClient, ports: Callable[[int], None], canary: Server, location: str
-) -> None:
+def test_a_redirect_to_the_inside_is_blocked(client: HttpClient, canary: Server, location: str) -> None:
     """Each is checked as the first URL was; nothing is sent there."""
-    with serving(redirect(location.replace("{port}", str(canary.port)))) as server:
-        ports(server.port, canary.port)
-        with pytest.raises(BlockedAddress):
-            get(client, url(server))
+    with serving(redirect(location.replace("{port}", str(canary.port)))) as server, pytest.raises(BlockedAddress):
+        get(client, url(server))
     assert len(server.requests) == 1
 
 
@@ -578,14 +563,10 @@ def test_a_redirect_to_the_inside_is_blocked(
         "/" + "a" * 3000,
     ],
 )
-def test_a_redirect_to_what_is_not_called(
-    client: HttpClient, ports: Callable[[int], None], canary: Server, location: str
-) -> None:
+def test_a_redirect_to_what_is_not_called(client: HttpClient, canary: Server, location: str) -> None:
     """Another scheme, a password, what is no URL."""
-    with serving(redirect(location.replace("{port}", str(canary.port)))) as server:
-        ports(server.port, canary.port)
-        with pytest.raises(JobFailure) as caught:
-            get(client, url(server))
+    with serving(redirect(location.replace("{port}", str(canary.port)))) as server, pytest.raises(JobFailure) as caught:
+        get(client, url(server))
     assert caught.value.reason == "bad_content"
     assert len(server.requests) == 1
 
@@ -650,11 +631,10 @@ def test_what_is_no_tls(client: HttpClient, said: bytes | None, expected: str) -
             assert asked.result(2 * SLACK_S).reason == expected
 
 
-def test_a_redirect_from_https_to_http(client: HttpClient, authority: Authority, ports: Callable[[int], None]) -> None:
+def test_a_redirect_from_https_to_http(client: HttpClient, authority: Authority) -> None:
     """Allowed, with the same checks; and back."""
     trust = authority.identity("a.example.com").server_context()
     with serving(b"", response(b"end")) as plain, serving(b"", trust=trust) as secure:
-        ports(plain.port, secure.port)
         secure.answers[0] = redirect(f"http://a.example.com:{plain.port}/1")
         plain.answers[0] = redirect(f"http://b.example.com:{plain.port}/2")
         page = get(client, url(secure, scheme="https"))
@@ -669,9 +649,8 @@ def test_the_first_url_is_checked_where_the_connection_is_made(client: HttpClien
         assert isinstance(caught.value, (BlockedAddress, UpstreamFailed))
 
 
-def test_urls_are_sent_as_they_were_read(client: HttpClient, ports: Callable[[int], None]) -> None:
+def test_urls_are_sent_as_they_were_read(client: HttpClient) -> None:
     """No part of a target can end the request line or begin a header."""
     with serving(response()) as server:
-        ports(server.port)
-        get(client, public_url(f"http://a.example.com:{server.port}/a%0d%0aX:%20y/\u00e9?q=\u00fc"))
+        get(client, public_url(f"http://a.example.com:{server.port}/a%0d%0aX:%20y/\u00e9?q=\u00fc", SITE))
     assert server.requests[0].startswith(b"GET /a%0d%0aX:%20y/%C3%A9?q=%C3%BC HTTP/1.1\r\nHost: ")

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from jobs.hosts import Local, configure, public_url
+from jobs.hosts import public_url
 from jobs.ports import Page
+from jobs.site import Site
 from shared.outcome import UpstreamFailed
+from tests.sites import FREE_PORTS
 from tests.slack import SLACK_S
 from tests.workers.egress.hostile import ADDRESS, Answer, connector, head_of, repeating, saying, server
 from workers.egress.http import HttpClient
 
 LIMIT = 100_000
 OK = b"HTTP/1.1 200 OK\r\n"
-
-
-@pytest.fixture(autouse=True)
-def any_port() -> Iterator[None]:
-    """Servers take the ports that are free."""
-    configure(Local(ports=range(1, 65536)))
-    yield
-    configure(Local())
+SITE = Site(own=(), ports=FREE_PORTS)
 
 
 def get(answer: Answer, *, seconds: float = 5.0, path: str = "/") -> Page:
     """What the client makes of an answer."""
-    client = HttpClient(connector(hosts={"a.example.com": ADDRESS}), ssl.create_default_context(), agent="test")
+    client = HttpClient(connector(hosts={"a.example.com": ADDRESS}), ssl.create_default_context(), SITE, agent="test")
     with server(answer) as port:
-        url = public_url(f"http://a.example.com:{port}{path}")
+        url = public_url(f"http://a.example.com:{port}{path}", SITE)
         return client.get(url, limit_bytes=LIMIT, deadline=time.monotonic() + seconds)
 
 

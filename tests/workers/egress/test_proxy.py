@@ -9,7 +9,7 @@ import socket
 import ssl
 import stat
 import struct
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -17,8 +17,8 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from compose.sandbox.upstreams.authority import Authority
-from jobs.hosts import Local, configure
 from tests.each import each
+from tests.sites import PUBLIC, on_any_port
 from tests.workers.egress.hostile import ADDRESS, Canary, connector, head_of, repeating, saying, server
 from tests.workers.egress.name_server import NameServer, silence
 from workers.egress.allowance import Job
@@ -26,20 +26,13 @@ from workers.egress.proxy import Proxy
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 HOSTS = {f"{name}.example.com": ADDRESS for name in ("a", "b", *(f"h{n}" for n in range(30)))}
-
-
-@pytest.fixture(autouse=True)
-def any_port() -> Iterator[None]:
-    """Servers take the ports that are free."""
-    configure(Local(ports=range(1, 65536), names={*HOSTS, "evil.example.com", "itself.example.com"}))
-    yield
-    configure(Local())
+SITE = on_any_port({*HOSTS, "evil.example.com", "itself.example.com"})
 
 
 @pytest.fixture
 async def proxy() -> AsyncIterator[Proxy]:
     """Reaches the one address that is allowed."""
-    running = Proxy(connector(hosts={**HOSTS, "evil.example.com": "127.0.0.1", "itself.example.com": ADDRESS}))
+    running = Proxy(connector(hosts={**HOSTS, "evil.example.com": "127.0.0.1", "itself.example.com": ADDRESS}), SITE)
     yield running
     await running.close()
 
@@ -319,18 +312,26 @@ async def test_what_is_not_public_is_refused(proxy: Proxy) -> None:
         )
         assert canary.calls == 0
         assert job.refusals["evil.example.com"] == "blocked_address"
-        configure(Local())
+
+
+@pytest.mark.anyio
+async def test_ports_that_nobody_added_are_refused() -> None:
+    """As in a URL that a caller names."""
+    proxy = Proxy(connector(), PUBLIC)
+    port = await proxy.listen_on_port()
+    with proxy.serving(Job()) as job:
         for port_ in (22, 25, 6379, 11211, 0):
             assert await asked(port, job, f"GET http://example.com:{port_}/") == "403 blocked_address"
             assert await asked(port, job, f"CONNECT example.com:{port_}") == "403 blocked_address"
         for port_ in (80, 8080):
             assert await asked(port, job, f"CONNECT example.com:{port_}") == "403 blocked_address"
+    await proxy.close()
 
 
 @pytest.mark.anyio
 async def test_the_proxy_does_not_call_itself() -> None:
     """Even where a sandbox allows its address."""
-    proxy = Proxy(connector(hosts={"itself.example.com": "127.0.0.1"}, allow="127.0.0.1/32"))
+    proxy = Proxy(connector(hosts={"itself.example.com": "127.0.0.1"}, allow="127.0.0.1/32"), SITE)
     port = await proxy.listen_on_port()
     with proxy.serving(Job()) as job:
         assert await asked(port, job, f"GET http://itself.example.com:{port}/") == "403 blocked_address"
@@ -552,7 +553,7 @@ async def test_failures_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         names.addresses("mixed.example.com", ADDRESS, "127.0.0.1")
         names.addresses("dead.example.com", ADDRESS)
         names.script("hangs.example.com", "A", silence)
-        proxy = Proxy(connector(server=names.server))
+        proxy = Proxy(connector(server=names.server), SITE)
         port = await proxy.listen_on_port()
         expected = {
             "mixed.example.com": "403 blocked_address",
