@@ -13,18 +13,18 @@ from granian.http import HTTP1Settings
 from granian.server import Server
 
 from api.redis_client import run_check
-from shared import tracing
-from shared.allocator import keep_freed_memory
-from shared.forked_workers import prepare_forks
-from shared.gc_tuning import tune_gc
-from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
-from shared.log_redaction import redact_logs
-from shared.logs import granian_config
-from shared.metrics import metrics
-from shared.process_user import refuse_root
-from shared.sealing_keys import read_sealing_keys
-from shared.setting_names import read_settings
-from shared.settings import InvalidSetting, Settings
+from shared.observability import tracing
+from shared.observability.log_redaction import redact_logs
+from shared.observability.logs import granian_config
+from shared.observability.metrics import metrics
+from shared.process.allocator import keep_freed_memory
+from shared.process.forked_workers import prepare_forks
+from shared.process.gc_tuning import tune_gc
+from shared.process.setting_names import read_settings
+from shared.process.user import refuse_root
+from shared.sealing.keys import read_sealing_keys
+from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
+from shared.settings.service import InvalidSetting, Settings
 
 if TYPE_CHECKING:
     from api.rsgi import Rsgi

@@ -20,7 +20,7 @@ from api.payment.settle import Checked
 from api.unknown_fields import UnknownFields
 from jobs.site import Site, SiteRequest
 from shared.endpoint import MOST_BYTES, Endpoint, InvalidField
-from shared.undecoded import least_size, lone_surrogate
+from shared.raw_json import least_size, lone_surrogate
 from shared.x402.refusal import PaymentRefused
 
 _REFUSED = "invalid_payload"

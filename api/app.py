@@ -45,14 +45,14 @@ from api.services import Services
 from api.sharded import as_one
 from jobs.catalogue import CATALOGUE, UPDATED
 from jobs.site import site_of
-from shared import tracing
-from shared.answers import AnswerSealer
-from shared.egress import egress
 from shared.endpoint import Endpoint
-from shared.ledger_start import known_servers
-from shared.sealing import Sealer
-from shared.sealing_keys import read_sealing_keys
-from shared.settings import Settings
+from shared.observability import tracing
+from shared.sealing.answers import AnswerSealer
+from shared.sealing.keys import read_sealing_keys
+from shared.sealing.sealing import Sealer
+from shared.servers.ledger_start import known_servers
+from shared.settings.egress import egress
+from shared.settings.service import Settings
 
 log = logging.getLogger(__name__)
 

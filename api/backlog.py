@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from shared.endpoint import Endpoint
-from shared.replies import Cost
+from shared.queue.replies import Cost
 
 FOR_NEW = 0.4
 """Part of its deadline in which a new call must be answered, by the prediction: the cost of a call is a mean."""

@@ -10,8 +10,8 @@ from typing import Literal
 from api.causes import Cause
 from api.errors import Charged, Problem
 from shared.endpoint import Fault
-from shared.logs import Event
-from shared.tracing import ActiveSpan
+from shared.observability.logs import Event
+from shared.observability.tracing import ActiveSpan
 
 log = logging.getLogger(__name__)
 

@@ -17,12 +17,12 @@ from api.redis_client import Redis, RedisLost, RedisRefused
 from api.replies import ReplyReader
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
-from shared.message import Arguments, new_job
 from shared.pools import POOLS, Pool
-from shared.replies import Cost, Parts
-from shared.scheduling import BatchScheduling
-from shared.sealing import Sealer
-from shared.streams import FIELD, stream_key
+from shared.process.scheduling import BatchScheduling
+from shared.queue.message import Arguments, new_job
+from shared.queue.replies import Cost, Parts
+from shared.queue.streams import FIELD, stream_key
+from shared.sealing.sealing import Sealer
 
 QUEUE_PATIENCE_S = 3.0
 """How long a paid call tries to reach a queue that restarts."""
@@ -178,7 +178,7 @@ class Dispatcher:
         self._backlog.measured(cost)
 
     async def run(self, endpoint: Endpoint, arguments: Arguments, call_log: CallLog | None = None) -> bytes:
-        """Run one call on its pool. Returns a sealed Outcome (shared/answers.py).
+        """Run one call on its pool. Returns a sealed Outcome (shared/sealing/answers.py).
 
         Args:
             call_log: gets the job's id.

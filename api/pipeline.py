@@ -28,14 +28,14 @@ from api.payment.settle import Checked, settle, with_receipt
 from api.redis_client import RedisLost, RedisRefused
 from api.replies import Unread
 from api.services import Services
-from shared import tracing
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
-from shared.logs import call_ids
-from shared.message import Arguments
-from shared.metrics import metrics
+from shared.observability import tracing
+from shared.observability.logs import call_ids
+from shared.observability.metrics import metrics
 from shared.outcome import NOT_STORED, Failed
-from shared.sealing import Unsealable
+from shared.queue.message import Arguments
+from shared.sealing.sealing import Unsealable
 from shared.settled_payment import SettledPayment
 from shared.x402.authorization import Authorization
 from shared.x402.refusal import PaymentRefused

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from api.causes import Cause
 from api.redis_client import Redis, RedisLost, RedisRefused
 from shared.endpoint import Endpoint
-from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states, server_time_s
 from shared.pools import POOLS, Pool
-from shared.queue_clock import QueueClock
+from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states, server_time_s
+from shared.queue.queue_clock import QueueClock
 
 log = logging.getLogger(__name__)
 

@@ -16,11 +16,12 @@ from api.causes import Cause
 from api.payment.rails import ConfiguredRail
 from api.pools import Pools
 from api.redis_client import Redis, RedisLost, RedisRefused
-from shared import confinement_notes, queue_clock
 from shared.endpoint import Endpoint
-from shared.pool_states import PoolState
+from shared.observability import confinement_notes
 from shared.pools import Pool
-from shared.streams import STARTING
+from shared.queue import queue_clock
+from shared.queue.pool_states import PoolState
+from shared.queue.streams import STARTING
 
 _READ = [HttpMethod.GET, HttpMethod.HEAD]
 _FRESH = {"Cache-Control": "no-store"}

@@ -16,9 +16,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
-from shared.keep_alive import keep_alive
-from shared.ledger_layout import Check, checked
+from shared.ledger.layout import Check, checked
 from shared.lua_script import Command, LuaScript, Value
+from shared.servers.keep_alive import keep_alive
 
 COMMAND_TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 1.0
@@ -66,7 +66,7 @@ class Redis:
     Args:
         url: ``redis://[[user]:password@]host[:port][/db]``, ``rediss://…[?ssl_ca_certs=path]`` or ``unix:///path[?db=n]``.
             The file of `ssl_ca_certs` has authorities that are trusted beside the public ones.
-        place: of a primary of the ledger: a server that has another one is not used (shared/ledger_place.py).
+        place: of a primary of the ledger: a server that has another one is not used (shared/ledger/position.py).
         is_known: that primary was used before, so an empty server is not it.
         timeout_s: longest wait for one answer. A connection that stays silent for so long is closed.
     """
@@ -278,7 +278,7 @@ def _tls(query: str) -> ssl.SSLContext:
 
 
 def run_check(url: str, check: Check) -> str | None:
-    """Do a check of shared/ledger_layout.py on the server at a URL, before there is an event loop. Returns its result, or None
+    """Do a check of shared/ledger/layout.py on the server at a URL, before there is an event loop. Returns its result, or None
     when the server does not answer."""
 
     async def run() -> str:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from api.redis_client import Redis, RedisBroken, RedisLost, RedisRefused
-from shared.fence import fence, missing
+from shared.ledger.fence import fence, missing
 
 Command = tuple[str | bytes | int | float, ...]
 

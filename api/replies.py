@@ -1,4 +1,4 @@
-"""Reads the reply list of this process (shared/replies.py) and completes futures by message id."""
+"""Reads the reply list of this process (shared/queue/replies.py) and completes futures by message id."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from api.redis_client import Redis, RedisLost, RedisRefused
-from shared.replies import UNREADABLE, Cost, Parts, read_reply
+from shared.queue.replies import UNREADABLE, Cost, Parts, read_reply
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from api.payment.ledger import Ledger
 from api.payment.limits import Limits
 from api.payment.unrecorded import UnrecordedSettlements
 from jobs.site import Site
-from shared.answers import AnswerSealer
-from shared.sealing import Sealer
+from shared.sealing.answers import AnswerSealer
+from shared.sealing.sealing import Sealer
 
 
 @dataclass(frozen=True, slots=True)

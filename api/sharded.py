@@ -1,4 +1,4 @@
-"""Several primaries of the ledger as one: each command goes to the server that has its key's bucket (shared/ledger.py)."""
+"""Several primaries of the ledger as one: each command goes to the server that has its key's bucket (shared/ledger/keys.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.redis_client import Commands, Redis, RedisLost
-from shared.ledger import BUCKETS, bucket_in, server_of
+from shared.ledger.keys import BUCKETS, bucket_in, server_of
 
 Command = tuple[str | bytes | int | float, ...]
 

@@ -21,9 +21,9 @@ from compose.sandbox.ledgers import OTHERS, Ledgers, ledgers, private_file
 from compose.sandbox.redis_server import Role
 from compose.sandbox.upstream_server import start_upstreams
 from compose.users import Accounts
-from shared import sandbox_place
-from shared.ledger import RECHECK, in_every_bucket
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.ledger.keys import RECHECK, in_every_bucket
+from shared.settings import sandbox_path
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 OUTGOING = (
     *("PRODUCTION", "DNS_SERVER", "HOSTS", "EGRESS_ALLOW", "EGRESS_DENY", "EGRESS_PORTS", "CA_FILE"),
@@ -128,7 +128,7 @@ def embed(
             told = {"baseUrl": settings.base_url, **local.told()}
             private_file(var / "sandbox.json", json.dumps(told, indent=2))
         # For coinslot-ops, and to run one process by hand: `set -a; . var/sandbox.env; python -m api`.
-        private_file(var / sandbox_place.SETTINGS, sandbox_place.written({**given, **made}))
+        private_file(var / sandbox_path.SETTINGS, sandbox_path.written({**given, **made}))
         yield Embedded(
             settings=settings,
             environment=made,

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from api.payment.limits import Limits
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from compose.users import Accounts
-from shared import tracing
-from shared.cdp_key import read_cdp_key
-from shared.egress import egress
-from shared.machine import free_memory_bytes
 from shared.networks import NETWORKS
-from shared.sealing_keys import previous_key_file, read_sealing_keys
-from shared.secret_files import is_exposed, read_headers, read_secret
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.observability import tracing
+from shared.process.machine import free_memory_bytes
+from shared.sealing.keys import previous_key_file, read_sealing_keys
+from shared.settings.cdp_key import read_cdp_key
+from shared.settings.egress import egress
+from shared.settings.secret_files import is_exposed, read_headers, read_secret
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 from workers.browser.program import find_program
 
 MEMORY_MB = 400
@@ -133,7 +133,7 @@ def memory_warning(processes: int, free_bytes: int | None = None) -> str:
 
 
 def _require_local_chain(network: str) -> None:
-    known = [f"eip155:{chain_id}" for chain_id in scenes.USDC]
+    known = [f"eip155:{chain_id}" for chain_id in fixtures.USDC]
     if network not in known:
         raise InvalidSetting(
             f"{PREFIX}EVM_NETWORK: the sandbox has {', '.join(known)}, not {network}: for another one set {PREFIX}EVM_PAY_TO"

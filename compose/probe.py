@@ -42,7 +42,7 @@ def silent(queue: Any, pool: str, host: str) -> str:
     """
     from redis.exceptions import RedisError, ResponseError
 
-    from shared.streams import GROUP, stream_key
+    from shared.queue.streams import GROUP, stream_key
 
     try:
         consumers = queue.xinfo_consumers(stream_key(pool), GROUP)
@@ -67,8 +67,8 @@ def main() -> int:
     if asked.url:
         reason = answered(asked.url, is_any_enough=asked.any)
     else:
-        from shared.redis_connection import connect
-        from shared.settings import Settings
+        from shared.servers.redis_connection import connect
+        from shared.settings.service import Settings
 
         settings = Settings.from_env(os.environ)
         reason = silent(connect(settings.redis_url(settings.queue_url)), asked.pool, socket.gethostname())

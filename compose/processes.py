@@ -24,10 +24,10 @@ from compose.procfile import PROCFILE, InvalidProcfile, Line, parse_scale, read_
 from compose.readiness import QueueUnreadable, expect
 from compose.supervised_process import SupervisedProcess
 from compose.users import Accounts, accounts
-from shared.ledger_servers import run_check
-from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
-from shared.setting_names import read_settings
-from shared.settings import InvalidSetting, Settings
+from shared.process.setting_names import read_settings
+from shared.servers.ledger_servers import run_check
+from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
+from shared.settings.service import InvalidSetting, Settings
 
 
 @dataclass(frozen=True, slots=True)

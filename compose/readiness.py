@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from compose.procfile import Line
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 if TYPE_CHECKING:
     import redis
@@ -91,8 +91,8 @@ def _readers(url: str, pools: Sequence[str]) -> list[set[bytes]]:
     """The consumers of each pool that have started their port, whether it works or not. Raises QueueUnreadable."""
     from redis.exceptions import RedisError, ResponseError  # only when something is restarted: it takes 15 MB
 
-    from shared.redis_connection import connect
-    from shared.streams import GROUP, SILENT_MS, STARTING, stream_key, unavailable_key
+    from shared.queue.streams import GROUP, SILENT_MS, STARTING, stream_key, unavailable_key
+    from shared.servers.redis_connection import connect
 
     def readers(queue: redis.Redis, pool: str) -> set[bytes]:
         try:

@@ -34,11 +34,11 @@ from compose.procfile import PROCFILE, InvalidProcfile, parse_scale, read_procfi
 from compose.progress import step
 from compose.sandbox.child import Child, StartFailed, tethered
 from compose.users import Accounts, accounts, share_files
-from shared.ledger_servers import run_check
-from shared.ledger_start import NEW_LEDGER, refuse_wrong_ledger
-from shared.sandbox_place import CONTROL
-from shared.setting_names import read_settings
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.process.setting_names import read_settings
+from shared.servers.ledger_servers import run_check
+from shared.servers.ledger_start import NEW_LEDGER, refuse_wrong_ledger
+from shared.settings.sandbox_path import CONTROL
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 from shared.x402.networks import Rail
 
 READY_TIMEOUT_S = 180.0

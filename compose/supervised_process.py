@@ -15,8 +15,8 @@ from typing import TextIO
 from compose.procfile import Line
 from compose.sandbox.child import tethered
 from compose.users import Account
-from shared.logs import Formatter, LogFormat
-from shared.settings import PREFIX
+from shared.observability.logs import Formatter, LogFormat
+from shared.settings.service import PREFIX
 
 STEADY_S = 10.0
 """A process that ran for this long is started again at once."""

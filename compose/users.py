@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from compose.sandbox.child import ROOT
-from shared.process_user import refuse_root
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.process.user import refuse_root
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 _PROBE_LIMIT_S = 30.0
 
@@ -117,7 +117,7 @@ def _account(setting: str, text: str) -> Account:
 
 def _probe(account: Account) -> None:
     """Whether the user can run this Python with these packages: both may lie below a folder that is its owner's alone."""
-    command = [sys.executable, "-c", "import dramatiq, granian, shared.settings"]
+    command = [sys.executable, "-c", "import dramatiq, granian, shared.settings.service"]
     try:
         run = subprocess.run(
             command, cwd=ROOT, capture_output=True, timeout=_PROBE_LIMIT_S, check=False, **account.options

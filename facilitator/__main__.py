@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NoReturn
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
-from shared.forked_workers import prepare_forks
-from shared.log_redaction import redact_logs
-from shared.logs import granian_config
-from shared.process_user import refuse_root
-from shared.setting_names import read_settings
-from shared.settings import InvalidSetting
+from shared.observability.log_redaction import redact_logs
+from shared.observability.logs import granian_config
+from shared.process.forked_workers import prepare_forks
+from shared.process.setting_names import read_settings
+from shared.process.user import refuse_root
+from shared.settings.service import InvalidSetting
 
 if TYPE_CHECKING:
     from litestar import Litestar

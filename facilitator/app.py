@@ -20,8 +20,8 @@ from litestar.exceptions import ClientException, HTTPException, NotFoundExceptio
 from facilitator.configured import configured_rails
 from facilitator.facilitator import Facilitator
 from shared.json_depth import is_deeper
-from shared.logs import JobIds, call_ids
-from shared.settings import InvalidSetting, Settings
+from shared.observability.logs import JobIds, call_ids
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from importlib import import_module
 
 from facilitator.rail import Rail
 from shared.networks import NETWORKS
-from shared.rail_settings import RailSettings
-from shared.settings import InvalidSetting, Settings
+from shared.settings.rails import RailSettings
+from shared.settings.service import InvalidSetting, Settings
 
 
 def configured_rails(settings: Settings) -> Sequence[Rail]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from facilitator import results
 from facilitator.rail import Rail
 from facilitator.settling import CannotStart
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402.wire import Evidence, FacilitatorCall, Settlement, Supported, Verification
 
 log = logging.getLogger(__name__)

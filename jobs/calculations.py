@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from jobs.page import compare, read_page, read_text
+from jobs.engines.page import compare, read_page, read_text
 from jobs.rss import reading as feed_reading
 from jobs.ssl_info import examination
 from jobs.x402_discover import reading as discovery_reading

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from shared.egress import Egress
+    from shared.settings.egress import Egress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

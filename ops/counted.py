@@ -1,4 +1,4 @@
-"""What the processes of this machine have counted (shared/metrics.py), added up.
+"""What the processes of this machine have counted (shared/observability/metrics.py), added up.
 
 The files of processes that have ended are added to one archive for each kind and removed, so the folder does not grow and no
 sum falls. A process has ended when nobody holds the lock of its file.
@@ -18,7 +18,7 @@ from prometheus_client import Metric
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from shared.metrics import FILE_BYTES, KINDS
+from shared.observability.metrics import FILE_BYTES, KINDS
 
 
 class CountedSeries:

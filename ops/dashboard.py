@@ -18,13 +18,13 @@ from granian.constants import HTTPModes, Interfaces
 from granian.server import Server
 from redis.exceptions import RedisError
 
-from shared.forked_workers import prepare_forks
-from shared.log_redaction import redact_logs
-from shared.logs import granian_config
-from shared.redis_connection import connect
-from shared.secret_files import read_secret
-from shared.setting_names import read_settings
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.observability.log_redaction import redact_logs
+from shared.observability.logs import granian_config
+from shared.process.forked_workers import prepare_forks
+from shared.process.setting_names import read_settings
+from shared.servers.redis_connection import connect
+from shared.settings.secret_files import read_secret
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication

@@ -19,18 +19,20 @@ import redis
 from redis.exceptions import RedisError, ResponseError
 
 from ops import recipients
-from ops.asking import address, api_place, asked, unreadable
-from shared import confinement_notes, queue_clock, setting_names
-from shared.cdp_key import read_cdp_key
-from shared.ledger_layout import checked_by_reader
-from shared.ledger_servers import check_server
+from ops.http_query import address, api_place, get_json, unreadable
+from shared.ledger.layout import checked_by_reader
 from shared.networks import NETWORKS
-from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
-from shared.rail_settings import EvmRailSettings, RailSettings
-from shared.redis_connection import connect
-from shared.sealing_keys import previous_key_file
-from shared.secret_files import is_exposed, read_headers, read_key, read_secret
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.observability import confinement_notes
+from shared.process import setting_names
+from shared.queue import queue_clock
+from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
+from shared.sealing.keys import previous_key_file
+from shared.servers.ledger_servers import check_server
+from shared.servers.redis_connection import connect
+from shared.settings.cdp_key import read_cdp_key
+from shared.settings.rails import EvmRailSettings, RailSettings
+from shared.settings.secret_files import is_exposed, read_headers, read_key, read_secret
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 
 class Finding(NamedTuple):
@@ -231,7 +233,7 @@ def _disk(settings: Settings) -> Findings:
 
 def _api(settings: Settings) -> Findings:
     place = api_place(settings)
-    status, told = asked(f"{place}/readyz")
+    status, told = get_json(f"{place}/readyz")
     if told is None:
         yield Finding("warn", "api", f"does not answer at {place}: start it, or set {PREFIX}HOST and {PREFIX}PORT")
         return
@@ -254,7 +256,7 @@ def _rail(name: str, rail: RailSettings) -> Findings:
         cdp_key = read_cdp_key(rail.facilitator_cdp_key_file)
     except InvalidSetting:
         return  # told already
-    status, told = asked(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
+    status, told = get_json(url, headers if cdp_key is None else headers | cdp_key.headers("GET", url))
     if status in (401, 403):
         yield Finding("fail", about, f"its facilitator refuses us: HTTP {status}")
         return
@@ -270,7 +272,7 @@ def _rail(name: str, rail: RailSettings) -> Findings:
         yield Finding("ok", about, f"its facilitator settles on {rail.network}, for {rail.pay_to}")
     yield from _recipient(name, rail)
     if rail.rpc_url:  # our own facilitator settles, and tells how it is
-        _, health = asked(f"{rail.facilitator_url}/healthz", headers)
+        _, health = get_json(f"{rail.facilitator_url}/healthz", headers)
         of_rail = (health or {}).get("rails", {}).get(rail.network, {})
         if health is not None and isinstance(rail, EvmRailSettings):
             yield _journal(name, rail)

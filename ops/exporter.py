@@ -23,10 +23,10 @@ from redis.exceptions import RedisError
 
 from ops import gauges
 from ops.counted import CountedSeries
-from shared.logs import configure_logs
-from shared.redis_connection import connect
-from shared.setting_names import read_settings
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.observability.logs import configure_logs
+from shared.process.setting_names import read_settings
+from shared.servers.redis_connection import connect
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 log = logging.getLogger(__name__)
 

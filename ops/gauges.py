@@ -14,13 +14,13 @@ import redis
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from redis.client import Pipeline
 
-from ops.asking import api_place, asked
-from shared.ledger import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
-from shared.ledger_servers import ask_each_bucket, of_bucket
-from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
-from shared.rail_settings import EvmRailSettings, RailSettings
-from shared.secret_files import read_headers
-from shared.settings import Settings
+from ops.http_query import api_place, get_json
+from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
+from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.servers.ledger_servers import ask_each_bucket, of_bucket
+from shared.settings.rails import EvmRailSettings, RailSettings
+from shared.settings.secret_files import read_headers
+from shared.settings.service import Settings
 
 TIMEOUT_S = 2.0
 """For an answer over HTTP. Prometheus gives up after 10 s by default."""
@@ -122,7 +122,7 @@ def _settled_by_us(settings: Settings) -> dict[str, RailSettings]:
 
 
 def _asked(url: str, headers_file: str = "") -> dict[str, Any]:
-    _, told = asked(url, read_headers(headers_file), timeout_s=TIMEOUT_S)
+    _, told = get_json(url, read_headers(headers_file), timeout_s=TIMEOUT_S)
     if told is None:
         raise NoAnswer
     return told

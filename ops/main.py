@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ops import control, doctor, payments, rotation, top
-from shared import sandbox_place
-from shared.ledger_start import WrongLedger
-from shared.setting_names import read_settings
-from shared.settings import InvalidSetting, Settings
+from shared.process.setting_names import read_settings
+from shared.servers.ledger_start import WrongLedger
+from shared.settings import sandbox_path
+from shared.settings.service import InvalidSetting, Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     chosen = parser.parse_args(arguments)
     if chosen.command in ("restart", "scale"):
-        var = sandbox_place.service_folder(os.environ, Path()) or sandbox_place.PLACE.parent
+        var = sandbox_path.service_folder(os.environ, Path()) or sandbox_path.PLACE.parent
         words = chosen.name if chosen.command == "restart" else chosen.count
-        return control.report(var / sandbox_place.CONTROL, [chosen.command, *words])
+        return control.report(var / sandbox_path.CONTROL, [chosen.command, *words])
     try:
-        environment, found = sandbox_place.with_settings(os.environ, Path())
+        environment, found = sandbox_path.with_settings(os.environ, Path())
         tells_itself = chosen.command == "doctor"
         settings = Settings.from_env(environment) if tells_itself else read_settings(environment, "coinslot-ops")
     except InvalidSetting as error:

@@ -14,10 +14,10 @@ from typing import Any, cast
 import redis
 from redis.exceptions import RedisError
 
-from ops.asking import unreadable
-from shared.ledger import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
-from shared.ledger_servers import connect_ledger, of_bucket, read_record
-from shared.settings import Settings
+from ops.http_query import unreadable
+from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
+from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
+from shared.settings.service import Settings
 
 PAGE = 500
 JOURNAL_PAGE = 5_000
@@ -87,7 +87,7 @@ def attention(ledger: Sequence[redis.Redis], *, now_ms: int) -> Iterator[dict[st
     A payment whose call is being answered right now is not among them.
 
     Args:
-        ledger: its primaries (shared/ledger_servers.py).
+        ledger: its primaries (shared/servers/ledger_servers.py).
     """
     for index in (LOST, REFUNDABLE, OPEN):
         for bucket, key in enumerate(index):

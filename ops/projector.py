@@ -13,11 +13,11 @@ import redis
 from redis.exceptions import RedisError
 
 from ops import rq_keys
-from ops.inert import inert
+from ops.plain_text import plain
 from ops.queue_reader import PoolJobs, QueuedJob, QueueReader
 from ops.rq_keys import Pipeline, Registry
-from shared.mirror import FIELD, REPORTS, SILENT_S, Report, Run, decode_report
 from shared.pools import Pool
+from shared.queue.mirror import FIELD, REPORTS, SILENT_S, Report, Run, decode_report
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ _CURSOR = "coinslot:mirror:cursor"
 _FIELD = FIELD.encode()
 
 
-class Heard(NamedTuple):
+class Reports(NamedTuple):
     """Reports that were not read before.
 
     Attributes:
@@ -117,7 +117,7 @@ class Projector:
                     log.warning("the dashboard shows the present again")
                 self._is_reached = True
 
-    def _heard(self) -> Heard:
+    def _heard(self) -> Reports:
         if self._cursor is None:
             self._cursor = cast(bytes | None, self._mirror.get(_CURSOR)) or b"0-0"
         answer = cast(Any, self._mirror.xread({REPORTS: self._cursor}, count=MOST_REPORTS))
@@ -131,7 +131,7 @@ class Projector:
                 except (msgspec.DecodeError, KeyError):
                     continue  # of another version
                 reports.append((int(entry.partition(b"-")[0]) / 1000, report))
-        return Heard(cursor, reports)
+        return Reports(cursor, reports)
 
     def _write_ended(self, write: Pipeline, reports: Iterable[Report]) -> set[tuple[Registry, str]]:
         """Returns the registries and queues that have more jobs now."""
@@ -139,7 +139,7 @@ class Projector:
         for report in reports:
             for run in report.ended:
                 self._ended[run.job_id] = time.monotonic()
-                touched.add((rq_keys.write_ended(write, run, report.worker), inert(run.queue)))
+                touched.add((rq_keys.write_ended(write, run, report.worker), plain(run.queue)))
         return touched
 
     def _write_pool(self, write: Pipeline, pool: Pool, jobs: PoolJobs) -> None:
@@ -175,16 +175,16 @@ class Projector:
                 "birth": rq_keys.moment(report.born),
                 "last_heartbeat": rq_keys.moment(at),
                 "pid": report.pid,
-                "hostname": inert(report.host),
+                "hostname": plain(report.host),
                 "successful_job_count": answers,
                 "failed_job_count": failures,
             }
-            queues = [inert(queue) for queue in report.queues]
+            queues = [plain(queue) for queue in report.queues]
             running = sorted((run for run in report.running if run.job_id not in self._ended), key=_started)
             for run in running:
                 rq_keys.write_started(write, run, report.worker)
             for number, job in enumerate(running or (None,), start=1):
-                name = inert(report.worker) if number == 1 else f"{inert(report.worker)}.{number}"
+                name = plain(report.worker) if number == 1 else f"{plain(report.worker)}.{number}"
                 rq_keys.write_worker(write, name, queues=queues, facts=facts, job=job)
 
     def _trim(self, touched: Iterable[tuple[Registry, str]], now: float) -> None:

@@ -9,9 +9,9 @@ import msgspec
 import redis
 from redis.exceptions import RedisError, ResponseError
 
-from ops.inert import inert, inert_id
+from ops.plain_text import inert_id, plain
 from shared.pools import Pool
-from shared.streams import FIELD, GROUP, stream_key
+from shared.queue.streams import FIELD, GROUP, stream_key
 
 MOST_READ = 200
 """New entries that are read of one stream at once: their bodies come with them."""
@@ -102,7 +102,7 @@ class StreamReader:
             self._known[entry] = QueuedJob(
                 inert_id(message.message_id),
                 entry.decode(),
-                inert(message.actor_name),
+                plain(message.actor_name),
                 message.message_timestamp / 1000,
             )
 

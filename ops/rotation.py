@@ -12,10 +12,10 @@ import stat
 import sys
 from pathlib import Path
 
-from shared.answers import ANSWER_TTL_S
-from shared.sealing_keys import previous_key_file
-from shared.secret_files import read_key
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.sealing.answers import ANSWER_TTL_S
+from shared.sealing.keys import previous_key_file
+from shared.settings.secret_files import read_key
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 
 RECORD_DAYS = 30
 """How long a payment's fingerprint is kept (api/payment/transitions.py)."""

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import redis
 
-from ops.inert import inert, inert_id
-from shared.mirror import Run
+from ops.plain_text import inert_id, plain
+from shared.queue.mirror import Run
 
 Pipeline = redis.client.Pipeline
 Registry = Literal["finished", "failed"]
@@ -71,16 +71,16 @@ def write_seen(write: Pipeline, job_id: str, queue: str, status: str, endpoint: 
 def write_started(write: Pipeline, run: Run, worker: str) -> None:
     """A job that a worker says it runs."""
     job_id = inert_id(run.job_id)
-    _write_job(write, job_id, inert(run.queue), "started", inert(run.endpoint), _details(run, worker), run.started)
+    _write_job(write, job_id, plain(run.queue), "started", plain(run.endpoint), _details(run, worker), run.started)
     write.expire(job_key(job_id), LIVE_TTL_S)
 
 
 def write_ended(write: Pipeline, run: Run, worker: str) -> Registry:
     """A job that has ended. Returns the registry that it is in now."""
     registry: Registry = "failed" if run.code else "finished"
-    job_id, queue, ttl_s = inert_id(run.job_id), inert(run.queue), ENDED_TTL_S["failed" if run.code else "finished"]
+    job_id, queue, ttl_s = inert_id(run.job_id), plain(run.queue), ENDED_TTL_S["failed" if run.code else "finished"]
     details = {**_details(run, worker), "ended_at": _time(run.ended)}
-    _write_job(write, job_id, queue, registry, inert(run.endpoint), details, run.started or run.ended)
+    _write_job(write, job_id, queue, registry, plain(run.endpoint), details, run.started or run.ended)
     write.expire(job_key(job_id), ttl_s)
     write.zadd(registry_key(registry, queue), {job_id: run.ended + ttl_s})
     # A job that was run twice is in the registry of its last end.
@@ -88,7 +88,7 @@ def write_ended(write: Pipeline, run: Run, worker: str) -> Registry:
     write.delete(result_key(job_id))
     if run.code:
         text = base64.b64encode(zlib.compress(_failure(run, worker).encode()))
-        write.xadd(result_key(job_id), {"type": _FAILED, "worker_name": inert(worker), "exc_string": text})
+        write.xadd(result_key(job_id), {"type": _FAILED, "worker_name": plain(worker), "exc_string": text})
         write.expire(result_key(job_id), ttl_s)
     return registry
 
@@ -135,14 +135,14 @@ def _write_job(
 def _details(run: Run, worker: str) -> Fields:
     """What leads to the call."""
     meta = {"request": run.request_id, "payment": run.payment_id, "payer": run.payer, "cause": run.cause}
-    meta = {name: inert(value) for name, value in meta.items() if value}
+    meta = {name: plain(value) for name, value in meta.items() if value}
     # Of one that has failed, the text of the failure has the rest.
     told = ("cause",) if run.code else ("request", "payment")
-    description = " ".join([inert(run.endpoint), *(f"{name}={meta[name]}" for name in told if name in meta)])
+    description = " ".join([plain(run.endpoint), *(f"{name}={meta[name]}" for name in told if name in meta)])
     fields: Fields = {
         "description": description,
-        "worker_name": inert(worker),
-        "meta": pickle.dumps({**meta, "worker": inert(worker)}),
+        "worker_name": plain(worker),
+        "meta": pickle.dumps({**meta, "worker": plain(worker)}),
     }
     return {**fields, "started_at": _time(run.started)} if run.started else fields
 
@@ -158,7 +158,7 @@ def _failure(run: Run, worker: str) -> str:
         "job": run.job_id,
         "worker": worker,
     }
-    return "\n".join(f"{name}={inert(value)}" for name, value in lines.items() if value)
+    return "\n".join(f"{name}={plain(value)}" for name, value in lines.items() if value)
 
 
 def _time(seconds: float) -> str:

@@ -19,13 +19,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ops.asking import api_place, asked, unreadable
-from shared.ledger import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
-from shared.ledger_servers import ask_each_bucket, connect_ledger, read_record
-from shared.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from ops.http_query import api_place, get_json, unreadable
+from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
 from shared.pools import Pool
-from shared.redis_connection import connect
-from shared.settings import Settings
+from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
+from shared.servers.ledger_servers import ask_each_bucket, connect_ledger, read_record
+from shared.servers.redis_connection import connect
+from shared.settings.service import Settings
 
 REFRESH_S = 1.0
 WINDOW_S = 10
@@ -136,7 +136,7 @@ class Observer:
         self._failures.append(Failure(_at(name), _event(fields), payment_id, endpoint, cause, fault))
 
     def _rails(self) -> dict[str, bool] | None:
-        _, told = asked(f"{api_place(self._settings)}/readyz")
+        _, told = get_json(f"{api_place(self._settings)}/readyz")
         if told is None:
             return None
         prefix = "facilitator:"

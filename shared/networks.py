@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.rail_settings import (
+from shared.settings.rails import (
     EthereumRailSettings,
     EvmRailSettings,
     RailSettings,
@@ -18,7 +18,7 @@ from shared.rail_settings import (
     StellarRailSettings,
     XrplRailSettings,
 )
-from shared.secret_files import read_key, read_secret
+from shared.settings.secret_files import read_key, read_secret
 from shared.x402.networks import (
     EVM_USDC,
     SOLANA_DEVNET,

@@ -16,7 +16,7 @@ import redis
 
 from compose.sandbox.redis_server import start_redis
 from tests.scheduling import EndOfService, SharedServices, order
-from tests.slack import CROWD, patience
+from tests.time_limits import CROWD, patience
 from tests.whole_service import service
 
 __all__ = ["service"]

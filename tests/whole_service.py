@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from compose.sandbox.child import claim_port, tethered
-from tests.slack import patience
+from tests.time_limits import patience
 
 ROOT = Path(__file__).parents[1]
 

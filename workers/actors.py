@@ -12,16 +12,17 @@ import msgspec
 from redis.exceptions import RedisError
 
 from jobs.ports import Context, Ports
-from shared import outcome, tracing
+from shared import outcome
 from shared.endpoint import Endpoint, Pool
 from shared.failpoints import reach
-from shared.logs import JobIds, call_ids
-from shared.message import Arguments, open_arguments
-from shared.metrics import metrics
+from shared.observability import tracing
+from shared.observability.logs import JobIds, call_ids
+from shared.observability.metrics import metrics
 from shared.outcome import UNAVAILABLE, DeadlineExceeded, Failed, Forbidden, Ok, Outcome, failed
-from shared.queue_clock import QueueClock
-from shared.replies import Cost
-from shared.sealing import Sealer, Unsealable
+from shared.queue.message import Arguments, open_arguments
+from shared.queue.queue_clock import QueueClock
+from shared.queue.replies import Cost
+from shared.sealing.sealing import Sealer, Unsealable
 from workers import children
 from workers.answers import Result
 from workers.child import Work
@@ -75,7 +76,7 @@ class JobRunner:
         self.__name__ = endpoint.operation_id  # Dramatiq names what it logs after the function
 
     def __call__(self, *, job_id: str, sealed: str, reply_to: str, deadline_ms: int) -> None:
-        """Run one job. The arguments are those of shared.message.new_job."""
+        """Run one job. The arguments are those of shared.queue.message.new_job."""
         try:
             arguments = open_arguments(sealed, endpoint=self._endpoint, job_id=job_id, sealer=self._services.sealer)
         except Unsealable as error:

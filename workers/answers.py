@@ -14,16 +14,16 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from shared.answers import AnswerSealer, ttl_s
 from shared.endpoint import Endpoint, is_reason
 from shared.failpoints import reach
-from shared.fence import fence, missing
-from shared.ledger import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
+from shared.ledger.fence import fence, missing
+from shared.ledger.keys import NOTE, RERUN_WINDOW_MS, bucket_of, payment_keys, server_of
 from shared.lua_script import NOW, Command, load
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.outcome import NOT_STORED, Failed, Outcome
-from shared.redis_connection import RedisConnection
-from shared.replies import Cost
+from shared.queue.replies import Cost
+from shared.sealing.answers import AnswerSealer, ttl_s
+from shared.servers.redis_connection import RedisConnection
 from workers.observations import OBSERVE, Observation, ObservationStore
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,8 @@ log = logging.getLogger(__name__)
 _DONE = load(Path(__file__).with_name("lua") / "done.lua", NOW, NOTE, OBSERVE, RERUN_WINDOW_MS=RERUN_WINDOW_MS)
 
 _RESEND_WITHIN_S = 1.0
-"""So long results are sent again over new connections. It is less than the lease on their messages (shared/streams.py)."""
+"""So long results are sent again over new connections. It is less than the lease on their messages
+(shared/queue/streams.py)."""
 _RESEND_PAUSE_S = 0.05
 
 

@@ -23,9 +23,9 @@ from typing import NoReturn
 
 import msgspec
 
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.pools import Pool
-from shared.replies import Cost
+from shared.queue.replies import Cost
 from workers.child import EXHAUSTED, HEADER, Work
 from workers.child_output import Output
 from workers.child_usage import cpu_time_s, data_bytes

@@ -11,9 +11,9 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from shared.confinement_notes import KEY, NOTED_EVERY_S, note
+from shared.observability.confinement_notes import KEY, NOTED_EVERY_S, note
 from shared.pools import POOLS, Pool
-from shared.streams import STARTING
+from shared.queue.streams import STARTING
 from workers.confinement.layers import Layers
 
 UNCONFINED = "unconfined_children"

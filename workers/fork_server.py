@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from shared.log_redaction import places, redact_logs
+from shared.observability.log_redaction import places, redact_logs
 from shared.pools import Pool, niceness
-from shared.scheduling import give_way
+from shared.process.scheduling import give_way
 from workers import child
 from workers.confinement.child import Confinement
 from workers.confinement.layers import Layers

@@ -16,26 +16,26 @@ from dramatiq.worker import Worker
 from redis.exceptions import RedisError
 
 from jobs.catalogue import CATALOGUE
-from shared import tracing
-from shared.allocator import keep_freed_memory
-from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
-from shared.gc_tuning import tune_gc
-from shared.ledger_servers import run_check
-from shared.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
-from shared.log_redaction import redact_logs
-from shared.logs import configure_logs
-from shared.machine import cores
-from shared.metrics import metrics
+from shared.observability import tracing
+from shared.observability.log_redaction import redact_logs
+from shared.observability.logs import configure_logs
+from shared.observability.metrics import metrics
 from shared.pools import POOLS, Pool, niceness
-from shared.process_user import refuse_root
-from shared.redis_connection import RedisConnection, connect
-from shared.scheduling import give_way
-from shared.sealing import Sealer
-from shared.sealing_keys import read_sealing_keys
-from shared.setting_names import read_settings
-from shared.settings import Settings
-from shared.streams import closed_key
+from shared.process.allocator import keep_freed_memory
+from shared.process.gc_tuning import tune_gc
+from shared.process.machine import cores
+from shared.process.scheduling import give_way
+from shared.process.setting_names import read_settings
+from shared.process.user import refuse_root
+from shared.queue.streams import closed_key
+from shared.sealing.answers import AnswerSealer
+from shared.sealing.keys import read_sealing_keys
+from shared.sealing.sealing import Sealer
+from shared.servers.ledger_servers import run_check
+from shared.servers.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
+from shared.servers.redis_connection import RedisConnection, connect
+from shared.settings.service import Settings
 from workers.actors import WorkerServices, declare_actors
 from workers.answers import AnswerStore
 from workers.children import ChildPool

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError, ResponseError
 
 from shared.endpoint import Endpoint
-from shared.message import Arguments
-from shared.mirror import (
+from shared.outcome import Failed
+from shared.queue.message import Arguments
+from shared.queue.mirror import (
     FIELD,
     HEARTBEAT_S,
     KEPT_REPORTS,
@@ -29,8 +30,7 @@ from shared.mirror import (
     shortened,
     shortened_payment,
 )
-from shared.outcome import Failed
-from shared.redis_connection import RedisConnection
+from shared.servers.redis_connection import RedisConnection
 from workers.answers import Result
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ NO_MIRROR = Mirror()
 
 
 class RedisMirror(Mirror):
-    """Reports to a Redis stream (shared/mirror.py).
+    """Reports to a Redis stream (shared/queue/mirror.py).
 
     Args:
         url: the mirror.

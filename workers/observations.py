@@ -26,10 +26,10 @@ import redis
 from redis.exceptions import NoScriptError
 
 from jobs.observation import Previous
-from shared.ledger import PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
+from shared.ledger.keys import PREFIXES, bucket_in, bucket_of_payer, record_key, server_of
 from shared.lua_script import NOW, LuaScript, Value, load, piece
-from shared.redis_connection import connect
-from shared.sealing import Sealer, derive
+from shared.sealing.sealing import Sealer, derive
+from shared.servers.redis_connection import connect
 from shared.settled_payment import SettledPayment
 
 MOST_BYTES = 256 * 1024

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from shared.log_redaction import places
+from shared.observability.log_redaction import places
 from shared.pools import Pool
-from shared.streams import STARTING
+from shared.queue.streams import STARTING
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from jobs.ports.chains import CHAIN_IDS, Chain
 from jobs.site import site_of
-from shared.egress import Egress, egress
 from shared.pools import POOLS, Pool
-from shared.settings import Settings
+from shared.settings.egress import Egress, egress
+from shared.settings.service import Settings
 from workers.children import ChildPool
 from workers.port_lifecycle import LivePort
 

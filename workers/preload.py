@@ -7,7 +7,7 @@ import threading
 from collections.abc import Collection, Iterator
 
 from shared.pools import Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 
 def preload(settings: Settings, pools: Collection[Pool]) -> threading.Thread:

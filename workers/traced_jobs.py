@@ -1,4 +1,4 @@
-"""Runs each job in a span of its call's trace (shared/tracing.py)."""
+"""Runs each job in a span of its call's trace (shared/observability/tracing.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from dramatiq.broker import Broker, MessageProxy
 from dramatiq.middleware import Middleware
 
-from shared import tracing
+from shared.observability import tracing
 
 
 class TracedJobs(Middleware):

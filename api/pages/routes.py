@@ -15,7 +15,7 @@ from api.body import RequestBody
 from api.discovery.problem import MEDIA_TYPE
 from api.discovery.resource import MIME_TYPE
 from api.errors import ERROR_KINDS, Problem
-from api.pages import check, errors, plain
+from api.pages import check, errors, text_documents
 from api.pages.accept import HTML, MARKDOWN, prefers
 from api.pages.assets import CONTENT_SECURITY_POLICY, ICON, STYLE, STYLE_PATH
 from api.pages.entry import Entry
@@ -55,18 +55,18 @@ def routes(
         _error(site),
         _fixed(STYLE_PATH, STYLE, "text/css", _FOR_EVER),
         _fixed("/favicon.ico", ICON, "image/x-icon", _DAY),
-        _fixed("/llms.txt", plain.llms(entries, base_url), "text/plain"),
+        _fixed("/llms.txt", text_documents.llms(entries, base_url), "text/plain"),
         _fixed(
-            plain.API_CATALOG_PATH,
-            plain.api_catalog(entries, base_url),
-            plain.API_CATALOG_TYPE,
+            text_documents.API_CATALOG_PATH,
+            text_documents.api_catalog(entries, base_url),
+            text_documents.API_CATALOG_TYPE,
             headers={"Link": _links(base_url)},
         ),
-        _fixed("/robots.txt", plain.robots(base_url), "text/plain"),
-        _fixed("/sitemap.xml", plain.sitemap(site.paths, base_url, updated), "application/xml"),
+        _fixed("/robots.txt", text_documents.robots(base_url), "text/plain"),
+        _fixed("/sitemap.xml", text_documents.sitemap(site.paths, base_url, updated), "application/xml"),
     ]
     if contact and contact_expires:
-        security = plain.security(contact, contact_expires, base_url)
+        security = text_documents.security(contact, contact_expires, base_url)
         made.append(_fixed("/.well-known/security.txt", security, "text/plain"))
     return made
 
@@ -181,7 +181,7 @@ def _last(values: list[str]) -> str:
 
 def _links(base_url: str) -> str:
     """The Link header by which a program that got a page finds the API (RFC 9727, section 3)."""
-    catalogue, llms = f"{base_url}{plain.API_CATALOG_PATH}", f"{base_url}/llms.txt"
+    catalogue, llms = f"{base_url}{text_documents.API_CATALOG_PATH}", f"{base_url}/llms.txt"
     return f'<{catalogue}>; rel="api-catalog", <{llms}>; rel="describedby"; type="text/plain"'
 
 

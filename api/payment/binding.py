@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import random
 
-from shared.sealing import derive
+from shared.sealing.sealing import derive
 
 LIFE_S = 600
 """How long a token is valid, in seconds. Official clients pay within seconds; an agent may ask a person first."""

@@ -21,8 +21,8 @@ from api.payment import answers
 from api.payment.answers import REASON
 from api.payment.circuit import Circuit
 from api.payment.unsettled import Declined, Failing, NoEvidence, NotSent, Undecided, Unsettled
-from shared.cdp_key import CdpKey
-from shared.logs import call_ids
+from shared.observability.logs import call_ids
+from shared.settings.cdp_key import CdpKey
 from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, Supported, Verification
 
 # What its callers need, from one place.

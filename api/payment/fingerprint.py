@@ -6,7 +6,7 @@ import hashlib
 
 import msgspec
 
-from shared.sealing import derive
+from shared.sealing.sealing import derive
 
 LONG_BYTES = 64 * 1024
 

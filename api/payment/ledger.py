@@ -24,8 +24,7 @@ from api.payment import transitions
 from api.payment.ledger_terms import Claim, Doubtful, Entry, LookUp, Recorded, Settled, Verdict
 from api.payment.limits import Quota
 from api.redis_client import Commands, RedisLost, RedisRefused, Script
-from shared import tracing
-from shared.ledger import (
+from shared.ledger.keys import (
     BUCKETS,
     JOURNAL,
     LOST,
@@ -40,6 +39,7 @@ from shared.ledger import (
     record_key,
 )
 from shared.lua_script import Command
+from shared.observability import tracing
 
 
 class Ledger:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shared.pools import POOLS, Pool
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 
 IN_FLIGHT = 8
 """New calls of one payer that one API process answers at the same time."""

@@ -9,14 +9,14 @@ from decimal import Decimal
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from api.payment.unsettled import Declined, NotSent, Unsettled
-from shared.cdp_key import read_cdp_key
-from shared.metrics import metrics
 from shared.money import Price
 from shared.networks import NETWORKS, Network
-from shared.rail_settings import RailSettings, XrplRailSettings
-from shared.secret_files import read_headers
-from shared.settings import PREFIX, InvalidSetting, Settings
-from shared.x402.configured_token import configured_token
+from shared.observability.metrics import metrics
+from shared.settings.cdp_key import read_cdp_key
+from shared.settings.configured_token import configured_token
+from shared.settings.rails import RailSettings, XrplRailSettings
+from shared.settings.secret_files import read_headers
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 from shared.x402.exact import SCHEME
 from shared.x402.networks import Rail, Token
 from shared.x402.verifiers import RailVerifier, verifier_of

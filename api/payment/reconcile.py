@@ -20,8 +20,8 @@ from api.payment.ledger_terms import Doubtful, Recorded
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail
 from api.payment.settle import FAILED, proven_by, refuted_by
-from shared.metrics import metrics
-from shared.sealing import Sealer, Unsealable
+from shared.observability.metrics import metrics
+from shared.sealing.sealing import Sealer, Unsealable
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 
 log = logging.getLogger(__name__)

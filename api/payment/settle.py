@@ -21,9 +21,9 @@ from api.payment.ledger_terms import Claim, Recorded
 from api.payment.rails import ConfiguredRail
 from api.payment.unrecorded import UnrecordedSettlements
 from api.redis_client import RedisLost, RedisRefused
-from shared import tracing
 from shared.failpoints import reach
-from shared.metrics import metrics
+from shared.observability import tracing
+from shared.observability.metrics import metrics
 from shared.x402.authorization import Authorization
 from shared.x402.wire import Evidence, Offer, Payment, Settlement
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shared.ledger import FREE_RERUNS, NOTE, RERUN_MS, RERUN_WINDOW_MS
+from shared.ledger.keys import FREE_RERUNS, NOTE, RERUN_MS, RERUN_WINDOW_MS
 from shared.lua_script import NOW, load
 
 RECORD_TTL_S = 30 * 24 * 3600

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from coinslot.errors import WalletUnusable
-from shared.sandbox_place import ENVIRONMENT, PLACE, find
+from shared.settings.sandbox_path import ENVIRONMENT, PLACE, find
 
 __all__ = ["ENVIRONMENT", "PLACE", "Evm", "Ledger", "Sandbox", "find", "read"]
 

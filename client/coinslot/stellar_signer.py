@@ -171,7 +171,7 @@ class StellarSigner:
 
 def _named(rpc_url: str) -> str:
     """The node without the path and query of its address, which may hold a key."""
-    from shared.node_connections import place_of
+    from shared.nodes.connections import place_of
 
     try:
         return f"the Stellar node at {place_of(rpc_url)}"

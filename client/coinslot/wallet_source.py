@@ -14,8 +14,8 @@ from coinslot.errors import WalletUnusable
 from coinslot.evm_signer import EvmSigner
 from coinslot.signer import Signer
 from shared.networks import network_of
-from shared.secret_files import read_key, read_secret
-from shared.setting import InvalidSetting
+from shared.settings.secret_files import read_key, read_secret
+from shared.settings.setting import InvalidSetting
 from shared.x402.networks import EVM_USDC, Rail
 
 ENVIRONMENT = "COINSLOT_WALLET_KEY_FILE"

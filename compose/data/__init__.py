@@ -1,1 +1,1 @@
-"""Generates the data files of jobs/evm/data: known addresses, canonical tokens, signatures. Run by scripts/data."""
+"""Generates the data files of jobs/engines/evm/data: known addresses, canonical tokens, signatures. Run by scripts/data."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compose.data.header import npm_source, with_header
-from jobs.evm.abi import parse_arguments
+from jobs.engines.evm.abi import parse_arguments
 from shared.x402.evm import keccak256
 
 PACKAGES = ("@openzeppelin/contracts", "@openzeppelin/contracts-upgradeable")

@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from compose.sandbox import scenes
-from shared.json_rpc import JsonRpc
+from compose.sandbox import fixtures
+from shared.nodes.json_rpc import JsonRpc
 
 _OPTIONS = (
     *("--host", "127.0.0.1", "--no-cors", "--silent", "--accounts", "0"),
@@ -35,7 +35,7 @@ _OPTIONS = (
     *("--max-persisted-states", "1"),
     # No --state: with a block every 2 s the file would grow by some 75 MB a day. Every start is a fresh chain.
 )
-_BLOCK_TIME_S = {scenes.BASE: "2", scenes.ETHEREUM: "12", scenes.TESTNET: "2"}
+_BLOCK_TIME_S = {fixtures.BASE: "2", fixtures.ETHEREUM: "12", fixtures.TESTNET: "2"}
 # The contract that remembers the last 8,191 block hashes (EIP-2935).
 _BLOCK_HASHES = "0x0000F90827F1C53a10cb7A02335B175320002935"
 _STOP = "0x00"

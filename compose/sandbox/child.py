@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 """The folder in which `python -m compose.sandbox...` finds the packages."""
 
-_TETHER = Path(__file__).with_name("tether.py")
+_PARENT_WATCH = Path(__file__).with_name("parent_watch.py")
 _READY_WITHIN_S = 30.0
 _STOP_WITHIN_S = 10.0
 PORTS = range(10_000, 20_000)
@@ -85,7 +85,7 @@ class Child:
 
 def spawn(name: str, command: Sequence[str], var: Path, *, inherit: Sequence[int] = ()) -> Child:
     """Start `command` in its own session: Ctrl-C reaches this process only, which then stops the children in order. If this
-    process dies first, the kernel ends the child (Linux; see tether.py).
+    process dies first, the kernel ends the child (Linux; see parent_watch.py).
 
     Args:
         var: the project's state folder; the output goes to ``sandbox/log/<name>.log`` in it.
@@ -108,8 +108,8 @@ def spawn(name: str, command: Sequence[str], var: Path, *, inherit: Sequence[int
 
 
 def tethered() -> list[str]:
-    """The start of a command line whose process gets SIGTERM when this process dies (tether.py)."""
-    return [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid())]
+    """The start of a command line whose process gets SIGTERM when this process dies (parent_watch.py)."""
+    return [sys.executable, "-I", "-S", str(_PARENT_WATCH), str(os.getpid())]
 
 
 @cache

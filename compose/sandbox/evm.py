@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from compose.sandbox import anvil, scenes
+from compose.sandbox import anvil, fixtures
 from compose.sandbox.child import Child, StartFailed, claim_port, spawn
-from compose.sandbox.scene_state import ETHER, genesis
-from compose.sandbox.scene_transactions import replay
+from compose.sandbox.fixture_state import ETHER, genesis
+from compose.sandbox.fixture_transactions import replay
 from compose.sandbox.wallets import Wallets, load_wallets
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 
 PAYER_FUNDS = 1_000 * 10**6
@@ -80,18 +80,18 @@ def start_chain(var: Path, *, port: int = 0, node_folders: Sequence[Path] = ()) 
     Raises:
         StartFailed: anvil is not installed, or it did not come up.
     """
-    return _start(var, {scenes.BASE: port}, node_folders)[0]
+    return _start(var, {fixtures.BASE: port}, node_folders)[0]
 
 
 def start_chains(var: Path, *, node_folders: Sequence[Path] = ()) -> tuple[Chain, Chain]:
     """Base and Ethereum, as `start_chain` starts one. Each is to be stopped."""
-    base, ethereum = _start(var, {scenes.BASE: 0, scenes.ETHEREUM: 0}, node_folders)
+    base, ethereum = _start(var, {fixtures.BASE: 0, fixtures.ETHEREUM: 0}, node_folders)
     return base, ethereum
 
 
 def start_chains_to_pay_on(chain_id: int, var: Path, *, node_folders: Sequence[Path] = ()) -> dict[int, Chain]:
     """By chain id: the one that payments are made on, Base and Ethereum. Each is to be stopped."""
-    chains = _start(var, {chain_id: 0, scenes.BASE: 0, scenes.ETHEREUM: 0}, node_folders)
+    chains = _start(var, {chain_id: 0, fixtures.BASE: 0, fixtures.ETHEREUM: 0}, node_folders)
     return {chain.chain_id: chain for chain in chains}
 
 
@@ -118,7 +118,7 @@ def _start(var: Path, wanted: Mapping[int, int], node_folders: Sequence[Path]) -
 def _spawned(binary: Path, ports: Mapping[int, int], var: Path, now: int) -> Sequence[Chain]:
     chains = []
     for chain_id, port in ports.items():
-        first_block = genesis(chain_id, now - scenes.GENESIS_DAYS_AGO * scenes.DAY_S)
+        first_block = genesis(chain_id, now - fixtures.GENESIS_DAYS_AGO * fixtures.DAY_S)
         command = anvil.command(binary, port, chain_id, var, first_block)
         chains.append(Chain(f"http://127.0.0.1:{port}", chain_id, spawn(f"chain-{chain_id}", command, var)))
     return chains
@@ -135,7 +135,7 @@ def provision(chain: Chain, var: Path) -> EvmSandbox:
     """
     wallets = load_wallets(var)
     rpc = JsonRpc(chain.rpc_url)
-    usdc = scenes.USDC[chain.chain_id]
+    usdc = fixtures.USDC[chain.chain_id]
     rpc("anvil_setBalance", wallets.settler, hex(SETTLER_FUNDS_WEI))
     missing = PAYER_FUNDS - _balance_of(rpc, usdc, wallets.payer)
     if missing > 0:
@@ -162,7 +162,7 @@ def _mint(rpc: JsonRpc, chain_id: int, wallets: Wallets, amount: int) -> None:
     settler = Signer(bytes.fromhex(wallets.settler_key.removeprefix("0x")), chain_id)
     signed = settler.sign(
         number=int(rpc("eth_getTransactionCount", wallets.settler, "pending"), 16),
-        to=scenes.USDC[chain_id],
+        to=fixtures.USDC[chain_id],
         data=data,
         gas=200_000,
         bid=Bid(max_fee=int(rpc("eth_gasPrice"), 16) * 2, tip=0),

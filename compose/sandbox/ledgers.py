@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from compose.sandbox.child import ROOT, Child
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chains_to_pay_on
 from shared.networks import NETWORKS
@@ -110,7 +110,7 @@ def ledgers(var: Path, evm_network: str, names: Collection[str]) -> Iterator[Led
     """Start the EVM chains and the others that are named, and stop them at the end.
 
     Args:
-        evm_network: CAIP-2 name of the chain that payments are made on, one of scenes.USDC.
+        evm_network: CAIP-2 name of the chain that payments are made on, one of fixtures.USDC.
 
     Raises:
         StartFailed: one did not come up.
@@ -127,8 +127,8 @@ def ledgers(var: Path, evm_network: str, names: Collection[str]) -> Iterator[Led
         started_chains = chains.result()
         yield Ledgers(
             chain=started_chains[paid_on],
-            base=started_chains[scenes.BASE],
-            ethereum=started_chains[scenes.ETHEREUM],
+            base=started_chains[fixtures.BASE],
+            ethereum=started_chains[fixtures.ETHEREUM],
             evm=provision(started_chains[paid_on], var),
             others={name: started.result() for name, started in others.items()},
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from shared.json_rpc import RpcError
+from shared.nodes.json_rpc import RpcError
 
 MAX_BODY_BYTES = 2_000_000
 _PIECE_BYTES = 64 * 1024

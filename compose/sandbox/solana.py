@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402.networks import SOLANA_USDC
 
 NETWORK = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"

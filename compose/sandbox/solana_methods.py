@@ -24,7 +24,7 @@ from compose.sandbox.solana_wire import (
     status_json,
     transaction_json,
 )
-from shared.json_rpc import RpcError
+from shared.nodes.json_rpc import RpcError
 from shared.x402.solana_message import MAX_TRANSACTION_BYTES
 
 GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"

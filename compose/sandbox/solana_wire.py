@@ -10,7 +10,7 @@ from solders.account import Account
 
 from compose.sandbox.solana_ledger import BLOCKHASH_LIVES, FINAL_AFTER, Landed, Ledger, Simulated
 from compose.sandbox.solana_tokens import TOKEN, USDC, Holding
-from shared.json_rpc import RpcError
+from shared.nodes.json_rpc import RpcError
 from shared.x402.solana_address import encode_base58
 
 INVALID_PARAMS = -32602

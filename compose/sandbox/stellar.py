@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.stellar_address import ACCOUNT, Address
 

@@ -16,7 +16,7 @@ from compose.sandbox import stellar_wire as wire
 from compose.sandbox.stellar_contract import Allowed, Trapped
 from compose.sandbox.stellar_ledger import HISTORY_LEDGERS, Ledger
 from compose.sandbox.stellar_transaction import BASE_FEE, Unreadable, read, resource_fee
-from shared.json_rpc import RpcError
+from shared.nodes.json_rpc import RpcError
 
 PROTOCOL = 27
 MOST_KEYS = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.keys import load_keys
-from shared.xrpl_rpc import XrplRpc
+from shared.nodes.xrpl_rpc import XrplRpc
 
 NETWORK = "xrpl:0"
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jobs.evm.reader import Reader
+from jobs.engines.evm.reader import Reader
 from jobs.ports.chains import BlockTime, Chain, ChainCall, Code, Unavailable
 from shared.outcome import UpstreamFailed
 

@@ -6,10 +6,10 @@ from jobs.approval_safety.findings import findings
 from jobs.approval_safety.reading import Known
 from jobs.approval_safety.response import Flags, Response, ShownSpender, ShownToken
 from jobs.approval_safety.rules import judge
-from jobs.evm import known_addresses, known_tokens
-from jobs.evm.address import checksummed
-from jobs.evm.code import delegate_of
-from jobs.evm.reader import Reader
+from jobs.engines.evm import known_addresses, known_tokens
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.code import delegate_of
+from jobs.engines.evm.reader import Reader
 
 
 def data_version() -> str:

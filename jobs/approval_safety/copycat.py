@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, NamedTuple
 
-from jobs.evm.known_tokens import KnownToken, known_tokens
-from jobs.evm.lookalikes import readings, skeleton
+from jobs.engines.evm.known_tokens import KnownToken, known_tokens
+from jobs.engines.evm.lookalikes import readings, skeleton
 from jobs.ports.chains import Chain
 
 Likeness = Literal["disguised", "name_and_symbol", "symbol", "name"]

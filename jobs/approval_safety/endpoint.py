@@ -16,9 +16,9 @@ import msgspec
 
 from jobs.approval_safety.response import Response
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
-from jobs.evm.declaration import chain_safety
-from jobs.evm.quantity import MAX_UINT256, parse_uint256
-from jobs.evm.reader import Reader
+from jobs.engines.evm.declaration import chain_safety
+from jobs.engines.evm.quantity import MAX_UINT256, parse_uint256
+from jobs.engines.evm.reader import Reader
 from jobs.ports import Context
 from jobs.ports.chains import check_configured
 from jobs.site import Site, SiteRequest

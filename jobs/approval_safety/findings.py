@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from jobs.approval_safety.reading import Known
 from jobs.approval_safety.response import Finding, Severity
 from jobs.approval_safety.rules import Judgement
-from jobs.evm.address import checksummed
-from jobs.evm.known_addresses import Listing
-from jobs.evm.text import quoted
-from jobs.evm.unlimited import unlimited_form
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.known_addresses import Listing
+from jobs.engines.evm.text import quoted
+from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import CHAIN_IDS, Chain
 
 _FORMS = {

@@ -10,13 +10,13 @@ from jobs.approval_safety.copycat import Copycat, copycat
 from jobs.approval_safety.labels import label_of
 from jobs.approval_safety.rules import Evidence
 from jobs.approval_safety.spender import Spender, follow
-from jobs.evm import selectors
-from jobs.evm.abi import encode_words
-from jobs.evm.code import delegate_of, proxy_reads
-from jobs.evm.known_addresses import Listing, listings
-from jobs.evm.reader import NotAContract, Reader
-from jobs.evm.tokens import METADATA_GAS, Token, metadata_calls, name_call, token_of, truth, word
-from jobs.evm.unlimited import unlimited_form
+from jobs.engines.evm import selectors
+from jobs.engines.evm.abi import encode_words
+from jobs.engines.evm.code import delegate_of, proxy_reads
+from jobs.engines.evm.known_addresses import Listing, listings
+from jobs.engines.evm.reader import NotAContract, Reader
+from jobs.engines.evm.tokens import METADATA_GAS, Token, metadata_calls, name_call, token_of, truth, word
+from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import CHAIN_IDS, Call, ChainCall, Code, Unavailable
 
 INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, b"\0")

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.evm.fields import Decimals, Symbol, TokenAddress
-from jobs.evm.reader import Response as ChainResponse
+from jobs.engines.evm.fields import Decimals, Symbol, TokenAddress
+from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.fields import doc
 
 Severity = Literal["info", "low", "medium", "high", "critical"]

@@ -29,7 +29,7 @@ from jobs.approval_safety.age import Verdict
 from jobs.approval_safety.copycat import Likeness
 from jobs.approval_safety.response import Level, Recommendation
 from jobs.approval_safety.spender import Kind
-from jobs.evm.unlimited import Form
+from jobs.engines.evm.unlimited import Form
 
 CRITICAL, HIGH, MEDIUM = 95, 75, 26
 COPYCAT_POINTS: dict[Likeness, int] = {"disguised": 80, "name_and_symbol": 80, "symbol": 45, "name": 30}

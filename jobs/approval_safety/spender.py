@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from jobs.evm.address import of_word
-from jobs.evm.code import PROXY_SLOTS, delegate_of, minimal_target, proxy_reads, slot_address
-from jobs.evm.reader import Reader
-from jobs.evm.selectors import BEACON_SLOT, IMPLEMENTATION
-from jobs.evm.tokens import METADATA_GAS
+from jobs.engines.evm.address import of_word
+from jobs.engines.evm.code import PROXY_SLOTS, delegate_of, minimal_target, proxy_reads, slot_address
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.selectors import BEACON_SLOT, IMPLEMENTATION
+from jobs.engines.evm.tokens import METADATA_GAS
 from jobs.ports.chains import Call, Code, Storage
 
 MAX_HOPS = 3

@@ -1,7 +1,7 @@
 """chain/allowance: how much of an owner's tokens a spender may take.
 
-`isUnlimited`: the allowance is one of the numbers that stand for no limit (jobs/evm/unlimited.py), or more than there is of the
-token. A contract that reverts is an answer: `allowance` is null, and `revert` says why.
+`isUnlimited`: the allowance is one of the numbers that stand for no limit (jobs/engines/evm/unlimited.py), or more than
+there is of the token. A contract that reverts is an answer: `allowance` is null, and `revert` says why.
 """
 
 from __future__ import annotations
@@ -10,15 +10,23 @@ from typing import Annotated
 
 from jobs.chain.answers import number_or_revert
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed
-from jobs.evm import selectors
-from jobs.evm.abi import encode_words
-from jobs.evm.address import checksummed
-from jobs.evm.declaration import chain_data
-from jobs.evm.fields import Decimals, HasReverted, RevertDetails, RevertReason, Symbol, TokenAddress, revert_fields
-from jobs.evm.reader import Reader
-from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
-from jobs.evm.unlimited import unlimited_form
+from jobs.engines.evm import selectors
+from jobs.engines.evm.abi import encode_words
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.fields import (
+    Decimals,
+    HasReverted,
+    RevertDetails,
+    RevertReason,
+    Symbol,
+    TokenAddress,
+    revert_fields,
+)
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.reader import Response as ChainResponse
+from jobs.engines.evm.tokens import METADATA_GAS, metadata_calls, token_of, word
+from jobs.engines.evm.unlimited import unlimited_form
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code, check_configured

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.evm.reader import NotAContract
-from jobs.evm.reverts import Revert, explain
-from jobs.evm.tokens import word
+from jobs.engines.evm.reader import NotAContract
+from jobs.engines.evm.reverts import Revert, explain
+from jobs.engines.evm.tokens import word
 from jobs.ports.chains import Reverted
 
 

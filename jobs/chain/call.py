@@ -11,17 +11,17 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.chain.caller import Sender, by_the_rule, sender_of
 from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainName, check_addresses, hex_address, parsed, uint256
-from jobs.chain.sender import Sender, by_the_rule, sender_of
-from jobs.evm import address
-from jobs.evm.address import ZERO, checksummed
-from jobs.evm.code import PRECOMPILES
-from jobs.evm.declaration import chain_data
-from jobs.evm.fields import HasReverted, RevertDetails, RevertReason, revert_fields
-from jobs.evm.quantity import parse_data, parse_uint256
-from jobs.evm.reader import NotAContract, Reader
-from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.reverts import explain
+from jobs.engines.evm import address
+from jobs.engines.evm.address import ZERO, checksummed
+from jobs.engines.evm.code import PRECOMPILES
+from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.fields import HasReverted, RevertDetails, RevertReason, revert_fields
+from jobs.engines.evm.quantity import parse_data, parse_uint256
+from jobs.engines.evm.reader import NotAContract, Reader
+from jobs.engines.evm.reader import Response as ChainResponse
+from jobs.engines.evm.reverts import explain
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, Reverted, check_configured

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from jobs.chain.request import ChainName
-from jobs.evm.declaration import chain_data
-from jobs.evm.reader import Reader
-from jobs.evm.reader import Response as ChainResponse
+from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.reader import Response as ChainResponse
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import ChainId, check_configured

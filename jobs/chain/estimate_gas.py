@@ -12,19 +12,19 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from jobs.chain.caller import Sender, by_the_rule, sender_of
 from jobs.chain.request import MAX_BODY_BYTES, CallData, ChainName, check_addresses, hex_address, parsed, uint256
-from jobs.chain.sender import Sender, by_the_rule, sender_of
-from jobs.evm import address, selectors
-from jobs.evm.abi import encode_words
-from jobs.evm.address import ZERO, checksummed
-from jobs.evm.code import PRECOMPILES
-from jobs.evm.declaration import chain_data
-from jobs.evm.fields import revert_fields
-from jobs.evm.quantity import ether, parse_data, parse_uint256
-from jobs.evm.reader import Reader
-from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.reverts import Revert, explain
-from jobs.evm.tokens import METADATA_GAS, word
+from jobs.engines.evm import address, selectors
+from jobs.engines.evm.abi import encode_words
+from jobs.engines.evm.address import ZERO, checksummed
+from jobs.engines.evm.code import PRECOMPILES
+from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.fields import revert_fields
+from jobs.engines.evm.quantity import ether, parse_data, parse_uint256
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.reader import Response as ChainResponse
+from jobs.engines.evm.reverts import Revert, explain
+from jobs.engines.evm.tokens import METADATA_GAS, word
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, EstimateGas, GasPrice, Reverted, check_configured

@@ -11,15 +11,15 @@ from typing import Annotated
 
 from jobs.chain.answers import number_or_revert
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
-from jobs.evm import selectors
-from jobs.evm.abi import encode_words
-from jobs.evm.address import checksummed
-from jobs.evm.declaration import chain_data
-from jobs.evm.fields import RevertReason, TokenAddress
-from jobs.evm.quantity import parse_uint256
-from jobs.evm.reader import NotAContract, Reader
-from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.tokens import METADATA_GAS, name_call, text_of, truth
+from jobs.engines.evm import selectors
+from jobs.engines.evm.abi import encode_words
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.fields import RevertReason, TokenAddress
+from jobs.engines.evm.quantity import parse_uint256
+from jobs.engines.evm.reader import NotAContract, Reader
+from jobs.engines.evm.reader import Response as ChainResponse
+from jobs.engines.evm.tokens import METADATA_GAS, name_call, text_of, truth
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Call, Code, check_configured

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from jobs.evm import address, quantity
+from jobs.engines.evm import address, quantity
 from jobs.ports.chains import Chain
 from shared.endpoint import MOST_BYTES
 

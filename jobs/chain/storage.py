@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from jobs.chain.request import ChainName, check_addresses, hex_address, parsed, uint256
-from jobs.evm.address import checksummed
-from jobs.evm.code import slot_address
-from jobs.evm.declaration import chain_data
-from jobs.evm.quantity import parse_uint256
-from jobs.evm.reader import Reader
-from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.selectors import KNOWN_SLOTS
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.code import slot_address
+from jobs.engines.evm.declaration import chain_data
+from jobs.engines.evm.quantity import parse_uint256
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.reader import Response as ChainResponse
+from jobs.engines.evm.selectors import KNOWN_SLOTS
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Code, Storage, check_configured

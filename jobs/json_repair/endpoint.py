@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.engines.json_schema.backtracking_patterns import TooComplex
+from jobs.engines.json_schema.check import MAX_BYTES, Schema, SchemaError, compile_schema
 from jobs.fields import doc
 from jobs.json_repair import NotRepairable, repair
-from jobs.json_schema.backtracking_patterns import TooComplex
-from jobs.json_schema.check import MAX_BYTES, Schema, SchemaError, compile_schema
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, Pool
 from shared.money import Price

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from jobs.fields import doc
-from shared.undecoded import levels
+from shared.raw_json import levels
 
 MAX_DEPTH = 100
 """Levels of objects and arrays, with the outermost."""

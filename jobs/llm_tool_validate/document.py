@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import Validator
 
-from jobs.json_schema.check import Schema, pointer, refuse, validator_for
+from jobs.engines.json_schema.check import Schema, pointer, refuse, validator_for
 from jobs.llm_tool_validate.lossless import Listed
 from jobs.llm_tool_validate.violations import Violation, violations_of
 

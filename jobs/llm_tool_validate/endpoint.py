@@ -22,9 +22,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from jobs.engines.json_schema.backtracking_patterns import TooComplex, limited
+from jobs.engines.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.fields import doc
-from jobs.json_schema.backtracking_patterns import TooComplex, limited
-from jobs.json_schema.check import MAX_BYTES, Schema, compile_schema, pointer
 from jobs.llm_tool_validate import MAX_LEVELS, Change, Document, Solution, solve, type_of
 from jobs.llm_tool_validate.tool_call import Unwrapped, arguments_in
 from jobs.llm_tool_validate.tool_errors import MAX_POINTERS, ToolError, tell
@@ -32,7 +32,7 @@ from jobs.llm_tool_validate.tool_schema import is_foreign, schema_in
 from jobs.ports import Context
 from shared.endpoint import MOST_BYTES, Category, Endpoint, Example, Flavour, InvalidField, Pool
 from shared.money import Price
-from shared.undecoded import levels, lone_surrogate, may_overflow
+from shared.raw_json import levels, lone_surrogate, may_overflow
 
 MAX_DATA_BYTES = 256 * 1024
 """Size as JSON without spaces, in UTF-8."""

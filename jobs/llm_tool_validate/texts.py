@@ -10,7 +10,7 @@ import msgspec
 
 from jobs.llm_tool_validate.places import NOTHING
 from jobs.llm_tool_validate.python_text import python_value
-from shared.undecoded import levels
+from shared.raw_json import levels
 
 WHITESPACE = " \t\n\r"
 """The white space that RFC 8259 allows around a value."""

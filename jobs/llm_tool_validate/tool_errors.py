@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from jsonschema_rs import ValidationErrorKind
 
+from jobs.engines.json_schema.check import cut, pointer
 from jobs.fields import doc
-from jobs.json_schema.check import cut, pointer
 from jobs.llm_tool_validate.document import SEVERAL_FIT, UNIONS, Document, Part
 from jobs.llm_tool_validate.places import Place, get
 from jobs.llm_tool_validate.violations import Violation

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.text.names import names
+from jobs.engines.text.names import names
 
 _NO_PARAMETERS = {"type": "object", "properties": {}}
 

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 import msgspec
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from jobs.json_schema.backtracking_patterns import KEYWORD
-from jobs.json_schema.check import MASK, keyword_of, pointer
+from jobs.engines.json_schema.backtracking_patterns import KEYWORD
+from jobs.engines.json_schema.check import MASK, keyword_of, pointer
 from jobs.llm_tool_validate.places import Place
 
 _ODD_KEY = re.compile(rb'[{,]"(?:|\+[0-9]+|0[0-9]+)":')

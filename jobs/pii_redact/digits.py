@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jobs.text.linear import compiled
+from jobs.engines.text.linear import compiled
 
 _DIGITS = compiled(r"\d+")
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
+from jobs.engines.text.linear import compiled
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import is_escape, is_latin
-from jobs.text.linear import compiled
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _LOCAL = _LETTERS | frozenset("!#$%&'*+/=?^_`{|}~.-")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import compiled
+from jobs.engines.text.table import Table
 from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span
-from jobs.text.layer import Layer
-from jobs.text.linear import compiled
-from jobs.text.table import Table
 
 BARRIERS: dict[PiiKind, str] = {kind: chr(0xFDD0 + index) for index, kind in enumerate(PLACEHOLDERS)}
 """The character that replaces something redacted. No pattern matches it, and no text contains it after folding."""

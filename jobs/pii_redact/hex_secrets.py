@@ -6,9 +6,9 @@ short.
 
 from __future__ import annotations
 
+from jobs.engines.text.linear import compiled
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import joins, joins_before
-from jobs.text.linear import compiled
 
 _HEX = compiled(r"(?:0[xX])?([0-9a-fA-F]{32,})")
 

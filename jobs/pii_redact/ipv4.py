@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from jobs.engines.text.linear import compiled
+from jobs.engines.text.names import names
 from jobs.pii_redact.labels import Label, Labels
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import is_latin, joins, joins_before, word_before
-from jobs.text.linear import compiled
-from jobs.text.names import names
 
 _DOTTED = compiled(r"\d+(?:\.\d+)+")
 _VERSION_SUFFIX = compiled(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
+from jobs.engines.text.linear import compiled
 from jobs.pii_redact.label_words import (
     ABBREVIATIONS,
     CONNECTORS,
@@ -18,7 +19,6 @@ from jobs.pii_redact.label_words import (
     Label,
 )
 from jobs.pii_redact.surroundings import is_barrier, is_escape, joins_before
-from jobs.text.linear import compiled
 
 __all__ = ["Label", "Labels"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from jobs.engines.text.linear import compiled
 from jobs.pii_redact import plans
-from jobs.text.linear import compiled
 
 MIN_DIGITS = 7
 

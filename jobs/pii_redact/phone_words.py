@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.text.linear import compiled
+from jobs.engines.text.linear import compiled
 
 _REACH_BEFORE = 80
 """Characters, as for _REACH_AFTER."""

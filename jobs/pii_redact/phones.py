@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from jobs.engines.text.linear import compiled
 from jobs.pii_redact import phone_words, plans
 from jobs.pii_redact.digits import Group, Run, runs
 from jobs.pii_redact.labels import Label, Labels
 from jobs.pii_redact.phone_forms import MIN_DIGITS, fits, is_bare, is_decimal, is_grouped, is_usual
 from jobs.pii_redact.spans import Span
 from jobs.pii_redact.surroundings import glued_after, glued_before, is_latin, is_money, joins, joins_before
-from jobs.text.linear import compiled
 
 _SEPARATORS = " -./()[]"
 _WIDEST_GAP = 4

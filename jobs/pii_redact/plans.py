@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from jobs.text.linear import Compiled, PatternSet, compiled
+from jobs.engines.text.linear import Compiled, PatternSet, compiled
 
 NANP_CODE = 1
 MAX_DIGITS = 15

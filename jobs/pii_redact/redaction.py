@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from jobs.pii_redact import cards, emails, hex_secrets, ipv4, phones, secrets, spared, ssn
+from jobs.engines.text.layer import Layer
+from jobs.pii_redact import cards, emails, exempt, hex_secrets, ipv4, phones, secrets, ssn
 from jobs.pii_redact.digits import groups
 from jobs.pii_redact.folding import barred, fold
 from jobs.pii_redact.labels import Labels
 from jobs.pii_redact.spans import PLACEHOLDERS, PiiKind, Span, merge
-from jobs.text.layer import Layer
 
 
 class Redaction(NamedTuple):
@@ -47,13 +47,13 @@ def _search(layer: Layer, kinds: Collection[PiiKind]) -> list[Span]:
     if is_phone_wanted or "email" in kinds:
         found += emails.find(text)
     if is_phone_wanted or "ipv4" in kinds:
-        found += ipv4.find(text, labels, spared.paths(text))
+        found += ipv4.find(text, labels, exempt.paths(text))
     if is_phone_wanted or "hex_secret" in kinds:
         found += hex_secrets.find(text)
     if is_phone_wanted or "secret" in kinds:
         found += secrets.find(text)
     if is_phone_wanted or "credit_card" in kinds or "ssn" in kinds:
-        digits = groups(text, spared.find(text))
+        digits = groups(text, exempt.find(text))
         found += cards.find(text, digits, labels)
         found += ssn.find(text, digits, labels)
         if is_phone_wanted:

@@ -152,9 +152,9 @@ class BlockTime:
 class TransactionByHash:
     """eth_getTransactionByHash. `hash`: 0x and 64 hex digits in lower case.
 
-    The object is handed on as it came (its fields are read and checked in jobs/evm/transactions.py), except that one whose
-    `hash` is another is `bad_content`. Where a node has none and there is another URL, ask that one before saying None: a
-    pending transaction is known to some nodes only.
+    The object is handed on as it came (its fields are read and checked in jobs/engines/evm/transactions.py), except that
+    one whose `hash` is another is `bad_content`. Where a node has none and there is another URL, ask that one before saying
+    None: a pending transaction is known to some nodes only.
     """
 
     hash: str

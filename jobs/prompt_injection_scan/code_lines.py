@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from jobs.engines.text.linear import Pattern
 from jobs.prompt_injection_scan.invisible import STRIPPED
-from jobs.text.linear import Pattern
 
 _AROUND = 200
 """Characters of a long line that are read on each side."""

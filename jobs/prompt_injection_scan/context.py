@@ -10,9 +10,9 @@ import enum
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import Haystack, Pattern
 from jobs.prompt_injection_scan.rules import RuleBook
-from jobs.text.layer import Layer
-from jobs.text.linear import Haystack, Pattern
 
 _BEFORE = 240
 """How many characters of the original are read before a finding."""

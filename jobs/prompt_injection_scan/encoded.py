@@ -6,9 +6,9 @@ import base64
 import binascii
 from collections.abc import Callable, Iterator
 
+from jobs.engines.text.layer import Layer, joined
+from jobs.engines.text.linear import Haystack, Pattern
 from jobs.prompt_injection_scan.payloads import as_text
-from jobs.text.layer import Layer, joined
-from jobs.text.linear import Haystack, Pattern
 
 _MOST = 2_000
 """Limit for runs of one kind."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
-from jobs.text.table import Table
+from jobs.engines.text.table import Table
 
 BUCKETS = 1 << 20
 MOST_TOKENS = 48

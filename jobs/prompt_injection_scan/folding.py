@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import Haystack, Pattern
+from jobs.engines.text.table import Table
 from jobs.prompt_injection_scan.invisible import STRIPPED
-from jobs.text.layer import Layer
-from jobs.text.linear import Haystack, Pattern
-from jobs.text.table import Table
 
 _LONGEST = 3
 """One code point can expand to eighteen. An expansion longer than this spells no word of a rule."""

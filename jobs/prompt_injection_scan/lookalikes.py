@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.text.layer import Layer
-from jobs.text.linear import Haystack, Pattern
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import Haystack, Pattern
 
 _SHAPES = {
     "a": "аαɑᴀάạ∂Ꭺ⍺ӓ4@",

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from jobs.engines.text.linear import Haystack, Pattern, Patterns
 from jobs.prompt_injection_scan.folding import fold
 from jobs.prompt_injection_scan.labels import AttackCategory, Severity
-from jobs.text.linear import Haystack, Pattern, Patterns
 
 View = Literal["words", "sentences", "anywhere", "lines", "hidden"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import Haystack, Pattern
 from jobs.prompt_injection_scan import hidden
 from jobs.prompt_injection_scan.context import Reader, Speech
 from jobs.prompt_injection_scan.finding import MOST_FINDINGS, Finding, visible, without_repetition
@@ -16,8 +18,6 @@ from jobs.prompt_injection_scan.rules import CompiledRules, Rule, RuleBook, rule
 from jobs.prompt_injection_scan.scoring import RiskLevel, level_of, score_of
 from jobs.prompt_injection_scan.views import views_of
 from jobs.prompt_injection_scan.words import words
-from jobs.text.layer import Layer
-from jobs.text.linear import Haystack, Pattern
 
 MOST_HIDDEN_TEXT = 10_000
 """Characters of decoded hidden text."""

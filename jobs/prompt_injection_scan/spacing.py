@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.text.layer import Layer
-from jobs.text.linear import Haystack, Pattern
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import Haystack, Pattern
 
 _SEPARATORS = ".,-_*·•|/\\~+="
 _APART = Pattern(r"(?:^|[^\pL\pN])((?:[\pL\pN@$][\s.,\-_*·•|/\\~+=]{1,4}){5,}[\pL\pN@$])(?:$|[^\pL\pN])")

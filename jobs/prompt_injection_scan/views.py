@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from jobs.engines.text.layer import Layer, joined
 from jobs.prompt_injection_scan import encoded, lookalikes, spacing
 from jobs.prompt_injection_scan.folding import plain
 from jobs.prompt_injection_scan.hidden import Hidden
 from jobs.prompt_injection_scan.rules import RuleBook, signature
 from jobs.prompt_injection_scan.words import words
-from jobs.text.layer import Layer, joined
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _GAPS = str.maketrans(".:\n#@", "     ")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 
+from jobs.engines.text.layer import Layer
+from jobs.engines.text.linear import Haystack, Pattern
+from jobs.engines.text.names import names
+from jobs.engines.text.table import Table
 from jobs.prompt_injection_scan.folding import folded
-from jobs.text.layer import Layer
-from jobs.text.linear import Haystack, Pattern
-from jobs.text.names import names
-from jobs.text.table import Table
 
 _URL = Pattern(
     r"(?:(?:https?|hxxps?|ftps?|wss?)://|www\.)[^\s<>\"'`()\[\]{}|]+"

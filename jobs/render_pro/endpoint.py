@@ -5,7 +5,7 @@
 - The comparison is with this payer's last call for the same page and `extract`; `sinceCursor` names an older one. A fragment
   of the URL does not count. A page that answers 404 or 410 is rendered, too: it is `removed` if it was there before.
 - Every other error of the site is a 502 (`http_status`): what it sent is not the page, and comparing with it would mislead.
-- A child process (jobs/page) reads the page, because a hostile one can make this take very long.
+- A child process (jobs/engines/page) reads the page, because a hostile one can make this take very long.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.fields import Ok, Time, doc
-from jobs.observation import Observed
-from jobs.page import snapshots
-from jobs.page.evidence import Focus
-from jobs.page.fields import (
+from jobs.engines.page import snapshots
+from jobs.engines.page.evidence import Focus
+from jobs.engines.page.fields import (
     Cursor,
     Extracted,
     Extraction,
@@ -41,8 +39,10 @@ from jobs.page.fields import (
     checked_url,
     subject,
 )
-from jobs.page.screenshot import pixel_hash
-from jobs.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
+from jobs.engines.page.screenshot import pixel_hash
+from jobs.engines.page.visit import DEADLINE_S, REASONS, Status, Visit, visit
+from jobs.fields import Ok, Time, doc
+from jobs.observation import Observed
 from jobs.ports import Context
 from jobs.ports.browser import Area, Screenshot
 from jobs.render_pro.example import EXAMPLE

@@ -10,9 +10,9 @@ import binascii
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from jobs.rss.dates import first_date
+from jobs.engines.text.dates import first_date
+from jobs.engines.text.html_text import INLINE, SILENT, joined, looks_like_html, text_of_html
 from jobs.rss.document import Element
-from jobs.rss.html_text import INLINE, SILENT, joined, looks_like_html, text_of_html
 from jobs.rss.links import MAX_LINK, resolved
 
 MAX_TEXT = 1000

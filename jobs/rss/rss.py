@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from jobs.engines.text.html_text import MAX_SNIPPET
+from jobs.engines.text.names import names
 from jobs.rss.document import Element
 from jobs.rss.fields import MAX_LIST, Fields, content, distinct, html_line, identifier, local_name, namespace, plain
-from jobs.rss.html_text import MAX_SNIPPET
 from jobs.rss.people import name_of
 from jobs.rss.shape import Enclosure, Feed, Format, Item, Reading
-from jobs.text.names import names
 
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 _FEED = names(

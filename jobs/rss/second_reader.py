@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from jobs.engines.text.html_text import MAX_SNIPPET, text_of_html
 from jobs.rss.fields import MAX_LIST, distinct, identifier, line
-from jobs.rss.html_text import MAX_SNIPPET, text_of_html
 from jobs.rss.links import resolved
 from jobs.rss.people import name_of
 from jobs.rss.rss import media_type, size_of

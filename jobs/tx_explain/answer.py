@@ -1,15 +1,15 @@
-"""The answer out of the facts."""
+"""The answer out of the details."""
 
 from __future__ import annotations
 
-from jobs.evm.address import checksummed
-from jobs.evm.known_tokens import known_tokens
-from jobs.evm.quantity import ether
-from jobs.evm.reader import Reader, iso
-from jobs.evm.unlimited import unlimited_form
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.known_tokens import known_tokens
+from jobs.engines.evm.quantity import ether
+from jobs.engines.evm.reader import Reader, iso
+from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import CHAIN_IDS
 from jobs.tx_explain import events
-from jobs.tx_explain.facts import Facts
+from jobs.tx_explain.details import Details
 from jobs.tx_explain.narrative import narrative
 from jobs.tx_explain.reading import Found
 from jobs.tx_explain.response import MAX_SHOWN, Approval, Method, Response, Transfer
@@ -28,20 +28,20 @@ _TYPES = {
 
 def answer(reader: Reader, found: Found) -> Response:
     """Of a transaction that exists."""
-    facts, sent, receipt = found.facts, found.facts.transaction, found.facts.receipt
+    details, sent, receipt = found.details, found.details.transaction, found.details.receipt
     price = None if receipt is None else receipt.gas_price if receipt.gas_price is not None else sent.gas_price
     at = None if found.timestamp is None else iso(found.timestamp)
     return Response(
         ok=True,
-        chain=facts.chain,
-        chain_id=CHAIN_IDS[facts.chain],
+        chain=details.chain,
+        chain_id=CHAIN_IDS[details.chain],
         tx_hash=sent.hash,
-        status=facts.status,
-        narrative=narrative(facts),
+        status=details.status,
+        narrative=narrative(details),
         type=_TYPES.get(sent.type, f"0x{sent.type:02x}"),
         from_=checksummed(sent.sender),
         to=_shown(sent.to),
-        contract_created=_shown(receipt.created if receipt and facts.status == "success" else None),
+        contract_created=_shown(receipt.created if receipt and details.status == "success" else None),
         nonce=str(sent.nonce),
         value_wei=str(sent.value),
         value_formatted=ether(sent.value),
@@ -54,24 +54,24 @@ def answer(reader: Reader, found: Found) -> Response:
         effective_gas_price_wei=_number(price),
         l1_fee_wei=_number(receipt.l1_fee if receipt else None),
         blob_fee_wei=_number(receipt.blob_fee if receipt and sent.blobs else None),
-        fee_wei=_number(facts.fee),
-        fee_formatted=None if facts.fee is None else ether(facts.fee),
-        method=_method(facts),
-        transfers=[_transfer(facts, each) for each in facts.transfers[:MAX_SHOWN]],
-        transfer_count=len(facts.transfers),
-        approvals=[_approval(facts, each) for each in facts.approvals[:MAX_SHOWN]],
-        approval_count=len(facts.approvals),
+        fee_wei=_number(details.fee),
+        fee_formatted=None if details.fee is None else ether(details.fee),
+        method=_method(details),
+        transfers=[_transfer(details, each) for each in details.transfers[:MAX_SHOWN]],
+        transfer_count=len(details.transfers),
+        approvals=[_approval(details, each) for each in details.approvals[:MAX_SHOWN]],
+        approval_count=len(details.approvals),
         delegations=[checksummed(each) for each in sent.delegates],
-        signals=signals(facts),
-        revert_reason=facts.revert.reason if facts.revert else None,
-        revert=facts.revert,
+        signals=signals(details),
+        revert_reason=details.revert.reason if details.revert else None,
+        revert=details.revert,
         warnings=reader.warnings,
     )
 
 
-def _method(facts: Facts) -> Method | None:
-    method = facts.method
-    if method is None or not facts.has_code:
+def _method(details: Details) -> Method | None:
+    method = details.method
+    if method is None or not details.has_code:
         return None
     return Method(
         selector=method.selector,
@@ -82,8 +82,8 @@ def _method(facts: Facts) -> Method | None:
     )
 
 
-def _transfer(facts: Facts, each: events.Transfer) -> Transfer:
-    token = facts.token(each.token)
+def _transfer(details: Details, each: events.Transfer) -> Transfer:
+    token = details.token(each.token)
     decimals = token.decimals if each.standard == "erc20" else None
     return Transfer(
         standard=each.standard,
@@ -96,12 +96,12 @@ def _transfer(facts: Facts, each: events.Transfer) -> Transfer:
         amount_formatted=token.formatted(each.amount) if each.standard == "erc20" else None,
         token_id=_number(each.token_id),
         log_index=each.index,
-        is_canonical=each.token in known_tokens(facts.chain),
+        is_canonical=each.token in known_tokens(details.chain),
     )
 
 
-def _approval(facts: Facts, each: events.Approval) -> Approval:
-    token = facts.token(each.token)
+def _approval(details: Details, each: events.Approval) -> Approval:
+    token = details.token(each.token)
     return Approval(
         standard=each.standard,
         token=checksummed(each.token),

@@ -17,8 +17,8 @@ from typing import Annotated
 import msgspec
 
 from jobs.chain.request import ChainName
-from jobs.evm.declaration import chain_safety
-from jobs.evm.reader import Reader
+from jobs.engines.evm.declaration import chain_safety
+from jobs.engines.evm.reader import Reader
 from jobs.ports import Context
 from jobs.ports.chains import CHAIN_IDS, check_configured
 from jobs.site import Site, SiteRequest

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.evm import abi
-from jobs.evm.address import ZERO, of_word
-from jobs.evm.selectors import (
+from jobs.engines.evm import abi
+from jobs.engines.evm.address import ZERO, of_word
+from jobs.engines.evm.selectors import (
     APPROVAL_FOR_ALL_TOPIC,
     APPROVAL_TOPIC,
     DEPOSIT_TOPIC,
@@ -21,7 +21,7 @@ from jobs.evm.selectors import (
     TRANSFER_TOPIC,
     WITHDRAWAL_TOPIC,
 )
-from jobs.evm.transactions import Log
+from jobs.engines.evm.transactions import Log
 
 Standard = Literal["erc20", "erc721", "erc1155"]
 _BATCH = abi.parse_arguments("(uint256[],uint256[])")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from jobs.evm import abi, signatures
-from jobs.evm.signatures import Argument, Signature
+from jobs.engines.evm import abi, signatures
+from jobs.engines.evm.signatures import Argument, Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Method:
     Attributes:
         selector: 0x and 8 digits.
         name, signature: None when nobody knows it, or the arguments are not its.
-        values: decoded, as jobs/evm/abi.py gives them.
+        values: decoded, as jobs/engines/evm/abi.py gives them.
         trailing: bytes behind the arguments.
     """
 

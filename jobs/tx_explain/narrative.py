@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from jobs.evm.address import ZERO, short
-from jobs.evm.text import quoted
-from jobs.evm.transactions import DEPOSIT
+from jobs.engines.evm.address import ZERO, short
+from jobs.engines.evm.text import quoted
+from jobs.engines.evm.transactions import DEPOSIT
 from jobs.ports.chains import CHAIN_NAMES, Chain
-from jobs.tx_explain.facts import Facts, rounded_ether
+from jobs.tx_explain.details import Details, rounded_ether
 from jobs.tx_explain.phrases import happened, intended
 
 
-def narrative(facts: Facts) -> str:
+def narrative(details: Details) -> str:
     """What happened, what it cost, and what else is to be known."""
-    return " ".join((_first(facts), *_more(facts)))
+    return " ".join((_first(details), *_more(details)))
 
 
 def not_found(chain: Chain, found_on: Chain | None) -> str:
@@ -21,28 +21,28 @@ def not_found(chain: Chain, found_on: Chain | None) -> str:
     return told + (f" {CHAIN_NAMES[found_on]} has one: ask with chain {quoted(found_on)}." if found_on else "")
 
 
-def _first(facts: Facts) -> str:
-    match facts.status:
+def _first(details: Details) -> str:
+    match details.status:
         case "pending":
-            return f"Waits to be included in a block: it would {intended(facts).infinitive}."
+            return f"Waits to be included in a block: it would {intended(details).infinitive}."
         case "reverted":
-            reason = ": " + _reason(facts) if facts.revert else ""
-            paid = f" Paid {rounded_ether(facts.fee)} ETH for gas all the same." if facts.fee else ""
-            return f"Tried to {intended(facts).infinitive}, and was reverted{reason}.{paid}"
+            reason = ": " + _reason(details) if details.revert else ""
+            paid = f" Paid {rounded_ether(details.fee)} ETH for gas all the same." if details.fee else ""
+            return f"Tried to {intended(details).infinitive}, and was reverted{reason}.{paid}"
         case "success":
-            paid = f" and paid {rounded_ether(facts.fee)} ETH for gas" if facts.fee else ""
-            return f"{happened(facts).past}{paid}."
+            paid = f" and paid {rounded_ether(details.fee)} ETH for gas" if details.fee else ""
+            return f"{happened(details).past}{paid}."
 
 
-def _reason(facts: Facts) -> str:
-    if facts.revert is None or facts.revert.reason is None:
+def _reason(details: Details) -> str:
+    if details.revert is None or details.revert.reason is None:
         return "no reason was given"
     # The author of a contract chose this text.
-    return quoted(facts.revert.reason) if facts.revert.kind in ("error", "custom") else facts.revert.reason
+    return quoted(details.revert.reason) if details.revert.kind in ("error", "custom") else details.revert.reason
 
 
-def _more(facts: Facts) -> list[str]:
-    sent = facts.transaction
+def _more(details: Details) -> list[str]:
+    sent = details.transaction
     told: list[str] = []
     if sent.delegates:
         targets = [each for each in dict.fromkeys(sent.delegates) if each != ZERO]
@@ -54,7 +54,7 @@ def _more(facts: Facts) -> list[str]:
         )
     if sent.blobs:
         told.append(f"Carried {_counted(sent.blobs, 'blob')} of data (EIP-4844).")
-    if sent.type == DEPOSIT and facts.status == "success":
+    if sent.type == DEPOSIT and details.status == "success":
         told.append("Ethereum paid for its gas.")
     return told
 

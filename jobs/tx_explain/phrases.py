@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from jobs.evm.address import ZERO, short
-from jobs.evm.known_tokens import WRAPPED_ETHER
-from jobs.evm.quantity import ether
-from jobs.evm.transactions import DEPOSIT
-from jobs.evm.unlimited import unlimited_form
+from jobs.engines.evm.address import ZERO, short
+from jobs.engines.evm.known_tokens import WRAPPED_ETHER
+from jobs.engines.evm.quantity import ether
+from jobs.engines.evm.transactions import DEPOSIT
+from jobs.engines.evm.unlimited import unlimited_form
+from jobs.tx_explain.details import Details
 from jobs.tx_explain.events import Approval, Transfer
-from jobs.tx_explain.facts import Facts
 from jobs.tx_explain.flows import Flow
 
 PAST = {
@@ -51,64 +51,64 @@ class Phrase(NamedTuple):
         return f"{self.verb} {self.rest}"
 
 
-def happened(facts: Facts) -> Phrase:
+def happened(details: Details) -> Phrase:
     """What a transaction that succeeded did."""
-    if facts.transaction.type == DEPOSIT:
-        return _deposit(facts)
-    if facts.transaction.to is None:
-        created = facts.receipt.created if facts.receipt else None
+    if details.transaction.type == DEPOSIT:
+        return _deposit(details)
+    if details.transaction.to is None:
+        created = details.receipt.created if details.receipt else None
         return Phrase("create", f"the contract {short(created)}" if created else "a contract")
-    return _of_flows(facts) or _of_approvals(facts) or _of_others(facts) or intended(facts)
+    return _of_flows(details) or _of_approvals(details) or _of_others(details) or intended(details)
 
 
-def intended(facts: Facts) -> Phrase:
+def intended(details: Details) -> Phrase:
     """What a transaction says that it wants. That is all there is of one that is pending or was reverted."""
-    sent = facts.transaction
+    sent = details.transaction
     if sent.to is None:
         return Phrase("create", "a contract")
     to = "itself" if sent.to == sent.sender else short(sent.to)
-    if facts.method is None or not facts.has_code:
+    if details.method is None or not details.has_code:
         message = f" with {len(sent.data)} bytes of data" if sent.data else ""
         return Phrase("send", (f"{ether(sent.value)} ETH" if sent.value else "nothing") + f" to {to}{message}")
-    return _of_standard(facts) or _of_call(facts, to)
+    return _of_standard(details) or _of_call(details, to)
 
 
-def _of_call(facts: Facts, to: str) -> Phrase:
-    assert facts.method is not None
-    name = f"{facts.method.name}()" if facts.method.name else f"the unknown function {facts.method.selector}"
-    value = facts.transaction.value
+def _of_call(details: Details, to: str) -> Phrase:
+    assert details.method is not None
+    name = f"{details.method.name}()" if details.method.name else f"the unknown function {details.method.selector}"
+    value = details.transaction.value
     return Phrase("call", f"{name} of {to}" + (f" with {ether(value)} ETH" if value else ""))
 
 
-def _of_standard(facts: Facts) -> Phrase | None:
+def _of_standard(details: Details) -> Phrase | None:
     """Calls of a token, which need no log to be understood."""
-    assert facts.method is not None
-    token = facts.transaction.to or ZERO
-    match facts.method.signature, facts.method.values:
+    assert details.method is not None
+    token = details.transaction.to or ZERO
+    match details.method.signature, details.method.values:
         case "transfer(address,uint256)", (str(to), int(amount)):
-            return Phrase("send", f"{facts.quantity('erc20', token, amount, None)} to {short(to)}")
+            return Phrase("send", f"{details.quantity('erc20', token, amount, None)} to {short(to)}")
         case "transferFrom(address,address,uint256)", (str(sender), str(to), int(amount)):
-            moved = facts.quantity("erc20", token, amount, None)
-            if facts.token(token).decimals is None:
-                moved = f"#{amount} of {facts.label(token)}"
+            moved = details.quantity("erc20", token, amount, None)
+            if details.token(token).decimals is None:
+                moved = f"#{amount} of {details.label(token)}"
             return Phrase("move", f"{moved} from {short(sender)} to {short(to)}")
         case "approve(address,uint256)", (str(spender), int(amount)):
-            return _allowance(facts, token, spender, amount)
+            return _allowance(details, token, spender, amount)
         case _:
             return None
 
 
-def _of_flows(facts: Facts) -> Phrase | None:
+def _of_flows(details: Details) -> Phrase | None:
     """What the sender gave and got."""
-    given, got = facts.flows.given, facts.flows.got
-    value = facts.transaction.value
+    given, got = details.flows.given, details.flows.got
+    value = details.transaction.value
     if not given and not got:
         return None
-    wrapped = _of_wrapping(facts)
+    wrapped = _of_wrapping(details)
     if wrapped:
         return wrapped
-    paid = [*([f"{ether(value)} ETH"] if value else []), *_quantities(facts, given)]
-    taken = _quantities(facts, got)
+    paid = [*([f"{ether(value)} ETH"] if value else []), *_quantities(details, given)]
+    taken = _quantities(details, got)
     if got:
         is_minted = all(flow.others == (ZERO,) for flow in got)
         if is_minted and (not paid or all(flow.asset[1] is not None for flow in got)):
@@ -119,49 +119,49 @@ def _of_flows(facts: Facts) -> Phrase | None:
     others = _others(given)
     if others == [ZERO] and not value:
         return Phrase("burn", _joined(paid))
-    unwrapped = _unwrapped_on_the_way(facts)
+    unwrapped = _unwrapped_on_the_way(details)
     if unwrapped:
         return Phrase("swap", f"{_joined(paid)} for about {ether(unwrapped)} ETH")
     # What was burned beside ether went to nobody, but the ether went to the contract.
-    recipients = [other for other in others if other != ZERO] or [facts.transaction.to or ZERO]
+    recipients = [other for other in others if other != ZERO] or [details.transaction.to or ZERO]
     return Phrase("send", f"{_joined(paid)} to {_joined(_shorts(recipients))}")
 
 
-def _of_wrapping(facts: Facts) -> Phrase | None:
-    wrapped = WRAPPED_ETHER[facts.chain]
-    given, got = facts.flows.given, facts.flows.got
+def _of_wrapping(details: Details) -> Phrase | None:
+    wrapped = WRAPPED_ETHER[details.chain]
+    given, got = details.flows.given, details.flows.got
     if (
         not given
         and [flow.asset[0] for flow in got] == [wrapped]
         and got[0].others == (ZERO,)
-        and facts.transaction.value
+        and details.transaction.value
     ):
-        return Phrase("wrap", f"{ether(facts.transaction.value)} ETH into WETH")
+        return Phrase("wrap", f"{ether(details.transaction.value)} ETH into WETH")
     if not got and [flow.asset[0] for flow in given] == [wrapped] and given[0].others == (ZERO,):
         return Phrase("unwrap", f"{ether(given[0].amount)} WETH into ETH")
     return None
 
 
-def _unwrapped_on_the_way(facts: Facts) -> int:
+def _unwrapped_on_the_way(details: Details) -> int:
     """Ether that somebody else took out of WETH for a function that says that it pays ether: no log shows who got it."""
-    name = facts.method.name if facts.method and facts.method.name else ""
+    name = details.method.name if details.method and details.method.name else ""
     if not name.startswith(("swapExactTokensForETH", "swapTokensForExactETH")):
         return 0
-    wrapped = WRAPPED_ETHER[facts.chain]
-    return sum(each.amount for each in facts.transfers if each.token == wrapped and each.to == ZERO)
+    wrapped = WRAPPED_ETHER[details.chain]
+    return sum(each.amount for each in details.transfers if each.token == wrapped and each.to == ZERO)
 
 
-def _of_approvals(facts: Facts) -> Phrase | None:
-    own = [each for each in facts.approvals if each.owner == facts.transaction.sender]
-    return _approval(facts, own[-1]) if own else None
+def _of_approvals(details: Details) -> Phrase | None:
+    own = [each for each in details.approvals if each.owner == details.transaction.sender]
+    return _approval(details, own[-1]) if own else None
 
 
-def _approval(facts: Facts, each: Approval) -> Phrase:
+def _approval(details: Details, each: Approval) -> Phrase:
     if each.amount is not None:
-        return _allowance(facts, each.token, each.spender, each.amount)
-    what = f"all tokens of {facts.label(each.token)}"
+        return _allowance(details, each.token, each.spender, each.amount)
+    what = f"all tokens of {details.label(each.token)}"
     if each.token_id is not None:
-        what = facts.quantity("erc721", each.token, 1, each.token_id)
+        what = details.quantity("erc721", each.token, 1, each.token_id)
     if not each.is_granted:
         # ERC-721 takes an approval back by approving the zero address.
         return Phrase("take", f"back the right to move {what}" + _from(each.spender))
@@ -172,27 +172,27 @@ def _from(spender: str) -> str:
     return "" if spender == ZERO else f" from {short(spender)}"
 
 
-def _allowance(facts: Facts, token: str, spender: str, amount: int) -> Phrase:
+def _allowance(details: Details, token: str, spender: str, amount: int) -> Phrase:
     if not amount:
-        return Phrase("take", f"back the allowance of {short(spender)} for {facts.label(token)}")
+        return Phrase("take", f"back the allowance of {short(spender)} for {details.label(token)}")
     limit = (
-        f"any amount of {facts.label(token)}"
+        f"any amount of {details.label(token)}"
         if unlimited_form(amount)
-        else facts.quantity("erc20", token, amount, None)
+        else details.quantity("erc20", token, amount, None)
     )
     return Phrase("allow", f"{short(spender)} to spend {limit}")
 
 
-def _of_others(facts: Facts) -> Phrase | None:
+def _of_others(details: Details) -> Phrase | None:
     """Tokens that moved between others: on somebody's authorization, or by an allowance."""
-    moved = [each for each in facts.transfers if each.amount]
+    moved = [each for each in details.transfers if each.amount]
     if not moved:
         return None
     first = moved[0]
-    what = _joined(_quantity(facts, each) for each in moved)
+    what = _joined(_quantity(details, each) for each in moved)
     if {(each.sender, each.to) for each in moved} != {(first.sender, first.to)}:
         return Phrase("move", f"{what} between others")
-    if first.sender == first.to == facts.transaction.sender:
+    if first.sender == first.to == details.transaction.sender:
         return Phrase("send", f"{what} to itself")
     if first.sender == ZERO:
         return Phrase("mint", f"{what} to {short(first.to)}")
@@ -201,8 +201,8 @@ def _of_others(facts: Facts) -> Phrase | None:
     return Phrase("move", f"{what} from {short(first.sender)} to {short(first.to)}")
 
 
-def _deposit(facts: Facts) -> Phrase:
-    sent = facts.transaction
+def _deposit(details: Details) -> Phrase:
+    sent = details.transaction
     if sent.is_system or (not sent.mint and not sent.value and sent.sender.startswith("0xdeaddeaddeaddead")):
         return Phrase("run", "a transaction of the protocol itself, which tells the chain about Ethereum's blocks")
     to = short(sent.to) if sent.to else "a new contract"
@@ -211,13 +211,13 @@ def _deposit(facts: Facts) -> Phrase:
     return Phrase("run", f"a message that was sent on Ethereum to {to}")
 
 
-def _quantities(facts: Facts, flows: Iterable[Flow]) -> list[str]:
-    standards = {(each.token, each.token_id): each.standard for each in facts.transfers}
-    return [facts.quantity(standards[flow.asset], flow.asset[0], flow.amount, flow.asset[1]) for flow in flows]
+def _quantities(details: Details, flows: Iterable[Flow]) -> list[str]:
+    standards = {(each.token, each.token_id): each.standard for each in details.transfers}
+    return [details.quantity(standards[flow.asset], flow.asset[0], flow.amount, flow.asset[1]) for flow in flows]
 
 
-def _quantity(facts: Facts, each: Transfer) -> str:
-    return facts.quantity(each.standard, each.token, each.amount, each.token_id)
+def _quantity(details: Details, each: Transfer) -> str:
+    return details.quantity(each.standard, each.token, each.amount, each.token_id)
 
 
 def _others(flows: Iterable[Flow]) -> list[str]:

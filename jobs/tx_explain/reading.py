@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from jobs.evm import transactions
-from jobs.evm.known_tokens import WRAPPED_ETHER
-from jobs.evm.reader import Reader
-from jobs.evm.reverts import Revert, explain
-from jobs.evm.tokens import Token, metadata_calls, token_of
-from jobs.evm.transactions import DEPOSIT, Receipt, Transaction
+from jobs.engines.evm import transactions
+from jobs.engines.evm.known_tokens import WRAPPED_ETHER
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.reverts import Revert, explain
+from jobs.engines.evm.tokens import Token, metadata_calls, token_of
+from jobs.engines.evm.transactions import DEPOSIT, Receipt, Transaction
 from jobs.ports.chains import BlockTime, Call, Chain, Code, ReceiptByHash, Reverted, TransactionByHash, Unavailable
+from jobs.tx_explain.details import Details, Status
 from jobs.tx_explain.events import Transfer, approvals, transfers
-from jobs.tx_explain.facts import Facts, Status
 from jobs.tx_explain.flows import flows_of
 from jobs.tx_explain.method import Method, method_of
 from shared.outcome import UpstreamFailed
@@ -32,7 +32,7 @@ SYMBOLS_UNREADABLE = "symbols_unreadable"
 class Found(NamedTuple):
     """A transaction that exists. `timestamp`: of its block, seconds since 1970; None while it is pending."""
 
-    facts: Facts
+    details: Details
     timestamp: int | None
 
 
@@ -53,7 +53,7 @@ def find(reader: Reader, tx_hash: str) -> Found | None:
     has_code, timestamp, tokens = _around(reader, sent, receipt, asked)
     moved = tuple(_by_token(each, tokens) for each in moved)
     status = _status(reader, sent, receipt)
-    facts = Facts(
+    details = Details(
         chain=reader.chain,
         status=status,
         transaction=sent,
@@ -67,7 +67,7 @@ def find(reader: Reader, tx_hash: str) -> Found | None:
         fee=_fee(sent, receipt),
         revert=_revert(reader, sent, receipt) if status == "reverted" and receipt else None,
     )
-    return Found(facts, timestamp)
+    return Found(details, timestamp)
 
 
 def found_on(reader: Reader, tx_hash: str) -> Chain | None:

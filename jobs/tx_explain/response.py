@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.evm.fields import Symbol, TokenAddress
-from jobs.evm.reverts import Revert
-from jobs.evm.signatures import Argument
+from jobs.engines.evm.fields import Symbol, TokenAddress
+from jobs.engines.evm.reverts import Revert
+from jobs.engines.evm.signatures import Argument
 from jobs.fields import Ok, doc
 from jobs.ports.chains import Chain
 

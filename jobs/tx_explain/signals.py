@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.evm.address import ZERO, short
-from jobs.evm.transactions import DEPOSIT
-from jobs.evm.unlimited import unlimited_form
+from jobs.engines.evm.address import ZERO, short
+from jobs.engines.evm.transactions import DEPOSIT
+from jobs.engines.evm.unlimited import unlimited_form
+from jobs.tx_explain.details import Details
 from jobs.tx_explain.events import Transfer
-from jobs.tx_explain.facts import Facts
 from jobs.tx_explain.response import Signal
 
 
-def signals(facts: Facts) -> list[Signal]:
+def signals(details: Details) -> list[Signal]:
     """Each code once, in a fixed order."""
     seen: dict[str, Signal] = {}
-    for found in (*_outcome(facts), *_kind(facts), *_moves(facts), *_approvals(facts), *_calldata(facts)):
+    for found in (*_outcome(details), *_kind(details), *_moves(details), *_approvals(details), *_calldata(details)):
         seen.setdefault(found.code, found)
     return list(seen.values())
 
 
-def _outcome(facts: Facts) -> Iterator[Signal]:
-    if facts.status == "reverted":
+def _outcome(details: Details) -> Iterator[Signal]:
+    if details.status == "reverted":
         yield Signal("reverted", "warning", "The transaction was undone; only its fee was paid.")
-    if facts.status == "pending":
+    if details.status == "pending":
         yield Signal("pending", "info", "The transaction is not in a block yet, and may never be.")
 
 
-def _kind(facts: Facts) -> Iterator[Signal]:
-    sent = facts.transaction
+def _kind(details: Details) -> Iterator[Signal]:
+    sent = details.transaction
     if sent.to is None:
         yield Signal("contract_creation", "info", "It creates a contract.")
     if sent.type == DEPOSIT:
@@ -43,18 +43,18 @@ def _kind(facts: Facts) -> Iterator[Signal]:
         yield Signal("blob", "info", "It carries blobs of data, which are paid for apart.")
 
 
-def _moves(facts: Facts) -> Iterator[Signal]:
-    sent = facts.transaction
-    done = facts.status != "reverted"
+def _moves(details: Details) -> Iterator[Signal]:
+    sent = details.transaction
+    done = details.status != "reverted"
     if sent.value and sent.to is not None and done:
         yield Signal("native_transfer", "info", "It carries ether.")
     if sent.to == sent.sender:
         yield Signal("to_self", "info", "Sender and recipient are the same.")
     if not sent.value and not sent.data and sent.to is not None and sent.type != DEPOSIT:
         yield Signal("zero_value", "warning", "It sends nothing.")
-    for each in facts.transfers:
+    for each in details.transfers:
         yield from _transfer(each)
-    if facts.flows.got and (facts.flows.given or sent.value):
+    if details.flows.got and (details.flows.given or sent.value):
         yield Signal("swap", "info", "The sender gave something and got something else.")
 
 
@@ -80,8 +80,8 @@ def _transfer(each: Transfer) -> Iterator[Signal]:
         )
 
 
-def _approvals(facts: Facts) -> Iterator[Signal]:
-    for each in facts.approvals:
+def _approvals(details: Details) -> Iterator[Signal]:
+    for each in details.approvals:
         spender = short(each.spender)
         if not each.is_granted:
             yield Signal("approval_revoked", "info", "A right to move tokens was taken back or used up.")
@@ -93,12 +93,12 @@ def _approvals(facts: Facts) -> Iterator[Signal]:
             yield Signal("approval", "info", f"{spender} may move tokens.")
 
 
-def _calldata(facts: Facts) -> Iterator[Signal]:
-    if facts.method is None or not facts.has_code:
+def _calldata(details: Details) -> Iterator[Signal]:
+    if details.method is None or not details.has_code:
         return
-    if facts.method.name is None:
+    if details.method.name is None:
         yield Signal("unknown_method", "info", "Nobody published what this calldata means, as far as is known here.")
-    if facts.method.trailing:
+    if details.method.trailing:
         yield Signal(
-            "trailing_calldata", "info", f"{facts.method.trailing} bytes follow the arguments, often a referral mark."
+            "trailing_calldata", "info", f"{details.method.trailing} bytes follow the arguments, often a referral mark."
         )

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from jobs.evm.address import short
-from jobs.evm.quantity import ether, formatted
+from jobs.engines.evm.address import short
+from jobs.engines.evm.quantity import ether, formatted
 from jobs.fields import doc
 from jobs.ports.chains import CHAIN_NAMES, Chain
 

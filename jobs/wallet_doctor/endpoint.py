@@ -14,15 +14,15 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from jobs.chain.request import ChainName, hex_address
-from jobs.evm import address, selectors
-from jobs.evm.abi import encode_words
-from jobs.evm.address import checksummed
-from jobs.evm.code import delegate_of
-from jobs.evm.declaration import chain_safety
-from jobs.evm.quantity import ether, formatted
-from jobs.evm.reader import Reader
-from jobs.evm.reader import Response as ChainResponse
-from jobs.evm.tokens import METADATA_GAS, truth, word
+from jobs.engines.evm import address, selectors
+from jobs.engines.evm.abi import encode_words
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.code import delegate_of
+from jobs.engines.evm.declaration import chain_safety
+from jobs.engines.evm.quantity import ether, formatted
+from jobs.engines.evm.reader import Reader
+from jobs.engines.evm.reader import Response as ChainResponse
+from jobs.engines.evm.tokens import METADATA_GAS, truth, word
 from jobs.fields import doc
 from jobs.ports import Context
 from jobs.ports.chains import Balance, Call, Code, GasPrice, Nonce, check_configured

@@ -6,7 +6,7 @@
 - `sinceCursor` names one of the last five observations to compare with. A fragment of the URL does not count.
 - A page that answers 404 or 410 is `removed` if it was there before. Every other error of the site is a 502 (`http_status`),
   so a short failure never looks like a change.
-- Child processes (jobs/page) read and compare, because a hostile page can make both take very long.
+- Child processes (jobs/engines/page) read and compare, because a hostile page can make both take very long.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from typing import Annotated
 
 import msgspec
 
-from jobs.fields import Ok, Time, doc
-from jobs.observation import Observed
-from jobs.page import snapshots
-from jobs.page.compare import Diff
-from jobs.page.fields import (
+from jobs.engines.page import snapshots
+from jobs.engines.page.compare import Diff
+from jobs.engines.page.fields import (
     Cursor,
     Extracted,
     Extraction,
@@ -40,7 +38,9 @@ from jobs.page.fields import (
     checked_url,
     subject,
 )
-from jobs.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
+from jobs.engines.page.visit import DEADLINE_S, REASONS, Baseline, Status, Visit, visit
+from jobs.fields import Ok, Time, doc
+from jobs.observation import Observed
 from jobs.ports import Context
 from jobs.site import Site, SiteRequest
 from jobs.web_diff.example import EXAMPLE

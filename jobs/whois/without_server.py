@@ -6,7 +6,7 @@ server is asked about all other names. A registry that opens a server is removed
 
 from __future__ import annotations
 
-from jobs.text.names import names
+from jobs.engines.text.names import names
 
 WITHOUT_SERVER = names(
     """

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jobs.text.names import names
+from jobs.engines.text.names import names
 from jobs.x402_discover.document import clean
 from jobs.x402_discover.locators import Locator, base_of, locator, locator_of, method_of
 from jobs.x402_discover.tally import MAX_ENTRIES, Tally

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import ada_url
 
-from jobs.text.names import names
+from jobs.engines.text.names import names
 from jobs.x402_discover.terms import key_of
 
 MAX_URL = 2048

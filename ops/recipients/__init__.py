@@ -7,8 +7,8 @@ from collections.abc import Callable
 from importlib import import_module
 
 from shared.networks import NETWORKS
-from shared.rail_settings import RailSettings
-from shared.settings import PREFIX
+from shared.settings.rails import RailSettings
+from shared.settings.service import PREFIX
 
 TIMEOUT_S = 5.0
 

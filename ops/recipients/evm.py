@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shared.json_rpc import JsonRpc, RpcError
-from shared.node_connections import NodeFailed
-from shared.rail_settings import EvmRailSettings
+from shared.nodes.connections import NodeFailed
+from shared.nodes.json_rpc import JsonRpc, RpcError
+from shared.settings.rails import EvmRailSettings
 from shared.x402.evm import domain_separator, keccak256
 from shared.x402.networks import EVM_USDC, EvmToken
 

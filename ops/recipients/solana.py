@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shared.json_rpc import JsonRpc, RpcError
-from shared.node_connections import NodeFailed
-from shared.rail_settings import SolanaRailSettings
+from shared.nodes.connections import NodeFailed
+from shared.nodes.json_rpc import JsonRpc, RpcError
+from shared.settings.rails import SolanaRailSettings
 from shared.x402.networks import SOLANA_USDC
 from shared.x402.solana_address import decode_base58, encode_base58, token_account
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import struct
 
-from shared.json_rpc import JsonRpc, RpcError
-from shared.node_connections import NodeFailed
-from shared.rail_settings import StellarRailSettings
+from shared.nodes.connections import NodeFailed
+from shared.nodes.json_rpc import JsonRpc, RpcError
+from shared.settings.rails import StellarRailSettings
 from shared.x402 import stellar_address
 from shared.x402.networks import STELLAR_USDC
 

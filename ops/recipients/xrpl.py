@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shared.node_connections import NodeFailed
-from shared.rail_settings import XrplRailSettings
+from shared.nodes.connections import NodeFailed
+from shared.nodes.xrpl_rpc import XrplError, XrplRpc
+from shared.settings.rails import XrplRailSettings
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC
-from shared.xrpl_rpc import XrplError, XrplRpc
 
 
 def lacks(own: XrplRailSettings, *, timeout_s: float) -> list[str] | None:

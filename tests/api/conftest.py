@@ -26,17 +26,17 @@ from api import redis_client
 from api.app import create_app
 from compose.sandbox.upstream_server import Upstreams, start_upstreams
 from jobs.catalogue import CATALOGUE
-from shared import redis_connection
 from shared.endpoint import Endpoint
 from shared.money import Price
 from shared.pools import Pool
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
-from shared.streams import GROUP, stream_key, unavailable_key
+from shared.queue.streams import GROUP, stream_key, unavailable_key
+from shared.servers import redis_connection
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests import signing
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.warm_pool import await_ready
 from workers.children import ChildPool
 from workers.main import CHILDREN, create_broker

@@ -9,7 +9,7 @@ import pytest
 
 from api.admission import Admission
 from jobs.catalogue import BY_NAME
-from jobs.json_schema.check import MAX_BYTES
+from jobs.engines.json_schema.check import MAX_BYTES
 from jobs.webhook_sig_verify.endpoint import MAX_HEADER_TEXT
 from tests.each import each
 from tests.sites import PUBLIC

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from api.backlog import Backlog, Work
 from jobs.pii_redact.endpoint import ENDPOINT as PII
 from jobs.prompt_injection_scan.endpoint import ENDPOINT as SCAN
-from shared.replies import Cost
+from shared.queue.replies import Cost
 from tests.api.conftest import Payer
 
 SIZE = 48 * 1024

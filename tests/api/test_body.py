@@ -11,7 +11,7 @@ from api import body
 from api.body import RequestBody
 from api.errors import Problem
 from api.long_bodies import LONG_BYTES, LongBodies
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

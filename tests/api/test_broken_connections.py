@@ -16,9 +16,9 @@ import redis
 from api.dispatch import Dispatcher
 from compose.sandbox.redis_server import start_redis
 from jobs.catalogue import BY_NAME
-from shared.ledger import in_every_bucket
+from shared.ledger.keys import in_every_bucket
 from shared.outcome import NOT_STORED
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 pytestmark = pytest.mark.anyio
 SOLD = (BY_NAME["echo"],)

@@ -19,7 +19,7 @@ from compose.sandbox.evm import start_chains
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
 from shared.pools import Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402.networks import Rail
 from tests.each import each
 from tests.replayed import assert_documented

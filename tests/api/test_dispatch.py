@@ -23,16 +23,16 @@ from api.pools import Pools
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
 from compose.sandbox.redis_server import RedisServer, start_redis
-from shared.answers import AnswerSealer
 from shared.endpoint import Pool
-from shared.message import Arguments
 from shared.outcome import Ok
-from shared.queue_clock import NOTES
-from shared.replies import PART_BYTES, in_parts
-from shared.sealing import Sealer
-from shared.secret_files import read_key
+from shared.queue.message import Arguments
+from shared.queue.queue_clock import NOTES
+from shared.queue.replies import PART_BYTES, in_parts
+from shared.sealing.answers import AnswerSealer
+from shared.sealing.sealing import Sealer
+from shared.settings.secret_files import read_key
 from shared.settled_payment import SettledPayment
-from tests.api.sleepy import AHEAD, ENDPOINT, LONG, LONGER_S
+from tests.api.slow_worker import AHEAD, ENDPOINT, LONG, LONGER_S
 
 pytestmark = pytest.mark.anyio
 
@@ -85,7 +85,7 @@ def start_worker(queue: Queue, redis_url: str, key_file: Path) -> Iterator[Start
             "COINSLOT_LEDGER_URL": redis_url,
             "COINSLOT_KEY_FILE": str(key_file),
         }
-        command = [sys.executable, "-m", "dramatiq", "tests.api.sleepy:create_broker", "--queues", "whois"]
+        command = [sys.executable, "-m", "dramatiq", "tests.api.slow_worker:create_broker", "--queues", "whois"]
         options = ["--processes", "1", "--threads", "50", "--worker-shutdown-timeout", "30000"]
         started.append(subprocess.Popen([*command, *options], env=environment, cwd=ROOT, start_new_session=True))
         return started[-1]

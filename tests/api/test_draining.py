@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from compose.sandbox.child import ROOT, claim_port, tethered
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are found in /proc")
 

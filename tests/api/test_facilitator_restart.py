@@ -21,10 +21,10 @@ from x402.mechanisms.evm.signers import EthAccountSigner
 
 from compose.sandbox.child import claim_port
 from jobs import echo
-from shared.rail_settings import EthereumRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EthereumRailSettings
+from shared.settings.service import Settings
 from tests.api.conftest import PAY_TO, FacilitatorDouble
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from api.app import create_app
 from api.pages import free_work
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.endpoint import Endpoint
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 pytestmark = pytest.mark.anyio
 

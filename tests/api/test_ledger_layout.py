@@ -18,13 +18,13 @@ from api import redis_client
 from api.redis_client import Redis, RedisLost
 from compose import processes
 from ops import main as ops_command
-from shared import ledger_servers
-from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
-from shared.ledger_layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, LAYOUT, checked
-from shared.ledger_place import KEY as PLACE
-from shared.ledger_start import RunCheck, known_servers, refuse_wrong_ledger
-from shared.redis_connection import RedisConnection
-from shared.settings import InvalidSetting, Settings
+from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RECORDS, REFUNDABLE, record_key
+from shared.ledger.layout import EARLIER, HAS_EARLIER, IS_EMPTY, KEY, LAYOUT, checked
+from shared.ledger.position import KEY as PLACE
+from shared.servers import ledger_servers
+from shared.servers.ledger_start import RunCheck, known_servers, refuse_wrong_ledger
+from shared.servers.redis_connection import RedisConnection
+from shared.settings.service import InvalidSetting, Settings
 from workers.main import create_broker
 
 pytestmark = pytest.mark.anyio

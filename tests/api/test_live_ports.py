@@ -21,15 +21,15 @@ from api.dispatch import Dispatcher
 from api.pools import PoolRefusal, Pools
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from shared.answers import AnswerSealer
-from shared.message import Arguments
 from shared.outcome import Ok
-from shared.pool_states import PoolState
 from shared.pools import Pool
-from shared.sealing import Sealer
-from shared.secret_files import read_key
+from shared.queue.message import Arguments
+from shared.queue.pool_states import PoolState
+from shared.queue.streams import stream_key
+from shared.sealing.answers import AnswerSealer
+from shared.sealing.sealing import Sealer
+from shared.settings.secret_files import read_key
 from shared.settled_payment import SettledPayment
-from shared.streams import stream_key
 from tests.api.with_port import ENDPOINT, FOLDER
 
 pytestmark = pytest.mark.anyio

@@ -31,11 +31,11 @@ from jobs.ports import Context
 from ops import main as ops
 from ops.payments import attention
 from shared.endpoint import Endpoint
-from shared.ledger import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, bucket_of, in_every_bucket, record_key
+from shared.ledger.keys import JOURNAL, LOST, OPEN, RECHECK, RERUN_MS, bucket_of, in_every_bucket, record_key
 from shared.outcome import Outcome, UpstreamFailed, failed
-from shared.sealing import Sealer
-from shared.secret_files import read_key
-from shared.settings import Settings
+from shared.sealing.sealing import Sealer
+from shared.settings.secret_files import read_key
+from shared.settings.service import Settings
 from workers.execute import execute
 
 PATH = "/v1/cdp/echo"

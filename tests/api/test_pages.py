@@ -38,8 +38,8 @@ from jobs.x402_discover.document import Source
 from jobs.x402_discover.reading import read
 from shared.endpoint import Endpoint
 from shared.pools import Pool
-from shared.rail_settings import EvmRailSettings, StellarRailSettings, XrplRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings, StellarRailSettings, XrplRailSettings
+from shared.settings.service import Settings
 from tests.contract.endpoints import ENDPOINTS
 from tests.each import each
 

@@ -20,9 +20,9 @@ from api.pools import FRESH_S, ROOM
 from api.redis_client import RedisLost
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
-from shared.ledger import in_every_bucket
+from shared.ledger.keys import in_every_bucket
 from shared.outcome import Failed, Ok
-from shared.streams import GROUP, closed_key, stream_key, unavailable_key
+from shared.queue.streams import GROUP, closed_key, stream_key, unavailable_key
 from tests.each import each
 
 PATH = "/v1/cdp/echo"

@@ -12,9 +12,9 @@ from api.causes import Cause
 from api.pools import ROOM, STALE_S, PoolRefusal, Pools
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
-from shared.pool_states import PoolState
 from shared.pools import Pool
-from shared.streams import GROUP, stream_key, unavailable_key
+from shared.queue.pool_states import PoolState
+from shared.queue.streams import GROUP, stream_key, unavailable_key
 from tests.each import each
 
 IDLE = PoolState(depth=0, running=0, waited_ms=0, workers=2, available=2, closed_ms=0, reason="")

@@ -16,8 +16,8 @@ import redis
 from api.app import create_app
 from api.payment import health
 from api.payment.circuit import Circuit
-from shared.ledger import in_every_bucket
-from shared.settings import InvalidSetting, Settings
+from shared.ledger.keys import in_every_bucket
+from shared.settings.service import InvalidSetting, Settings
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]

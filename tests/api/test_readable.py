@@ -14,8 +14,8 @@ from litestar.routes import ASGIRoute
 
 from api.app import create_app
 from jobs.catalogue import BY_NAME, CATALOGUE
-from shared.rail_settings import XrplRailSettings
-from shared.settings import Settings
+from shared.settings.rails import XrplRailSettings
+from shared.settings.service import Settings
 from tests.each import each
 
 pytestmark = pytest.mark.anyio

@@ -11,11 +11,12 @@ import pytest
 
 from api.readiness import Readiness
 from jobs.catalogue import BY_NAME
-from shared import confinement_notes, queue_clock
-from shared.confinement_notes import note
-from shared.pool_states import PoolState
+from shared.observability import confinement_notes
+from shared.observability.confinement_notes import note
 from shared.pools import Pool
-from shared.queue_clock import QueueClock
+from shared.queue import queue_clock
+from shared.queue.pool_states import PoolState
+from shared.queue.queue_clock import QueueClock
 from tests.each import each
 
 pytestmark = pytest.mark.anyio

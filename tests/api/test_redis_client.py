@@ -14,7 +14,7 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.redis_server import start_redis
 from shared.lua_script import LuaScript, read
 from tests.each import each
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

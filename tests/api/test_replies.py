@@ -9,7 +9,7 @@ import pytest
 
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from shared.replies import Cost, Reply, encode_reply
+from shared.queue.replies import Cost, Reply, encode_reply
 
 pytestmark = pytest.mark.anyio
 

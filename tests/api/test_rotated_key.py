@@ -12,8 +12,8 @@ import pytest
 from api.app import create_app
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from ops import rotation
-from shared.sealing_keys import previous_key_file
-from shared.settings import Settings
+from shared.sealing.keys import previous_key_file
+from shared.settings.service import Settings
 
 pytestmark = pytest.mark.anyio
 

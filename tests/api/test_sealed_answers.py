@@ -16,9 +16,9 @@ import redis
 from api.payment import identifier
 from jobs.catalogue import BY_NAME
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
-from shared.answers import SECRET_ANSWER_TTL_S
-from shared.ledger import in_every_bucket
+from shared.ledger.keys import in_every_bucket
 from shared.money import Price
+from shared.sealing.answers import SECRET_ANSWER_TTL_S
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 

@@ -20,12 +20,12 @@ from api.payment.reorgs import ReorgMonitor
 from api.redis_client import Redis, RedisLost
 from api.sharded import as_one
 from ops.payments import attention
-from shared.ledger import RECHECK, bucket_of, in_every_bucket, server_of
-from shared.ledger_servers import read_record
-from shared.redis_connection import RedisConnection
-from shared.settings import Settings
+from shared.ledger.keys import RECHECK, bucket_of, in_every_bucket, server_of
+from shared.servers.ledger_servers import read_record
+from shared.servers.redis_connection import RedisConnection
+from shared.settings.service import Settings
 from tests.api.payment.primaries import COUNT, Primaries, three_primaries
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

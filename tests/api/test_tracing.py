@@ -11,10 +11,10 @@ import pytest
 from api.call_log import CallLog
 from api.causes import Cause
 from api.errors import problem_of
-from shared import tracing
-from shared.logs import JobIds
+from shared.observability import tracing
+from shared.observability.logs import JobIds
 from shared.outcome import Failed, Ok
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.otlp_receiver import Receiver, Span
 
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the packages of coinslot[otel] are not installed")

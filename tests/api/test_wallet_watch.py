@@ -21,9 +21,9 @@ from api.app import create_app
 from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_node import XrplServer, provision, provision_watched
 from jobs.xrpl_wallet_watch.endpoint import ENDPOINT
-from shared.rail_settings import XrplRailSettings
-from shared.settings import Settings
-from shared.streams import GROUP, stream_key
+from shared.queue.streams import GROUP, stream_key
+from shared.settings.rails import XrplRailSettings
+from shared.settings.service import Settings
 from shared.x402.networks import XRPL_RLUSD
 from shared.x402.wire import Offer
 from tests import xrpl_signing as signing

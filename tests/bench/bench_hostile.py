@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from shared.endpoint import PATH_PREFIX
 from tests.bench.payments import offered, write_payments
-from tests.bench.stand import Running, stand
+from tests.bench.processes import Running, stand
 from tests.bench.systems import UNPAID
 from tests.bench.wrk import Load, background, load
 from tests.e2e.test_hostile_calls import HOSTILE

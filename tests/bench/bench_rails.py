@@ -26,10 +26,10 @@ from facilitator.rails.evm.rail import EvmRail
 from facilitator.rails.solana.rail import SolanaRail
 from facilitator.rails.stellar.rail import StellarRail
 from facilitator.rails.xrpl.rail import XrplRail
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import FacilitatorCall
-from tests.facilitator import stellar_bench, xrpl_stand
+from tests.facilitator import stellar_bench, xrpl_bench
 from tests.facilitator.bench import Bench, an_address
 from tests.facilitator.solana.bench import SolanaBench
 from tests.xrpl_signing import RLUSD, USDC
@@ -76,8 +76,8 @@ def stellar(var: Path) -> Iterator[Made]:
 @contextmanager
 def xrpl(var: Path) -> Iterator[Made]:
     """RLUSD on the XRP Ledger, each payment of another payer."""
-    xrpl_stand.CLOSE_EVERY_S = CLOSE_EVERY_S
-    stand = xrpl_stand.Stand()
+    xrpl_bench.CLOSE_EVERY_S = CLOSE_EVERY_S
+    stand = xrpl_bench.Stand()
     stand.server.start()
     yield XrplRail((USDC, RLUSD), stand.server.url), lambda: stand.call(stand.payer())
     stand.server.stop()

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from compose.sandbox.child import ROOT, tethered
 from tests.bench import proc
-from tests.bench.stand import Broken, Running, command
+from tests.bench.processes import Broken, Running, command
 
 _ANSWER_WITHIN_S = 60.0
 _END_WITHIN_S = 10.0

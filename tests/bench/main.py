@@ -20,12 +20,12 @@ from types import FrameType
 from typing import Any
 
 from compose.sandbox.child import ROOT
-from shared.settings import PREFIX
+from shared.settings.service import PREFIX
 from tests.bench import proc
 from tests.bench.measure import chain, growth, hop, http, isolation, mirror, paid, recovery, render, settle
+from tests.bench.processes import RIVALS_PYTHON, VAR
 from tests.bench.report import markdown, write_between_markers
 from tests.bench.results import FULL, QUICK, Effort, Table
-from tests.bench.stand import RIVALS_PYTHON, VAR
 from tests.bench.targets import judge
 
 DOCS = ROOT / "docs"

@@ -21,7 +21,7 @@ from coincurve import PrivateKey
 
 from api.payment.fingerprint import Fingerprinter
 from shared.money import Price
-from shared.secret_files import read_key
+from shared.settings.secret_files import read_key
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer

@@ -1,4 +1,4 @@
-"""The near end of tests/chaos/zygote.py: for a stand, and with the facilitator's control for all slots."""
+"""The near end of tests/chaos/forking_parent.py: for a stand, and with the facilitator's control for all slots."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import aiohttp
 import msgspec
 
 from compose.sandbox.child import ROOT, tethered
-from tests.chaos.zygote import Birth
-from tests.slack import patience
+from tests.chaos.forking_parent import Birth
+from tests.time_limits import patience
 
 if TYPE_CHECKING:
-    from tests.chaos.stand import Stand
+    from tests.chaos.servers import Stand
 
 READY_WITHIN_S = patience(60.0)
 
@@ -60,7 +60,7 @@ class Forks:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
-            [*tethered(), sys.executable, "-m", "tests.chaos.zygote"],
+            [*tethered(), sys.executable, "-m", "tests.chaos.forking_parent"],
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.PIPE,
@@ -87,7 +87,7 @@ class Forks:
         return self._process.stdout.readline()
 
 
-class Zygote:
+class ForkingParent:
     """Asks for one process at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process, stand: Stand, session: aiohttp.ClientSession) -> None:
@@ -118,11 +118,11 @@ class Zygote:
 
 
 @contextlib.asynccontextmanager
-async def zygote(stand: Stand) -> AsyncIterator[Zygote]:
+async def forking_parent(stand: Stand) -> AsyncIterator[ForkingParent]:
     """One, until the cases are done."""
     process = await asyncio.create_subprocess_exec(
         *tethered(),
-        *(sys.executable, "-m", "tests.chaos.zygote"),
+        *(sys.executable, "-m", "tests.chaos.forking_parent"),
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -132,7 +132,7 @@ async def zygote(stand: Stand) -> AsyncIterator[Zygote]:
     try:
         assert await process.stdout.readline() == b"ready\n"
         async with aiohttp.ClientSession() as session:
-            yield Zygote(process, stand, session)
+            yield ForkingParent(process, stand, session)
     finally:
         process.stdin.close()
         await process.wait()

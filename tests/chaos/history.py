@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 import redis
 
-from shared.ledger import JOURNAL, OPEN, REFUNDABLE, in_every_bucket
+from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, in_every_bucket
 
 T = TypeVar("T")
 Line = TypeVar("Line", bound=msgspec.Struct)

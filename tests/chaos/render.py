@@ -32,9 +32,9 @@ from tests.bench import proc
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import read_history
+from tests.chaos.servers import Stand, stand
 from tests.chaos.shop import CATALOGUES
-from tests.chaos.stand import Stand, stand
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.namespaces import Namespaces, command
 from tests.workers.browser.site import Content, Site
 

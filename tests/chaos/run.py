@@ -19,7 +19,7 @@ from coincurve import PrivateKey
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import History, read_history
-from tests.chaos.stand import NAMES, Stand, stand
+from tests.chaos.servers import NAMES, Stand, stand
 
 BUYERS = 16
 REPLAYS = 0.35

@@ -20,11 +20,11 @@ from typing import Any
 
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, MULTICALL3
 from facilitator.rails.evm.evidence import transfers_in
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.facilitator.bench import TOKEN, FaultyNode, Payer
+from tests.facilitator.paused_chain import StillChain
 from tests.facilitator.served import Served, serve
-from tests.facilitator.still import StillChain
 
 CALLERS = 24
 HONEST, CODED = 8, 3

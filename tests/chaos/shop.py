@@ -17,9 +17,9 @@ import api.payment.facilitator
 from api.rsgi import Rsgi
 from jobs.render_pro import endpoint as render_pro
 from jobs.web_diff import endpoint as web_diff
-from shared.gc_tuning import tune_gc
+from shared.process.gc_tuning import tune_gc
 from tests.chaos import probe
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.limits import wait_longer
 from workers.main import create_broker as create_real_broker
 from workers.queue.broker import StreamBroker

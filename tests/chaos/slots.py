@@ -20,15 +20,15 @@ import redis.asyncio
 
 from shared import failpoints
 from shared.endpoint import Pool
-from shared.ledger import record_key
-from shared.streams import FIELD, GROUP, stream_key
+from shared.ledger.keys import record_key
+from shared.queue.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
-from tests.chaos.forks import READY_WITHIN_S, Zygote, ended, zygote
+from tests.chaos.forking_parent import BASE_URL, Birth, Patch
+from tests.chaos.forks import READY_WITHIN_S, ForkingParent, ended, forking_parent
 from tests.chaos.history import MONEY_STATES, Event, History, read_history
 from tests.chaos.probe import FOLDER
-from tests.chaos.stand import Stand, own_port
-from tests.chaos.zygote import BASE_URL, Birth, Patch
+from tests.chaos.servers import Stand, own_port
 
 SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
@@ -106,9 +106,9 @@ class Slot:
         forks: what starts its processes.
     """
 
-    def __init__(self, number: int, stand: Stand, forks: Zygote) -> None:
+    def __init__(self, number: int, stand: Stand, forks: ForkingParent) -> None:
         self._stand = stand
-        self._zygote = forks
+        self._parent = forks
         self._folder = stand.folder / f"slot-{number}"
         self._folder.mkdir()
         for name in ("key", "transfers.jsonl", "settles.jsonl"):
@@ -136,7 +136,7 @@ class Slot:
             await asyncio.gather(ledger.flushdb(), queue.flushdb())
             bought = purchase(caller.key, endpoint=case.endpoint)
             script = {"settle": case.outcome.settle, "evidence": case.outcome.evidence}
-            await self._zygote.control(script={bought.payment: script})
+            await self._parent.control(script={bought.payment: script})
             victim = "worker" if case.failpoint in WORKERS else "api"
             watching: list[asyncio.Task[None]] = []
             try:
@@ -157,7 +157,7 @@ class Slot:
                     self._answered.set()
                     await listening
                 if any("late" in mode for mode in case.outcome.settle):
-                    await self._zygote.transfer_of(bought.payment)
+                    await self._parent.transfer_of(bought.payment)
                 await self._ask_on(caller, bought)
                 bought_all = [bought]
                 if case.endpoint == "watch":
@@ -241,7 +241,7 @@ class Slot:
             FOLDER: str(self._folder),
         }
         log = str(self._folder / f"{role}.log")
-        self._pids[role] = await self._zygote.fork(Birth(role, environment, log, case.patches))
+        self._pids[role] = await self._parent.fork(Birth(role, environment, log, case.patches))
 
     async def _ready(self, queue: redis.asyncio.Redis) -> None:
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -286,7 +286,7 @@ async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
             index, case = waiting.pop()
             results[index] = await slot.run(case)
 
-    async with zygote(stand) as forks, asyncio.TaskGroup() as tasks:
+    async with forking_parent(stand) as forks, asyncio.TaskGroup() as tasks:
         for number in range(min(SLOTS, len(cases))):
             tasks.create_task(work(Slot(number, stand, forks)))
     return [results[index] for index in range(len(cases))]

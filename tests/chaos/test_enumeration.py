@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from shared import failpoints
+from tests.chaos.servers import stand
 from tests.chaos.slots import OUTCOMES, Case, Result, run_cases
-from tests.chaos.stand import stand
 
 UNPAID = {"refused", "somebody else was paid"}
 """These end with 402, unless what died took the refusal with it. With all others the caller gets what was asked for."""

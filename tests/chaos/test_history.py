@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from shared.ledger import record_key
+from shared.ledger.keys import record_key
 from tests.chaos.history import read_history
 
 pytestmark = pytest.mark.enable_socket

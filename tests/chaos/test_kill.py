@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import pytest
 import redis
 
-from shared.ledger import JOURNAL, in_every_bucket
+from shared.ledger.keys import JOURNAL, in_every_bucket
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import MONEY_STATES, read_history
-from tests.chaos.stand import Stand, stand
+from tests.chaos.servers import Stand, stand
 
 CALLS = 200
 END_WITHIN_S = 30.0

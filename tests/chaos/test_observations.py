@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from shared import failpoints
+from tests.chaos.servers import stand
 from tests.chaos.slots import WORKERS, Case, run_cases
-from tests.chaos.stand import stand
 
 
 @pytest.mark.timeout(300)  # it takes a tenth of that on two cores that are free

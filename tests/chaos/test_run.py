@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.chaos.run import run
-from tests.chaos.stand import NAMES
+from tests.chaos.servers import NAMES
 
 SECONDS = 60
 PAYMENTS, KILLS = 60, 60

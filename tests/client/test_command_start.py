@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from coinslot import errors
 from tests.each import each
-from tests.slack import patience
+from tests.time_limits import patience
 
 if TYPE_CHECKING:
     from tests.client.conftest import Command, Shop

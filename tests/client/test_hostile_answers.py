@@ -33,7 +33,7 @@ from coinslot.purchase import Purchases
 from coinslot.shop_pins import ShopPins
 from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
-from tests.slack import patience
+from tests.time_limits import patience
 
 if TYPE_CHECKING:
     from tests.client.conftest import Shop

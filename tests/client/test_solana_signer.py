@@ -18,8 +18,8 @@ from coinslot.errors import Unreachable, WalletUnusable
 from coinslot.signer import Unpayable
 from coinslot.solana_signer import SolanaSigner
 from compose.sandbox.solana import NETWORK, USDC, SolanaSandbox, start_solana
-from shared.json_rpc import JsonRpc
 from shared.money import Price
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer

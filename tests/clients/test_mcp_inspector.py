@@ -18,7 +18,7 @@ import pytest
 
 from compose.sandbox.child import ROOT, claim_port, tethered
 from tests.clients import environments
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.whole_service import Service
 
 pytestmark = pytest.mark.timeout(300)  # the first run fetches the client

@@ -17,7 +17,7 @@ from eth_account.datastructures import SignedMessage
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
-from shared.json_rpc import JsonRpc, RpcError
+from shared.nodes.json_rpc import JsonRpc, RpcError
 from shared.x402.evm import keccak256
 
 NODE = ROOT / "var" / "node"

@@ -24,7 +24,7 @@ from coinslot.buyer import Buyer
 from coinslot.wallet import Wallet
 from compose.embedded import Embedded, embed
 from compose.sandbox.child import ROOT, Child, spawn
-from shared.settings import PREFIX
+from shared.settings.service import PREFIX
 from shared.x402.networks import Rail
 from tests.bench import proc
 

@@ -9,7 +9,7 @@ import pytest
 
 from compose.sandbox import artefact
 from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 
 ETHER = 10**18
 

@@ -18,7 +18,7 @@ from compose.sandbox import child
 from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
 from compose.sandbox.evm import start_chain
 from compose.sandbox.redis_server import start_redis
-from tests.slack import patience
+from tests.time_limits import patience
 
 PARENT = """
 import sys, time

@@ -16,7 +16,7 @@ from compose.processes import STAGES
 from compose.procfile import read_procfile
 from compose.sandbox.child import ROOT
 from shared.pools import Pool
-from shared.setting_names import unknown
+from shared.process.setting_names import unknown
 from tests.each import each
 
 SCHEMAS = Path(__file__).with_name("schemas")

@@ -17,9 +17,9 @@ from compose.preflight import check_ports, check_settings, memory_warning
 from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import claim_port
 from compose.users import Account, Accounts
-from shared.json_rpc import JsonRpc
-from shared.ledger import LOST, RECHECK, in_every_bucket
-from shared.settings import InvalidSetting, Settings
+from shared.ledger.keys import LOST, RECHECK, in_every_bucket
+from shared.nodes.json_rpc import JsonRpc
+from shared.settings.service import InvalidSetting, Settings
 from tests.each import each
 
 

@@ -14,7 +14,7 @@ import pytest
 from compose.processes import STOP_WITHIN_S
 from compose.sandbox.child import ROOT, claim_port
 from compose.sandbox.redis_server import find_redis
-from tests.slack import patience
+from tests.time_limits import patience
 
 UNIT = ROOT / "compose" / "systemd" / "coinslot.service"
 
@@ -60,8 +60,8 @@ CHECK = """
 import os
 from compose import users
 from compose.preflight import check_settings
-from shared.setting_names import unknown
-from shared.settings import Settings
+from shared.process.setting_names import unknown
+from shared.settings.service import Settings
 users._probe = lambda account: None  # this checkout may be in a home
 settings = Settings.from_env(os.environ)
 check_settings(settings, lambda name: f"COINSLOT_{name}" not in os.environ, users.accounts(settings))

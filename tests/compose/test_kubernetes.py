@@ -19,8 +19,8 @@ from compose.processes import STAGES
 from compose.procfile import read_procfile
 from compose.sandbox.child import ROOT
 from shared.pools import POOLS, Pool
-from shared.setting_names import unknown
-from shared.streams import GROUP, stream_key
+from shared.process.setting_names import unknown
+from shared.queue.streams import GROUP, stream_key
 from tests.compose.test_containers import COMMANDS, SCHEMAS
 
 OVERLAYS = ROOT / "compose" / "kubernetes" / "overlays"

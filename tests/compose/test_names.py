@@ -22,7 +22,7 @@ from compose.sandbox.upstreams.names import DNS_PORT, TTL_S, ZONES, Names, syste
 from compose.sandbox.upstreams.place import Place
 from jobs.dns.endpoint import ENDPOINT, RECORD_TYPES, Request, run
 from jobs.ports import Context
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.children import ChildPool
 from workers.ports import WorkerPorts

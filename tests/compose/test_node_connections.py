@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from compose.sandbox.node_server import JsonRpcServer
-from shared.json_rpc import Call, JsonRpc, RpcError
-from shared.node_connections import NodeFailed
-from shared.xrpl_rpc import XrplError, XrplRpc
+from shared.nodes.connections import NodeFailed
+from shared.nodes.json_rpc import Call, JsonRpc, RpcError
+from shared.nodes.xrpl_rpc import XrplError, XrplRpc
 from tests.each import each
 
 SECRET = "hunter2"

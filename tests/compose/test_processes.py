@@ -20,7 +20,7 @@ from compose.processes import STOP_NOW, SupervisedProcess
 from compose.procfile import Line
 from compose.sandbox.child import ROOT, tethered
 from ops import control
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
 

@@ -63,8 +63,8 @@ all_of("api")
 from jobs.catalogue import CATALOGUE
 from jobs.ports.chains import CHAIN_IDS
 from jobs.site import Site, SiteRequest
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 with tempfile.NamedTemporaryFile("w") as key:
     key.write("1" * 64)
     key.flush()

@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compose.sandbox.embedded import Embedded
 
 from compose import serve
 from compose.sandbox.child import Child
-from compose.sandbox.embedded import Embedded
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 
 def test_a_local_ledger_that_ends_ends_the_service() -> None:

@@ -23,8 +23,8 @@ from compose.sandbox.solana import NETWORK, USDC, start_solana
 from compose.sandbox.solana_ledger import FINAL_AFTER, SLOT_S, Ledger
 from compose.sandbox.solana_methods import GENESIS_HASH, answer
 from compose.sandbox.solana_wire import RpcError
-from shared.json_rpc import JsonRpc
 from shared.money import Price
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
 from shared.x402.wire import Offer
 from tests.each import each

@@ -26,7 +26,7 @@ from compose.sandbox.stellar import PAYER_FUNDS, StellarSandbox, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
 from compose.sandbox.stellar_methods import answer
 from compose.sandbox.stellar_node import TOKEN, new_ledger
-from shared.json_rpc import JsonRpc, RpcError
+from shared.nodes.json_rpc import JsonRpc, RpcError
 from tests import stellar_signing as signing
 
 Code = xdr.TransactionResultCode

@@ -6,9 +6,9 @@ from typing import Any
 
 from eth_abi import decode
 
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from compose.sandbox.evm import PAYER_FUNDS, provision, start_chains_to_pay_on
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import domain_separator
 from shared.x402.networks import EVM_USDC
 from tests.compose.conftest import call
@@ -17,10 +17,10 @@ from tests.compose.conftest import call
 def test_payments_on_base_sepolia(make_var: Any) -> None:
     """The signature of a payment is over the name of the token, which is another there than on Base."""
     var = make_var()
-    chains = start_chains_to_pay_on(scenes.TESTNET, var)
+    chains = start_chains_to_pay_on(fixtures.TESTNET, var)
     try:
-        assert set(chains) == {scenes.TESTNET, scenes.BASE, scenes.ETHEREUM}
-        sandbox = provision(chains[scenes.TESTNET], var)
+        assert set(chains) == {fixtures.TESTNET, fixtures.BASE, fixtures.ETHEREUM}
+        sandbox = provision(chains[fixtures.TESTNET], var)
         rpc = JsonRpc(sandbox.rpc_url)
 
         def ask(signature: str, *arguments: Any) -> bytes:

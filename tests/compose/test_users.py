@@ -12,8 +12,8 @@ import pytest
 
 from compose import users
 from compose.users import Account, Accounts, accounts, share_files
-from shared.process_user import refuse_root
-from shared.settings import InvalidSetting, Settings
+from shared.process.user import refuse_root
+from shared.settings.service import InvalidSetting, Settings
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]

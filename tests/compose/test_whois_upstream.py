@@ -14,7 +14,7 @@ import pytest
 from jobs.ports import Context
 from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import Failed, Ok
-from shared.settings import Settings
+from shared.settings.service import Settings
 from workers.children import ChildPool
 from workers.execute import execute
 from workers.ports import WorkerPorts

@@ -10,7 +10,7 @@ from api.discovery.table import markdown
 from api.errors import ERROR_KINDS
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]

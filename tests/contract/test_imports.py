@@ -47,9 +47,9 @@ def test_answers_are_opened_in_one_place() -> None:
         ("api/app.py", "AnswerSealer("),
         ("api/pipeline.py", "answers.open"),
         ("workers/main.py", "AnswerSealer("),
-        ("shared/answers.py", "AnswerSealer("),  # of the previous key
+        ("shared/sealing/answers.py", "AnswerSealer("),  # of the previous key
         # What a child process answered, which nobody else sees.
         ("workers/actors.py", "outcome.decode("),
         ("workers/adapters/calculations.py", "outcome.decode("),
-        ("shared/answers.py", "outcome.decode("),
+        ("shared/sealing/answers.py", "outcome.decode("),
     }

@@ -22,9 +22,9 @@ from facilitator import configured
 from ops import recipients
 from shared import networks
 from shared.networks import NETWORKS, Network
-from shared.rail_settings import RailSettings
-from shared.setting_rules import anything, setting
-from shared.settings import PREFIX, Settings
+from shared.settings.rails import RailSettings
+from shared.settings.rules import anything, setting
+from shared.settings.service import PREFIX, Settings
 from shared.x402 import evm
 from shared.x402.exact import SCHEME
 from shared.x402.networks import EVM_USDC, Rail

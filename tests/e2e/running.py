@@ -17,7 +17,7 @@ from coinslot.buyer import Buyer
 from coinslot.wallet import Wallet
 from compose.procfile import PROCFILE, read_procfile
 from compose.sandbox.child import ROOT, claim_port, tethered
-from tests.slack import patience
+from tests.time_limits import patience
 
 SMALL = PROCFILE.with_name("Procfile.small")
 
@@ -100,7 +100,7 @@ class Running:
         keepers = {
             one.pid for one in everything if one.parent == self.process.pid and "compose.processes" in one.command
         }
-        starting = ("compose.processes", "tether.py")
+        starting = ("compose.processes", "parent_watch.py")
         return [
             one for one in everything if one.parent in keepers and not any(part in one.command for part in starting)
         ]

@@ -17,13 +17,13 @@ import pytest
 import redis
 from coincurve import PrivateKey
 
-from shared.ledger import record_key
+from shared.ledger.keys import record_key
 from shared.money import Price
 from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 from tests import signing
-from tests.slack import patience
+from tests.time_limits import patience
 
 TRANSFER = "0x" + keccak256(b"Transfer(address,address,uint256)").hex()
 PATH = b"/v1/cdp/echo"

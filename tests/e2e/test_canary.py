@@ -31,11 +31,11 @@ from coinslot.payment import SignedPayment
 from coinslot.wallet import Wallet
 from compose.sandbox.child import ROOT, tethered
 from compose.sandbox.redis_server import RedisServer, Role, start_redis
+from tests.e2e.failing_jobs import FOLDER
 from tests.e2e.running import Running
 from tests.e2e.searching import FORMS, Monitor, Place, files, pages, processes, sightings
-from tests.e2e.troubled import FOLDER
 from tests.jobs import jose
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
@@ -147,7 +147,16 @@ class Watched:
 
     def _worker(self, queue: str) -> subprocess.Popen[bytes]:
         """At its most talkative."""
-        command = [sys.executable, "-m", "dramatiq", "tests.e2e.troubled:create_broker", "--queues", queue, "-v", "-v"]
+        command = [
+            sys.executable,
+            "-m",
+            "dramatiq",
+            "tests.e2e.failing_jobs:create_broker",
+            "--queues",
+            queue,
+            "-v",
+            "-v",
+        ]
         command += ["--processes", "1", "--threads", "1" if queue == "micro" else "16"]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= {**self.settings, "PYTHONPATH": str(ROOT)}

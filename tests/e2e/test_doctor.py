@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compose.sandbox import scenes
-from shared.json_rpc import JsonRpc
-from shared.sandbox_place import ENVIRONMENT
+from compose.sandbox import fixtures
+from shared.nodes.json_rpc import JsonRpc
+from shared.settings.sandbox_path import ENVIRONMENT
 from shared.x402.networks import STELLAR_USDC
-from tests.slack import patience
+from tests.time_limits import patience
 
 
 def doctor(service: Any, **settings: str) -> tuple[int, dict[str, list[tuple[str, str]]]]:
@@ -111,8 +111,8 @@ def test_a_stellar_recipient_needs_a_trust_line(service: Any) -> None:
 
 def test_an_evm_recipient_may_be_on_the_tokens_blacklist(service: Any) -> None:
     """Then every payment to it fails. The contract says so."""
-    _, findings = doctor(service, COINSLOT_EVM_PAY_TO=scenes.BLACKLISTED)
-    assert ("fail", f"{scenes.BLACKLISTED} is on the token's blacklist: it receives nothing") in findings["rail evm"]
+    _, findings = doctor(service, COINSLOT_EVM_PAY_TO=fixtures.BLACKLISTED)
+    assert ("fail", f"{fixtures.BLACKLISTED} is on the token's blacklist: it receives nothing") in findings["rail evm"]
 
 
 def test_what_is_not_checked_is_said(service: Any) -> None:

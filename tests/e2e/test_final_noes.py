@@ -15,7 +15,7 @@ from coinslot.errors import CallFailed
 from coinslot.wallet import Wallet
 from coinslot.wallet_source import sandbox_signer
 from ops.payments import attention
-from shared.ledger import RERUN_MS
+from shared.ledger.keys import RERUN_MS
 from shared.x402.networks import Rail
 
 

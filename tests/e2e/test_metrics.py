@@ -19,7 +19,7 @@ from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
 from coinslot.wallet import Wallet
 from jobs.catalogue import CATALOGUE
-from shared.ledger import JOURNAL, record_key
+from shared.ledger.keys import JOURNAL, record_key
 from shared.x402.networks import Rail
 from tests.ops.series import Sample, documented, documented_samples, samples, scrape
 

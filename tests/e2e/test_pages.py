@@ -21,7 +21,7 @@ from compose.sandbox.upstreams.ports import HTTPS_PORT
 from jobs.catalogue import BY_NAME
 from shared.x402.networks import Rail
 from tests.replayed import assert_documented
-from tests.slack import patience
+from tests.time_limits import patience
 
 SITE = f"https://{HOST}:{HTTPS_PORT}"
 

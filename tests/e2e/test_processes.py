@@ -21,9 +21,9 @@ import redis
 
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import Unreachable
-from shared.streams import stream_key
+from shared.queue.streams import stream_key
 from tests.e2e.running import ROOT, Process, Running
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 

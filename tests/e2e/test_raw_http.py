@@ -13,7 +13,7 @@ import pytest
 from coinslot.buyer import Buyer
 from coinslot.payment import SignedPayment
 from coinslot.wallet import Wallet
-from tests.slack import patience
+from tests.time_limits import patience
 
 
 def exchange(service: Any, *parts: bytes, hang_up: bool = False) -> tuple[int, bytes]:

@@ -22,7 +22,7 @@ from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
 from coinslot.wallet import Wallet
 from shared.x402.networks import Rail
-from tests.slack import patience
+from tests.time_limits import patience
 
 TOP = [str(Path(sys.executable).with_name("coinslot-ops")), "top"]
 

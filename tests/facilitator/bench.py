@@ -22,13 +22,13 @@ from eth_utils.address import to_checksum_address
 
 from compose.sandbox.evm import EvmSandbox
 from facilitator.rails.evm.calldata import authorization_state, balance_of, transfer_with_authorization
-from shared.json_rpc import JsonRpc
 from shared.money import Price
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm
 from shared.x402.evm import keccak256
 from shared.x402.networks import EVM_USDC
 from tests import signing
-from tests.slack import patience
+from tests.time_limits import patience
 
 TOKEN = EVM_USDC["eip155:8453"]
 ABSENT = object()

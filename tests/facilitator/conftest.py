@@ -17,11 +17,11 @@ from litestar.exceptions import LitestarDeprecationWarning
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
 from facilitator.app import create_app
-from shared.json_rpc import JsonRpc
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.nodes.json_rpc import JsonRpc
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.facilitator.bench import Bench, FaultyNode, an_address
-from tests.facilitator.still import StillChain
+from tests.facilitator.paused_chain import StillChain
 
 Build = Callable[[Settings], Litestar]
 

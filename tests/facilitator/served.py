@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from compose.sandbox.child import ROOT, claim_port
-from shared.settings import Settings
-from tests.slack import patience
+from shared.settings.service import Settings
+from tests.time_limits import patience
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from shared.money import Price
 from shared.x402 import stellar
 from shared.x402.wire import FacilitatorCall, Payment
 from tests import stellar_signing as signing
-from tests.slack import patience
+from tests.time_limits import patience
 
 LEDGER_S = patience(0.1)
 """What is signed for 30 of them is to be verified and sent in time."""

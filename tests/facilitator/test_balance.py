@@ -15,13 +15,13 @@ import httpx
 import pytest
 
 from facilitator.rails.evm import prices
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from shared.x402.evm import keccak256
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
-from tests.facilitator.still import StillChain
-from tests.slack import patience
+from tests.facilitator.paused_chain import StillChain
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.facilitator.bench import FaultyNode
+from tests.facilitator.paused_chain import StillChain, until
 from tests.facilitator.served import Served, serve
-from tests.facilitator.still import StillChain, until
 
 
 @pytest.fixture

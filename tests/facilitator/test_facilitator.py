@@ -10,7 +10,7 @@ import pytest
 
 from facilitator import facilitator as module
 from facilitator.facilitator import Facilitator
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402.wire import Evidence, FacilitatorCall, Offer, Payment, Settlement, SupportedKind, Verification
 
 pytestmark = pytest.mark.anyio

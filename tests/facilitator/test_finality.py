@@ -16,11 +16,11 @@ import pytest
 
 from facilitator.rails.evm import reorgs
 from facilitator.rails.evm.calldata import AUTHORIZATION_USED, TRANSFER
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402.evm import keccak256
 from tests.facilitator.bench import TOKEN, Bench, FaultyNode
 from tests.facilitator.conftest import Build, running
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -14,11 +14,11 @@ import pytest
 
 from facilitator.rails.evm import outcomes
 from facilitator.rails.evm.calldata import MULTICALL3
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402.evm import keccak256
 from tests.facilitator.bench import TOKEN, Bench, FaultyNode, Payer, an_address, payment_id
 from tests.facilitator.conftest import Build, running
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -16,8 +16,8 @@ from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from facilitator.settling import CannotSend
 from shared.money import Price
-from shared.rail_settings import EvmRailSettings
-from shared.settings import InvalidSetting, Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from tests.facilitator.bench import TOKEN, Payer, an_address

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.facilitator.bench import Bench, FaultyNode, payment_id
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

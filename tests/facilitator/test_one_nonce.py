@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.facilitator.bench import Bench, FaultyNode, changed
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -13,12 +13,12 @@ import pytest
 from eth_account import Account
 
 from facilitator.rails.evm.groups import GROUPS_OF_PAYER
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.facilitator.bench import TOKEN, Payer
 from tests.facilitator.conftest import Build, running
-from tests.facilitator.still import StillChain
-from tests.slack import patience
+from tests.facilitator.paused_chain import StillChain
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

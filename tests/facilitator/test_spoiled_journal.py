@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.facilitator.bench import TOKEN, FaultyNode
 from tests.facilitator.conftest import Build, running
-from tests.facilitator.still import StillChain, until
-from tests.slack import patience
+from tests.facilitator.paused_chain import StillChain, until
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ import pytest
 
 from facilitator.app import RECURSION_LIMIT
 from facilitator.rails.evm.rail import EvmRail
-from shared.settings import InvalidSetting, Settings
+from shared.settings.service import InvalidSetting, Settings
 from shared.x402.networks import EVM_USDC
 from tests.facilitator.bench import Bench
 from tests.facilitator.served import Served, serve

@@ -14,14 +14,14 @@ from stellar_sdk import Keypair, MuxedAccount, StrKey, xdr
 
 from compose.sandbox.stellar_node import TOKEN
 from facilitator.rails.stellar.rail import StellarRail
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402.networks import STELLAR_USDC
 from shared.x402.wire import Evidence, Settlement, SupportedKind, Verification
 from tests import stellar_signing as signing
 from tests.each import each
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.stellar_bench import LEDGER_S, StellarBench, changed
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

@@ -15,12 +15,12 @@ import httpx
 import pytest
 from eth_account import Account
 
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.conftest import Build, running
-from tests.facilitator.still import GWEI, StillChain
-from tests.slack import patience
+from tests.facilitator.paused_chain import GWEI, StillChain
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

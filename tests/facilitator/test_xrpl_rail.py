@@ -14,12 +14,12 @@ from xrpl.wallet import Wallet
 
 from compose.sandbox.xrpl_state import DEPOSIT_AUTH, DISABLE_MASTER, GLOBAL_FREEZE, REQUIRE_DESTINATION_TAG
 from facilitator.rails.xrpl.rail import XrplRail
-from shared.node_connections import NodeFailed
-from shared.settings import InvalidSetting
+from shared.nodes.connections import NodeFailed
+from shared.settings.service import InvalidSetting
 from shared.x402.networks import XRPL_RLUSD
 from tests import xrpl_signing as signing
-from tests.facilitator.xrpl_stand import CLOSE_EVERY_S, Stand, payment_of
-from tests.slack import patience
+from tests.facilitator.xrpl_bench import CLOSE_EVERY_S, Stand, payment_of
+from tests.time_limits import patience
 from tests.xrpl_signing import RLUSD, USDC
 
 pytestmark = pytest.mark.anyio

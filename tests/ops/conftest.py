@@ -14,11 +14,11 @@ import redis
 
 from compose.sandbox.redis_server import start_redis
 from ops.projector import Projector
-from shared.mirror import FIELD as REPORT_FIELD
-from shared.mirror import REPORTS, Report, Run, encode_report
 from shared.pools import Pool
-from shared.redis_connection import connect
-from shared.streams import FIELD, GROUP, stream_key
+from shared.queue.mirror import FIELD as REPORT_FIELD
+from shared.queue.mirror import REPORTS, Report, Run, encode_report
+from shared.queue.streams import FIELD, GROUP, stream_key
+from shared.servers.redis_connection import connect
 
 
 @pytest.fixture(scope="session")

@@ -19,13 +19,13 @@ from compose.sandbox.child import ROOT
 from jobs.catalogue import CATALOGUE
 from ops.counted import CountedSeries
 from shared.endpoint import Endpoint
-from shared.metrics import FILE_BYTES, KINDS, Metrics
+from shared.observability.metrics import FILE_BYTES, KINDS, Metrics
 from shared.pools import Pool
 from shared.x402.networks import Rail
 
 COUNTING = """
 import sys
-from shared.metrics import Metrics
+from shared.observability.metrics import Metrics
 metrics = Metrics()
 metrics.start(sys.argv[1])
 for _ in range(int(sys.argv[2])):

@@ -9,8 +9,8 @@ import pytest
 
 from ops import doctor
 from ops.main import main
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from tests.each import each
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.inert import MOST_CHARS, MOST_ID_CHARS, inert, inert_id
+from ops.plain_text import MOST_CHARS, MOST_ID_CHARS, inert, inert_id
 from tests.each import each
 
 

@@ -15,10 +15,10 @@ from rq.registry import FailedJobRegistry, FinishedJobRegistry, StartedJobRegist
 from ops import projector as projectors
 from ops import queue_reader, rq_keys
 from ops.projector import Projector
-from shared.mirror import FIELD as REPORT_FIELD
-from shared.mirror import REPORTS
 from shared.pools import Pool
-from shared.streams import FIELD, stream_key
+from shared.queue.mirror import FIELD as REPORT_FIELD
+from shared.queue.mirror import REPORTS
+from shared.queue.streams import FIELD, stream_key
 from tests.ops.conftest import a_run, answered, enqueue, failed, fetch, finish, report
 
 

@@ -14,8 +14,8 @@ from ops.dashboard import READER, allow_reader, make_reader, read_password, rq_d
 from ops.projector import Projector
 from ops.rq_keys import WORKERS
 from shared.pools import Pool
-from shared.settings import InvalidSetting, Settings
-from shared.streams import stream_key
+from shared.queue.streams import stream_key
+from shared.settings.service import InvalidSetting, Settings
 from tests.ops.conftest import a_run, answered, enqueue, failed, fetch, report
 
 PASSWORD = "correct horse battery"

@@ -9,8 +9,8 @@ import pytest
 
 from ops import main as command
 from ops import rotation
-from shared.sealing_keys import read_sealing_keys
-from shared.settings import InvalidSetting, Settings
+from shared.sealing.keys import read_sealing_keys
+from shared.settings.service import InvalidSetting, Settings
 
 OLD = "1f" * 32
 

@@ -13,12 +13,12 @@ from compose.sandbox.child import claim_port
 from jobs.chain.chain_id import ENDPOINT as CHAIN_ID
 from jobs.rss.endpoint import ENDPOINT as RSS
 from ops.top import WINDOW_S, Observer, View, drawn
-from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
-from shared.ledger import record_key
+from shared.ledger.keys import record_key
 from shared.outcome import Failed, InvalidInput, Ok, Outcome, UpstreamFailed, failed
-from shared.redis_connection import RedisConnection
-from shared.settings import Settings
+from shared.sealing.answers import AnswerSealer
+from shared.servers.redis_connection import RedisConnection
+from shared.settings.service import Settings
 from workers.answers import AnswerStore, Result
 
 FINAL = UpstreamFailed("It has no address.", reason="dns_failure", is_final=True)

@@ -34,12 +34,12 @@ from coinslot.wallet import Wallet
 from compose.sandbox.child import ROOT, claim_port, spawn, tethered
 from compose.sandbox.redis_server import Role, start_redis
 from ops.dashboard import rq_dashboard
-from shared.mirror import FIELD as REPORT_FIELD
-from shared.mirror import REPORTS, Report, Run, encode_report
 from shared.pools import Pool
-from shared.streams import FIELD, GROUP, stream_key
+from shared.queue.mirror import FIELD as REPORT_FIELD
+from shared.queue.mirror import REPORTS, Report, Run, encode_report
+from shared.queue.streams import FIELD, GROUP, stream_key
+from tests.e2e.failing_jobs import FOLDER
 from tests.e2e.running import Running
-from tests.e2e.troubled import FOLDER
 
 PASSWORD = "correct horse battery"
 FEED = "https://feeds.example.com:8443/news.rss"
@@ -117,7 +117,7 @@ class Held:
             assert time.monotonic() < give_up_at
             assert self.running.process.poll() is None
             time.sleep(0.05)
-        command = [sys.executable, "-m", "dramatiq", "tests.e2e.troubled:create_broker", "--queues", "net"]
+        command = [sys.executable, "-m", "dramatiq", "tests.e2e.failing_jobs:create_broker", "--queues", "net"]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
         environment |= dict(line.split("=", 1) for line in (self.var / "sandbox.env").read_text().splitlines())
         environment |= {**self.settings, "PYTHONPATH": str(ROOT), FOLDER: str(self.var)}

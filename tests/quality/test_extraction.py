@@ -7,8 +7,8 @@ from collections import Counter
 from statistics import mean
 from typing import NamedTuple
 
-from jobs.page.read_page import read
-from jobs.page.reading import Asked, Reading
+from jobs.engines.page.read_page import read
+from jobs.engines.page.reading import Asked, Reading
 from tests.each import each
 from tests.quality.layouts import LAYOUTS, Layout
 

@@ -14,10 +14,10 @@ from jobs.echo import ENDPOINT as ECHO
 from jobs.faker.endpoint import ENDPOINT as FAKER
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from jobs.webhook_sig_verify.endpoint import ENDPOINT as WEBHOOK
-from shared.answers import AnswerSealer, is_secret_of, ttl_s
 from shared.endpoint import Endpoint
 from shared.outcome import Failed, Ok
-from shared.sealing import Sealer, Unsealable
+from shared.sealing.answers import AnswerSealer, is_secret_of, ttl_s
+from shared.sealing.sealing import Sealer, Unsealable
 from tests.each import each
 
 MASTER = bytes(range(32))

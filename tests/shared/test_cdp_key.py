@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from shared.cdp_key import CdpKey, read_cdp_key
-from shared.settings import InvalidSetting
+from shared.settings.cdp_key import CdpKey, read_cdp_key
+from shared.settings.service import InvalidSetting
 from tests.cdp import ED25519_ID, ES256_ID, FILES, PEM, Gateway
 from tests.each import each
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.egress import egress
-from shared.settings import InvalidSetting, Settings
+from shared.settings.egress import egress
+from shared.settings.service import InvalidSetting, Settings
 from tests.each import each
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.json_rpc import JsonRpc, RpcError, result_of, results_of
-from shared.node_connections import NodeFailed, place_of
-from shared.xrpl_rpc import XrplError, XrplRpc
+from shared.nodes.connections import NodeFailed, place_of
+from shared.nodes.json_rpc import JsonRpc, RpcError, result_of, results_of
+from shared.nodes.xrpl_rpc import XrplError, XrplRpc
 from tests.each import each
 
 SECRET = "hunter2"

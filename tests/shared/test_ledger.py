@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ledger import (
+from shared.ledger.keys import (
     BUCKETS,
     WITH_TOKENS,
     answer_key,

@@ -14,7 +14,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from shared.log_redaction import places, redacted_record
+from shared.observability.log_redaction import places, redacted_record
 from tests.each import each
 
 CANARY = "canary-7f30b1d2"
@@ -107,7 +107,7 @@ def test_what_we_say_is_written() -> None:
 
 SCRIPT = f"""
 import asyncio, logging, resource, sys, threading
-from shared.log_redaction import redact_logs
+from shared.observability.log_redaction import redact_logs
 
 redact_logs()
 redact_logs()

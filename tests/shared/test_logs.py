@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shared.log_redaction import redacted_record
-from shared.logs import Event, Formatter, JobIds, LogFormat, call_ids
+from shared.observability.log_redaction import redacted_record
+from shared.observability.logs import Event, Formatter, JobIds, LogFormat, call_ids
 
 
 def record(message: Any, *arguments: Any, exc_info: Any = None) -> logging.LogRecord:

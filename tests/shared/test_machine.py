@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shared import machine
+from shared.process import machine
 
 
 def test_a_container_s_limits_count_and_none_is_no_limit(tmp_path: Path) -> None:

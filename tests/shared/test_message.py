@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.echo import ENDPOINT
-from shared.message import Arguments, new_job, open_arguments
-from shared.sealing import Sealer, Unsealable
+from shared.queue.message import Arguments, new_job, open_arguments
+from shared.sealing.sealing import Sealer, Unsealable
 from shared.settled_payment import SettledPayment
 from tests.each import each
 

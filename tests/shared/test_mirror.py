@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from shared.mirror import Report, Run, decode_report, encode_report, shortened, shortened_payment
+from shared.queue.mirror import Report, Run, decode_report, encode_report, shortened, shortened_payment
 from tests.each import each
 
 PAYER = "0x30565aaca49b61a2f4a50e99c5e5b42b4f90da2f"

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from shared import queue_clock
-from shared.queue_clock import QueueClock
+from shared.queue import queue_clock
+from shared.queue.queue_clock import QueueClock
 
 WORST_S = 0.5
 

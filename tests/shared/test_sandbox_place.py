@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.sandbox_place import PLACE, SETTINGS, with_settings, written
-from shared.settings import InvalidSetting
+from shared.settings.sandbox_path import PLACE, SETTINGS, with_settings, written
+from shared.settings.service import InvalidSetting
 
 MADE = {
     "COINSLOT_PORT": "4030",

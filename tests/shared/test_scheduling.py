@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from shared.scheduling import SLICE_NS
-from tests.slack import niceness
+from shared.process.scheduling import SLICE_NS
+from tests.time_limits import niceness
 
 ROOT = Path(__file__).parents[2]
 AUTOGROUP = Path("/proc/self/autogroup")
 
 TOLD = """
 import ctypes, json, os, pathlib, platform, struct, sys, threading
-from shared.scheduling import give_way
+from shared.process.scheduling import give_way
 
 os.sched_setscheduler(0, int(sys.argv[1]), os.sched_param(0))
 
@@ -49,7 +49,7 @@ print(json.dumps(told))
 
 BUSY_CALLERS = """
 import json, os, sys, threading
-from shared.scheduling import BatchScheduling
+from shared.process.scheduling import BatchScheduling
 
 os.sched_setscheduler(0, int(sys.argv[1]), os.sched_param(0))
 is_over, seen = threading.Event(), []

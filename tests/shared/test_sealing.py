@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.sealing import Sealer, Unsealable, derive
+from shared.sealing.sealing import Sealer, Unsealable, derive
 from tests.each import each
 
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))

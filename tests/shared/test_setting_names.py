@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.setting_names import read_settings
+from shared.process.setting_names import read_settings
 
 
 def test_a_slip_is_told_with_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.secret_files import read_headers, read_key
-from shared.settings import PREFIX, InvalidSetting, Settings
+from shared.settings.secret_files import read_headers, read_key
+from shared.settings.service import PREFIX, InvalidSetting, Settings
 from tests.each import each
 
 ADDRESS = "0x" + "1a" * 20

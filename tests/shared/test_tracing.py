@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shared import tracing
-from shared.logs import JobIds
+from shared.observability import tracing
+from shared.observability.logs import JobIds
 from shared.outcome import Failed
 from tests.each import each
 
@@ -77,7 +77,7 @@ def test_the_switch_without_the_packages_is_told_in_a_sentence() -> None:
     program = (
         "import json, sys; sys.modules['opentelemetry'] = None\n"
         "from shared import tracing\n"
-        "from shared.settings import InvalidSetting, Settings\n"
+        "from shared.settings.service import InvalidSetting, Settings\n"
         "tracing.check(Settings())\n"
         "try: tracing.start(Settings(otel=True), 'coinslot-api')\n"
         "except InvalidSetting as error: print(json.dumps(str(error)))"

@@ -20,17 +20,17 @@ from jobs.echo import ENDPOINT, Response
 from jobs.jwt_verify.endpoint import ENDPOINT as JWT_VERIFY
 from jobs.ports import NO_PORTS
 from shared import outcome
-from shared.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
 from shared.endpoint import Endpoint, Pool
-from shared.ledger import answer_key, record_key
-from shared.message import Arguments, new_job
+from shared.ledger.keys import answer_key, record_key
 from shared.outcome import DeadlineExceeded, Failed, InvalidInput, JobFailure, Ok, Outcome, UpstreamFailed
-from shared.queue_clock import QueueClock
-from shared.redis_connection import RedisConnection, connect
-from shared.replies import UNREADABLE, Cost, Reply
-from shared.sealing import Sealer, Unsealable
+from shared.queue.message import Arguments, new_job
+from shared.queue.queue_clock import QueueClock
+from shared.queue.replies import UNREADABLE, Cost, Reply
+from shared.sealing.answers import ANSWER_TTL_S, SECRET_ANSWER_TTL_S, AnswerSealer
+from shared.sealing.sealing import Sealer, Unsealable
+from shared.servers.redis_connection import RedisConnection, connect
 from shared.settled_payment import SettledPayment
-from tests.slack import patience
+from tests.time_limits import patience
 from workers.actors import JobRunner, WorkerServices, declare_actors
 from workers.answers import AnswerStore, Result
 from workers.child import Work

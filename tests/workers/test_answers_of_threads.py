@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import redis
 
 from jobs.echo import ENDPOINT
-from shared.answers import AnswerSealer
-from shared.ledger import record_key
+from shared.ledger.keys import record_key
 from shared.outcome import Ok
-from shared.redis_connection import RedisConnection
+from shared.sealing.answers import AnswerSealer
+from shared.servers.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
 
 

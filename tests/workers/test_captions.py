@@ -28,8 +28,8 @@ from jobs.youtube.endpoint import ENDPOINT, Request, run
 from jobs.youtube.tracks import chosen
 from shared.outcome import UpstreamFailed
 from shared.pools import Pool
-from shared.settings import PREFIX, Settings
-from tests.slack import SLACK_S
+from shared.settings.service import PREFIX, Settings
+from tests.time_limits import SLACK_S
 from tests.workers.warm_pool import warm_pool
 from workers.adapters.captions import MAX_DOCUMENT_BYTES, REASONS, YouTubeCaptions
 from workers.children import ChildPool

@@ -25,8 +25,8 @@ from jobs.ports import Context
 from shared import outcome
 from shared.outcome import Failed, Ok
 from shared.pools import Pool
-from shared.replies import Cost
-from tests.slack import SLACK_S, niceness, patience
+from shared.queue.replies import Cost
+from tests.time_limits import SLACK_S, niceness, patience
 from workers import children, fork_server
 from workers.adapters.calculations import ChildCalculations
 from workers.child import Work

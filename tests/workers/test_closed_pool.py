@@ -13,7 +13,7 @@ import redis
 
 import workers.main
 from shared.endpoint import Pool
-from shared.streams import closed_key
+from shared.queue.streams import closed_key
 from workers.main import create_broker
 from workers.ports import WorkerPorts
 from workers.queue.broker import StreamBroker

@@ -21,7 +21,7 @@ from jobs.x402_discover import fetching, survey
 from jobs.x402_discover.endpoint import ENDPOINT, Request, run
 from shared.outcome import BlockedAddress, UpstreamFailed
 from shared.pools import Pool
-from shared.settings import PREFIX, Settings
+from shared.settings.service import PREFIX, Settings
 from tests.sites import FREE_PORTS, decoded
 from tests.workers.memory import growth_below
 from tests.workers.warm_pool import warm_pool

@@ -15,7 +15,7 @@ from jobs.dns.endpoint import ENDPOINT
 from jobs.ports import Context, DnsRecord
 from shared import outcome
 from shared.outcome import Failed, Ok, UpstreamFailed
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.workers.egress.name_server import (
     SOA,
     NameServer,

@@ -16,9 +16,9 @@ import redis
 from compose.sandbox.child import ROOT
 from compose.sandbox.redis_server import start_redis
 from jobs.echo import ENDPOINT
-from shared.message import Arguments
-from shared.mirror import FIELD, REPORTS, Report, Run, decode_report
 from shared.outcome import Failed, Ok
+from shared.queue.message import Arguments
+from shared.queue.mirror import FIELD, REPORTS, Report, Run, decode_report
 from shared.settled_payment import SettledPayment
 from workers import mirror as mirrors
 from workers.answers import Result

@@ -18,14 +18,14 @@ from redis.exceptions import RedisError
 from jobs.echo import ENDPOINT, Request, Response
 from jobs.observation import Observed, Previous
 from jobs.ports import Context
-from shared.answers import AnswerSealer
 from shared.endpoint import Endpoint
-from shared.ledger import record_key
-from shared.message import Arguments, new_job
+from shared.ledger.keys import record_key
 from shared.outcome import Failed, Ok, Outcome, UpstreamFailed
-from shared.queue_clock import QueueClock
-from shared.redis_connection import RedisConnection
-from shared.sealing import Sealer
+from shared.queue.message import Arguments, new_job
+from shared.queue.queue_clock import QueueClock
+from shared.sealing.answers import AnswerSealer
+from shared.sealing.sealing import Sealer
+from shared.servers.redis_connection import RedisConnection
 from shared.settled_payment import SettledPayment
 from tests.sites import PUBLIC
 from workers.actors import UNKNOWN_BASELINE, JobRunner, WorkerServices

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from shared.pools import Pool
-from shared.streams import STARTING
+from shared.queue.streams import STARTING
 from workers import port_lifecycle
 from workers.port_lifecycle import CHECK_FAILED, CHECK_OVERDUE, LivePort, PortMonitor
 

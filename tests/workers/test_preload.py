@@ -11,8 +11,8 @@ URL = "('http://127.0.0.1:9',)"
 PROGRAM = """
 import sys
 from shared.pools import Pool
-from shared.rail_settings import XrplRailSettings
-from shared.settings import Settings
+from shared.settings.rails import XrplRailSettings
+from shared.settings.service import Settings
 from workers.preload import preload
 preload(Settings(rpc_base_urls={base}, xrpl=XrplRailSettings(read_urls={xrpl})), [Pool.{pool}]).join()
 print([name in sys.modules for name in ("jobs.tx_explain.answer", "workers.adapters.chains", "xrpl.utils")])

@@ -15,8 +15,8 @@ from api.redis_client import Redis, RedisLost
 from compose.sandbox.child import claim_port, spawn
 from compose.sandbox.redis_server import find_redis
 from compose.sandbox.upstreams.authority import Authority
-from shared.redis_connection import RedisConnection, connect
-from shared.settings import Settings
+from shared.servers.redis_connection import RedisConnection, connect
+from shared.settings.service import Settings
 from tests.workers.tls_servers import context, server
 
 PASSWORD, QUOTED = "a b/c%d@e:f", "a%20b%2Fc%25d%40e%3Af"

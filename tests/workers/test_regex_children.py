@@ -19,7 +19,7 @@ from jobs.regex_test import endpoint as regex_test
 from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
-from tests.slack import SLACK_S, patience
+from tests.time_limits import SLACK_S, patience
 from tests.workers.warm_pool import warm_pool
 from workers import fork_server as fork_server
 from workers.child import Work

@@ -13,10 +13,10 @@ import redis
 
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
-from shared.answers import AnswerSealer
-from shared.ledger import JOURNAL, bucket_of, record_key
+from shared.ledger.keys import JOURNAL, bucket_of, record_key
 from shared.outcome import Failed, Ok, Outcome
-from shared.redis_connection import RedisConnection, connect
+from shared.sealing.answers import AnswerSealer
+from shared.servers.redis_connection import RedisConnection, connect
 from workers.answers import AnswerStore, Result
 
 SEALER = AnswerSealer(bytes(range(32)))

@@ -18,7 +18,7 @@ from jobs.ports import Context
 from jobs.rss import endpoint as rss
 from shared.outcome import Failed, Ok, Outcome
 from shared.pools import Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.each import each
 from tests.sites import FREE_PORTS
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving

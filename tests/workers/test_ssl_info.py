@@ -22,7 +22,7 @@ from jobs.ssl_info.endpoint import Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from shared.pools import Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.jobs import certificates as made
 from tests.sites import decoded
 from tests.workers.memory import growth_below

@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from compose.sandbox.upstreams.authority import Authority, Identity, self_signed
 from jobs.ports import Handshake
 from shared.outcome import BlockedAddress, UpstreamFailed
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.each import each
 from tests.jobs import certificates as made
-from tests.slack import SLACK_S
+from tests.time_limits import SLACK_S
 from tests.workers import tls_servers as servers
 from tests.workers.tls_servers import ADDRESS, Behaviour, record, server
 from workers.adapters.tls import MAX_BYTES

@@ -14,7 +14,7 @@ from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
 from tests.each import each
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.warm_pool import warm_pool
 from workers.child import Work
 from workers.children import ChildPool, Exhausted

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shared.outcome import BlockedAddress, UpstreamFailed
-from tests.slack import SLACK_S
+from tests.time_limits import SLACK_S
 from workers.egress.upstreams import Upstreams
 
 

@@ -23,7 +23,7 @@ from shared import outcome
 from shared.outcome import Ok
 from shared.pools import Pool
 from tests.each import each
-from tests.slack import patience
+from tests.time_limits import patience
 from workers import fork_server
 from workers.child import Work
 from workers.child_usage import cpu_time_s

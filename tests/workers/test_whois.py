@@ -15,8 +15,8 @@ import pytest
 from jobs.ports import Context
 from jobs.whois.endpoint import ENDPOINT
 from shared.outcome import BlockedAddress, Failed, Ok, UpstreamFailed
-from shared.settings import Settings
-from tests.slack import SLACK_S
+from shared.settings.service import Settings
+from tests.time_limits import SLACK_S
 from workers.adapters import whois as adapter
 from workers.adapters.whois import WhoisClient
 from workers.children import ChildPool

@@ -32,9 +32,9 @@ from jobs.ports import Context
 from jobs.xrpl_wallet_watch import endpoint
 from jobs.xrpl_wallet_watch.endpoint import Request, run
 from shared.outcome import UpstreamFailed
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests import xrpl_signing as signing
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.xrpl_signing import RLUSD, Json, amount
 from workers.adapters import xrpl, xrpl_node
 from workers.adapters.xrpl import XrplNodes

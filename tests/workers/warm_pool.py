@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from shared.pools import Pool
-from tests.slack import patience
+from tests.time_limits import patience
 from workers.children import ChildPool
 
 PATIENCE_S = patience(60.0)

@@ -19,7 +19,7 @@ from jobs.ports.chains import (
     Storage,
     TransactionByHash,
 )
-from shared import json_rpc
+from shared.nodes import json_rpc
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}", re.ASCII)
 _BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})*", re.ASCII)

@@ -11,9 +11,9 @@ from socket import gaierror
 from typing import Any, TypeVar
 
 from jobs.ports.chains import ChainCall, ChainRead, ReceiptByHash, TransactionByHash, Unavailable
-from shared import json_rpc
-from shared.json_rpc import JsonRpc, RpcError
-from shared.node_connections import NodeFailed
+from shared.nodes import json_rpc
+from shared.nodes.connections import NodeFailed
+from shared.nodes.json_rpc import JsonRpc, RpcError
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_calls import header, header_of, is_of_block, quantity, request_of, result_of
 from workers.adapters.chain_refusals import is_throttling, meaning

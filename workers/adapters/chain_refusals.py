@@ -28,7 +28,7 @@ from jobs.ports.chains import (
     TransactionByHash,
     Unavailable,
 )
-from shared.json_rpc import REVERTED, RpcError
+from shared.nodes.json_rpc import REVERTED, RpcError
 from shared.outcome import UpstreamFailed
 from workers.adapters.chain_calls import is_of_block
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 from jobs.ports.xrpl import History, Point, Transaction, TrustLine, WalletState
-from shared.node_connections import NodeFailed
+from shared.nodes.connections import NodeFailed
+from shared.nodes.xrpl_rpc import XrplError, XrplRpc
 from shared.outcome import UpstreamFailed
 from shared.x402.networks import XrplToken
-from shared.xrpl_rpc import XrplError, XrplRpc
 from workers.adapters import xrpl_entries
 from workers.adapters.xrpl_changes import balance_changes
 from workers.adapters.xrpl_entries import READ_ERRORS, whole

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from workers.browser import launcher
 from workers.browser.cdp import Cdp, CdpError
 from workers.browser.flags import FIRST_PORT

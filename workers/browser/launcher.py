@@ -93,9 +93,10 @@ def main() -> None:
 def _share_the_processor_as_the_worker() -> None:
     """Leave one core to everything else, and give this session the worker's niceness.
 
-    Niceness counts only among the processes of one session (shared/scheduling.py): without it, a page of busy scripts gets as
-    much of the processor as everything else does. With it alone, echo's p99 beside hostile pages is 1.6 to 2.7 times its p99
-    alone on two cores; with a core that the browser does not use, 0.8 to 2.1 times (two runs of the bench's section render)."""
+    Niceness counts only among the processes of one session (shared/process/scheduling.py): without it, a page of busy
+    scripts gets as much of the processor as everything else does. With it alone, echo's p99 beside hostile pages is 1.6 to
+    2.7 times its p99 alone on two cores; with a core that the browser does not use, 0.8 to 2.1 times (two runs of the
+    bench's section render)."""
     if len(cores := sorted(os.sched_getaffinity(0))) > 1:
         os.sched_setaffinity(0, cores[1:])
     until = time.monotonic() + 2

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from jobs.hosts import PublicUrl
 from jobs.ports.browser import Area, RenderedPage
-from shared import machine
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.outcome import DeadlineExceeded, JobFailure
+from shared.process import machine
 from workers.browser import verdicts
 from workers.browser.cdp import BrowserEnded, CdpError
 from workers.browser.instance import RunningBrowser

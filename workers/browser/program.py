@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from shared.settings import PREFIX, InvalidSetting
+from shared.settings.service import PREFIX, InvalidSetting
 
 _KNOWN = (
     # Debian's. What lies in /usr/bin is a shell script, whose process is not the browser's.

@@ -7,7 +7,7 @@ import ipaddress
 import socket
 import time
 
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver

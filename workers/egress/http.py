@@ -18,7 +18,7 @@ import httpcore
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.ports import Page
 from jobs.site import Site
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.connect import Connector
 from workers.egress.decoding import decoded

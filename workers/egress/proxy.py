@@ -35,7 +35,7 @@ import h11
 
 from jobs.hosts import NotPublic, PublicUrl, public_url
 from jobs.site import Site
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from workers.egress.allowance import Job, Refused, Slot
 from workers.egress.connect import Connector

@@ -20,7 +20,7 @@ import dns.rcode
 import dns.rdatatype
 import dns.resolver
 
-from shared.metrics import metrics
+from shared.observability.metrics import metrics
 from shared.outcome import BlockedAddress, UpstreamFailed
 from workers.egress.policy import Policy
 from workers.egress.wire import MAX_LABELS, labels

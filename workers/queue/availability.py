@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from redis.exceptions import ResponseError
 
-from shared.redis_connection import RedisConnection
-from shared.streams import GROUP, RENEW_MS, SILENT_MS, stream_key, unavailable_key
+from shared.queue.streams import GROUP, RENEW_MS, SILENT_MS, stream_key, unavailable_key
+from shared.servers.redis_connection import RedisConnection
 
 _LAST_ID = f"{2**64 - 1}-{2**64 - 2}"
 """No entry has a higher id: a consumer that reads its pending entries from here gets none, and Redis sees that it lives."""

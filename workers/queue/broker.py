@@ -21,9 +21,9 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 
-from shared.queue_clock import QueueClock
-from shared.redis_connection import connect
-from shared.streams import FIELD, stream_key
+from shared.queue.queue_clock import QueueClock
+from shared.queue.streams import FIELD, stream_key
+from shared.servers.redis_connection import connect
 from workers.queue.consumer import ReplySource, StreamConsumer
 
 INLINE = "inline"

@@ -17,12 +17,12 @@ import msgspec
 from dramatiq.broker import Broker, Consumer, MessageProxy
 from redis.exceptions import RedisError, ResponseError
 
-from shared import queue_clock
 from shared.failpoints import reach
-from shared.queue_clock import QueueClock
-from shared.redis_connection import RedisConnection
-from shared.replies import LIST_TTL_S
-from shared.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
+from shared.queue import queue_clock
+from shared.queue.queue_clock import QueueClock
+from shared.queue.replies import LIST_TTL_S
+from shared.queue.streams import FIELD, GROUP, LEASE_MS, MAX_DELIVERIES, RENEW_MS, stream_key
+from shared.servers.redis_connection import RedisConnection
 from workers.queue.availability import AvailabilityReport
 from workers.queue.inline import LARGEST_BATCH, Batches, Inline, StreamMessage
 

@@ -8,7 +8,7 @@ import dramatiq
 from dramatiq.broker import Broker, MessageProxy
 from dramatiq.worker import WorkerThread
 
-from shared.scheduling import BatchScheduling
+from shared.process.scheduling import BatchScheduling
 
 BATCH = 16
 """Messages that are read together and acknowledged in one write. With 64 calls in flight the API answers some while others run,

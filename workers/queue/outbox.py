@@ -10,10 +10,10 @@ import dramatiq
 
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
-from shared.message import open_arguments
 from shared.outcome import Failed
-from shared.replies import PART_BYTES, UNREADABLE, Cost, Parts, Reply, encode_reply, in_parts
-from shared.sealing import Sealer, Unsealable
+from shared.queue.message import open_arguments
+from shared.queue.replies import PART_BYTES, UNREADABLE, Cost, Parts, Reply, encode_reply, in_parts
+from shared.sealing.sealing import Sealer, Unsealable
 from workers.answers import AnswerStore, Result
 from workers.mirror import NO_MIRROR, Mirror
 

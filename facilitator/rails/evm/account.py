@@ -19,7 +19,7 @@ from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.simulation import TRANSFER_GAS
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Quote, Sent
 from facilitator.settling import CannotSend
-from shared.json_rpc import Call, RpcError
+from shared.nodes.json_rpc import Call, RpcError
 
 log = logging.getLogger(__name__)
 

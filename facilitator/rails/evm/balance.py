@@ -5,7 +5,7 @@ from __future__ import annotations
 from facilitator.balance import BalanceMonitor, Unit
 from facilitator.rails.evm.node import EvmNode, number_of
 from facilitator.rails.evm.prices import Prices
-from shared.json_rpc import Call
+from shared.nodes.json_rpc import Call
 
 READ_EVERY_S = 60.0
 READ_SOON_S = 5.0

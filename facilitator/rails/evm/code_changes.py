@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from facilitator.rails.evm.node import EvmNode, bytes_of, number_of
-from shared.json_rpc import Call, RpcError
+from shared.nodes.json_rpc import Call, RpcError
 
 BLOCKS = 64
 """How far back a change counts as late. A node has the state of 128 blocks at least."""

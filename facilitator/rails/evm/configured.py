@@ -9,10 +9,10 @@ from pathlib import Path
 
 from facilitator.rails.evm.journal import refuse_other_layout
 from facilitator.rails.evm.rail import EvmRail
-from shared.rail_settings import EvmRailSettings
-from shared.secret_files import read_key
-from shared.settings import InvalidSetting
-from shared.x402.configured_token import configured_token
+from shared.settings.configured_token import configured_token
+from shared.settings.rails import EvmRailSettings
+from shared.settings.secret_files import read_key
+from shared.settings.service import InvalidSetting
 from shared.x402.networks import EVM_USDC
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from facilitator.rails.evm.node import EvmNode, number_of, value_of
-from shared.json_rpc import Call
+from shared.nodes.json_rpc import Call
 
 PRECONFIRMED, INCLUDED = "preconfirmed", "included"
 _FORM = re.compile(r"[1-9][0-9]?", re.ASCII)

@@ -20,7 +20,7 @@ from facilitator.rails.evm.journal_entry import LAYOUT, Entry, Member
 from facilitator.rails.evm.signing import Signer
 from facilitator.rails.evm.transaction import Form, Sent
 from facilitator.settling import CannotSend, CannotStart
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402.networks import EvmToken
 
 log = logging.getLogger(__name__)

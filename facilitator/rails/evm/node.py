@@ -12,7 +12,7 @@ import aiohttp
 import msgspec
 
 from facilitator.rails.evm.calldata import authorization_state
-from shared.json_rpc import Call, RpcError, result_of, results_of
+from shared.nodes.json_rpc import Call, RpcError, result_of, results_of
 from shared.x402.networks import EvmToken
 
 RPC_TIMEOUT_S = 4.0

@@ -16,7 +16,7 @@ from facilitator.rails.evm.node import EvmNode, bytes_of, is_failure, number_of,
 from facilitator.rails.evm.simulation import MEMBER_GAS
 from facilitator.rails.evm.transaction import Bid, Quote
 from facilitator.settling import CannotSend
-from shared.json_rpc import Call
+from shared.nodes.json_rpc import Call
 
 log = logging.getLogger(__name__)
 

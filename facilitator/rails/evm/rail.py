@@ -29,7 +29,7 @@ from facilitator.rails.evm.simulation import Simulator
 from facilitator.rails.evm.transaction import Payment
 from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import require_ours
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402 import evm
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
 from shared.x402.exact import SCHEME

@@ -14,7 +14,7 @@ from facilitator.rails.evm.calldata import (
 )
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, bytes_of, is_failure, number_of, view
 from facilitator.rails.evm.transaction import Payment
-from shared.json_rpc import Call
+from shared.nodes.json_rpc import Call
 from shared.x402.evm import EvmAuthorization, authorization_digest
 from shared.x402.exact import exact_offer
 from shared.x402.networks import EvmToken

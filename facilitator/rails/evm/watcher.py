@@ -11,7 +11,7 @@ from facilitator.rails.evm.in_flight import InFlight
 from facilitator.rails.evm.node import NODE_ERRORS, EvmNode, value_of
 from facilitator.rails.evm.outcomes import Outcomes
 from facilitator.rails.evm.transaction import Sent
-from shared.json_rpc import Call
+from shared.nodes.json_rpc import Call
 
 FIRST_LOOK_S = 0.005
 LONGEST_PAUSE_S, LONGEST_BETWEEN_PRECONFIRMATIONS_S = 0.25, 0.1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from facilitator.rails.solana.rail import SolanaRail
-from shared.rail_settings import SolanaRailSettings
-from shared.secret_files import read_key
-from shared.x402.configured_token import configured_token
+from shared.settings.configured_token import configured_token
+from shared.settings.rails import SolanaRailSettings
+from shared.settings.secret_files import read_key
 from shared.x402.networks import SOLANA_USDC
 
 

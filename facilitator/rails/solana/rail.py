@@ -22,7 +22,7 @@ from facilitator.rails.solana.evidence import History, parse_id
 from facilitator.rails.solana.node import NODE_ERRORS, PROCESSED, SolanaNode, Status
 from facilitator.rails.solana.simulation import Verdict, reason_of, verdict_of
 from facilitator.settling import CannotSend, Settling, require_ours
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402 import solana
 from shared.x402.exact import SCHEME
 from shared.x402.networks import SolanaToken

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from facilitator.rails.stellar.rail import StellarRail
-from shared.rail_settings import StellarRailSettings
-from shared.secret_files import read_secret
-from shared.x402.configured_token import configured_token
+from shared.settings.configured_token import configured_token
+from shared.settings.rails import StellarRailSettings
+from shared.settings.secret_files import read_secret
 from shared.x402.networks import STELLAR_USDC
 
 

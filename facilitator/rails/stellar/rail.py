@@ -20,7 +20,7 @@ from facilitator.rails.stellar.node import IDLE_POLL_S, NODE_ERRORS, POLL_S, STR
 from facilitator.rails.stellar.prices import Prices
 from facilitator.rails.stellar.simulation import Simulator, expected_of
 from facilitator.settling import CannotSend, PaymentKey, Settling, payment_key, require_ours
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402 import stellar
 from shared.x402.exact import SCHEME
 from shared.x402.networks import StellarToken

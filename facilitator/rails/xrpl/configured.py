@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from facilitator.rails.xrpl.rail import XrplRail
-from shared.rail_settings import XrplRailSettings
-from shared.x402.configured_token import configured_token
+from shared.settings.configured_token import configured_token
+from shared.settings.rails import XrplRailSettings
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC
 
 

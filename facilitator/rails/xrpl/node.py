@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from shared.xrpl_rpc import Json, XrplError, XrplRpc
+from shared.nodes.xrpl_rpc import Json, XrplError, XrplRpc
 
 RPC_TIMEOUT_S = 4.0
 MAX_CALLS = 32

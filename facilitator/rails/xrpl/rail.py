@@ -14,7 +14,7 @@ from facilitator.rails.xrpl.clock import STALE_AFTER_S, LedgerClock
 from facilitator.rails.xrpl.evidence import Outcome, Status, XrplLedger
 from facilitator.rails.xrpl.node import NODE_ERRORS, XrplNode
 from facilitator.settling import Settling, require_ours
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402 import xrpl
 from shared.x402.exact import SCHEME
 from shared.x402.networks import XrplToken

@@ -20,8 +20,8 @@ from api.app import create_app
 from api.payment.facilitator import Facilitator
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint
-from shared.ledger import JOURNAL, bucket_of, in_every_bucket, record_key
-from shared.settings import Settings
+from shared.ledger.keys import JOURNAL, bucket_of, in_every_bucket, record_key
+from shared.settings.service import Settings
 from workers.actors import JobRunner
 
 READS = {

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from jobs.catalogue import BY_NAME
 from shared.money import Price
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused

@@ -16,7 +16,7 @@ from api.pools import ROOM
 from jobs.catalogue import BY_NAME
 from shared.endpoint import Pool
 from shared.outcome import Failed, Ok
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]

@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME
-from shared.ledger import PREFIXES, bucket_of_payer
+from shared.ledger.keys import PREFIXES, bucket_of_payer
 from shared.money import Price
-from shared.settings import Settings
+from shared.settings.service import Settings
 
 PATH = "/v1/cdp/echo"
 AsHeader = Callable[[Any], str]

@@ -20,8 +20,8 @@ from stellar_sdk import Keypair as StellarKeypair
 from xrpl.wallet import Wallet
 
 from jobs.catalogue import BY_NAME, CATALOGUE
-from shared.rail_settings import SolanaRailSettings, StellarRailSettings, XrplRailSettings
-from shared.settings import Settings
+from shared.settings.rails import SolanaRailSettings, StellarRailSettings, XrplRailSettings
+from shared.settings.service import Settings
 from shared.x402.networks import SOLANA_USDC, STELLAR_USDC, XRPL_RLUSD, XRPL_USDC
 from shared.x402.wire import Offer
 from tests import signing, solana_signing, stellar_signing, xrpl_signing

@@ -29,7 +29,7 @@ from cryptography.x509.oid import NameOID
 
 from api.payment.transitions import RECORD_TTL_S
 from jobs.catalogue import BY_NAME
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402.evm import LATEST_EXPIRY_S
 
 PATH = "/v1/cdp/echo"

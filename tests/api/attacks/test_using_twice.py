@@ -14,7 +14,7 @@ import pytest
 
 from jobs.catalogue import BY_NAME, CATALOGUE
 from shared.pools import Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402.networks import Rail
 
 PATH = "/v1/cdp/echo"

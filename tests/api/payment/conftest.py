@@ -16,7 +16,7 @@ from shared.money import Price
 from shared.x402 import evm
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import X402_VERSION, Offer, Payment
-from tests.slack import patience
+from tests.time_limits import patience
 
 KIND = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453"}
 

@@ -13,7 +13,7 @@ import redis
 
 from compose.sandbox.child import Child, claim_port, spawn
 from compose.sandbox.redis_server import find_redis
-from tests.slack import patience
+from tests.time_limits import patience
 
 COUNT = 3
 READY_WITHIN_S = patience(20.0)

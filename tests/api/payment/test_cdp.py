@@ -12,8 +12,8 @@ from aiohttp import web
 
 from api.payment.facilitator import Declined, Facilitator, NoEvidence, Undecided
 from api.payment.rails import configured_rails
-from shared.rail_settings import EvmRailSettings
-from shared.settings import Settings
+from shared.settings.rails import EvmRailSettings
+from shared.settings.service import Settings
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer, Payment
 from tests.cdp import ED25519_ID, FILES, Gateway

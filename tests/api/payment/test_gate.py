@@ -22,14 +22,14 @@ from api.payment.rails import ConfiguredRail, configured_rails
 from jobs import echo
 from jobs.catalogue import CATALOGUE
 from shared.endpoint import Endpoint, Flavour
-from shared.rail_settings import (
+from shared.settings.rails import (
     EthereumRailSettings,
     EvmRailSettings,
     SolanaRailSettings,
     StellarRailSettings,
     XrplRailSettings,
 )
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402 import evm
 from shared.x402.exact import SCHEME
 from shared.x402.networks import EVM_USDC, Rail

@@ -14,7 +14,7 @@ from api.payment.circuit import Circuit
 from api.payment.facilitator import Facilitator
 from api.payment.health import Health
 from shared.x402.networks import Rail
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

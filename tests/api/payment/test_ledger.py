@@ -17,10 +17,10 @@ from api.payment.limits import Limit
 from api.redis_client import Commands, Redis, RedisBroken, RedisRefused
 from api.sharded import as_one
 from jobs.echo import ENDPOINT
-from shared.answers import AnswerSealer
-from shared.ledger import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
+from shared.ledger.keys import JOURNAL, OPEN, REFUNDABLE, answer_key, bucket_of, record_key
 from shared.outcome import Failed, Ok, Outcome
-from shared.redis_connection import RedisConnection
+from shared.sealing.answers import AnswerSealer
+from shared.servers.redis_connection import RedisConnection
 from tests.api.payment.primaries import Primaries, three_primaries
 from workers.answers import AnswerStore, Result
 

@@ -16,10 +16,10 @@ from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, LookUp, Recorded, Verdict
 from api.redis_client import Redis
 from jobs.echo import ENDPOINT
-from shared.answers import AnswerSealer
-from shared.ledger import FREE_RERUNS, JOURNAL, OPEN, bucket_of, record_key
+from shared.ledger.keys import FREE_RERUNS, JOURNAL, OPEN, bucket_of, record_key
 from shared.outcome import Failed, Ok
-from shared.redis_connection import RedisConnection
+from shared.sealing.answers import AnswerSealer
+from shared.servers.redis_connection import RedisConnection
 from workers.answers import AnswerStore, Result
 
 T = TypeVar("T")

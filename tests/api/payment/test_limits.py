@@ -6,7 +6,7 @@ import pytest
 
 from api.payment.limits import DEFAULTS, IN_FLIGHT, NO_LIMIT, Limit, Limits, Quota
 from shared.endpoint import Pool
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from tests.each import each
 
 

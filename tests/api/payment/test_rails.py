@@ -12,14 +12,14 @@ from api.payment import rails
 from api.payment.rails import ConfiguredRail, configured_rails
 from api.payment.unsettled import Declined, Failing, NotSent, Undecided, Unsettled
 from shared.money import Price
-from shared.rail_settings import (
+from shared.settings.rails import (
     EthereumRailSettings,
     EvmRailSettings,
     SolanaRailSettings,
     StellarRailSettings,
     XrplRailSettings,
 )
-from shared.settings import Settings
+from shared.settings.service import Settings
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer, Payment, Settlement
 from tests.each import each

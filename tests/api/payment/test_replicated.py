@@ -14,10 +14,10 @@ from api.payment.ledger_terms import Verdict
 from api.redis_client import Redis, RedisLost
 from api.replicated import ReplicatedRedis
 from jobs.echo import ENDPOINT
-from shared import fence
-from shared.ledger import record_key
+from shared.ledger import fence
+from shared.ledger.keys import record_key
 from shared.outcome import Failed, Ok
-from shared.redis_connection import RedisConnection
+from shared.servers.redis_connection import RedisConnection
 from tests.api.payment.replicas import ReplicatedLedger, replicated_ledger
 from tests.api.payment.test_ledger import RECEIPT, SEALER, a_claim
 from workers.answers import AnswerStore, Result

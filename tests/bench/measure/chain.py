@@ -10,15 +10,15 @@ import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, start_chains
 from shared.endpoint import PATH_PREFIX, Pool
 from tests.bench import proc
 from tests.bench.measure.load import COLUMNS as LOAD_COLUMNS
 from tests.bench.measure.load import sample
+from tests.bench.processes import Running, Stand, absent, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import Running, Stand, absent, stand
 from tests.bench.systems import FASTAPI_WEB3, READERS, UNPAID
 from tests.bench.wrk import background
 
@@ -99,8 +99,8 @@ def _ours(here: Stand, base: str, ethereum: str) -> Running:
 
 
 def _body(chain: str) -> str:
-    usdc = scenes.USDC[scenes.BASE if chain == "base" else scenes.ETHEREUM]
-    return json.dumps({"chain": chain, "token": usdc, "address": scenes.HOLDER})
+    usdc = fixtures.USDC[fixtures.BASE if chain == "base" else fixtures.ETHEREUM]
+    return json.dumps({"chain": chain, "token": usdc, "address": fixtures.HOLDER})
 
 
 @contextlib.contextmanager

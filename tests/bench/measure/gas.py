@@ -18,8 +18,8 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.npm import NpmFailed, install
 from facilitator.rails.evm import calldata
 from facilitator.rails.evm.evidence import transfers_in
-from shared.json_rpc import JsonRpc
 from shared.money import Price
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import evm
 from shared.x402.evm import address_of, keccak256
 from shared.x402.networks import EVM_USDC, EvmToken

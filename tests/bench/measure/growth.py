@@ -11,15 +11,15 @@ from pathlib import Path
 import redis
 
 from shared.endpoint import Pool
-from shared.streams import stream_key
+from shared.queue.streams import stream_key
 from tests.bench import proc
 from tests.bench.callers import Waiting
 from tests.bench.measure.load import COLUMNS, sample
 from tests.bench.payments import offered, write_payments
+from tests.bench.processes import Broken, Running, Stand, stand
 from tests.bench.quota import NoQuota, Quotas, quotas
 from tests.bench.results import Effort, Table
 from tests.bench.roles import PATH
-from tests.bench.stand import Broken, Running, Stand, stand
 from tests.bench.systems import PAID, UNPAID
 from tests.bench.wrk import Load, load
 

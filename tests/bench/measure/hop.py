@@ -8,8 +8,8 @@ import statistics
 import time
 
 from tests.bench.callers import CallerProcess, hop_caller
+from tests.bench.processes import absent, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import absent, stand
 from tests.bench.systems import HOPS, System
 
 IN_FLIGHT = 64

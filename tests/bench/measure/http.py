@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.bench.measure.load import COLUMNS, sample
+from tests.bench.processes import Running, absent, stand
 from tests.bench.results import QUICK, Effort, Table
-from tests.bench.stand import Running, absent, stand
 from tests.bench.systems import HTTP
 
 IN_FLIGHT = (1, 16, 64, 256)

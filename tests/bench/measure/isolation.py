@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import redis
 
 from shared.endpoint import Pool
-from shared.streams import stream_key
+from shared.queue.streams import stream_key
 from tests.bench.measure.load import sample
+from tests.bench.processes import Broken, Running, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import Broken, Running, stand
 from tests.bench.systems import UNPAID
 from tests.bench.wrk import background
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.bench.processes import Running, Stand
 from tests.bench.results import Table
 from tests.bench.roles import PATH
-from tests.bench.stand import Running, Stand
 from tests.bench.wrk import ECHO_BODY, load
 
 COLUMNS = {

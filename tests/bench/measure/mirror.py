@@ -8,8 +8,8 @@ import sys
 from compose.sandbox.child import claim_port
 from compose.sandbox.redis_server import start_redis
 from tests.bench.measure.load import sample
+from tests.bench.processes import Running, Stand, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import Running, Stand, stand
 from tests.bench.systems import UNPAID
 
 IN_FLIGHT = 64

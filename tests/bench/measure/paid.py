@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from tests.bench.measure.load import COLUMNS, sample
 from tests.bench.payments import offered, write_payments
+from tests.bench.processes import Running, Stand, absent, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import Running, Stand, absent, stand
 from tests.bench.systems import SHOPS
 from tests.bench.wrk import PaymentsUsedUp
 

@@ -13,11 +13,11 @@ import redis
 
 from api.pools import WATCH_S
 from shared.endpoint import Pool
-from shared.streams import GROUP, stream_key
+from shared.queue.streams import GROUP, stream_key
 from tests.bench import proc
 from tests.bench.callers import Waiting
+from tests.bench.processes import Broken, Stand, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import Broken, Stand, stand
 from tests.bench.systems import UNPAID
 
 JOBS = 50

@@ -17,12 +17,12 @@ import redis
 
 from shared.endpoint import PATH_PREFIX, Pool
 from shared.pools import POOLS
-from shared.streams import stream_key
+from shared.queue.streams import stream_key
 from tests.bench.callers import CallerProcess, page_caller
 from tests.bench.measure.load import sample
 from tests.bench.payments import offered, write_payments
+from tests.bench.processes import Broken, Running, Stand, absent, stand
 from tests.bench.results import QUICK, Effort, Table
-from tests.bench.stand import Broken, Running, Stand, absent, stand
 from tests.bench.systems import LOAD, NETWORK_IDLE, RENDER, RENDERERS, SITE, UNPAID, System
 from tests.bench.systems.site import ADDRESS, EATER, ENDLESS, HOST, LAST, ORDINARY, WORKERS
 from tests.bench.wrk import background

@@ -11,13 +11,13 @@ from coincurve import PrivateKey
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
-from shared.json_rpc import Call, JsonRpc
+from shared.nodes.json_rpc import Call, JsonRpc
 from shared.x402.evm import address_of
 from tests.bench import proc
 from tests.bench.measure.gas import ImpersonatedChain, measure_gas
 from tests.bench.payments import offered, write_payments_of
+from tests.bench.processes import Running, Stand, absent, stand
 from tests.bench.results import Effort, Table
-from tests.bench.stand import Running, Stand, absent, stand
 from tests.bench.systems import ONE_BY_ONE, PAID, SDK_FACILITATOR, SETTLERS, System
 from tests.bench.wrk import LoadFailed, PaymentsUsedUp, load
 

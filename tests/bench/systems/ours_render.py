@@ -12,10 +12,10 @@ from typing import Any
 from unittest.mock import patch
 
 import workers.browser.pool
-from jobs.page.visit import visit
+from jobs.engines.page.visit import visit
 from jobs.ports import Context
 from shared.pools import POOLS, Pool
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.bench.caller import MEASURES, Call, pages, serve_calls
 from tests.bench.roles import play
 from workers.browser.page import Page
@@ -70,8 +70,8 @@ async def pages_with_overhead(call: Call, **asked: Any) -> dict[str, float]:
 
     The browser's own time of a visit begins when the visit has a browser with a free slot, and is opening the page's context
     and tab, navigating, waiting until the page rests (a look at the number of elements, twice, included), and reading the DOM.
-    All the rest of `jobs.page.visit` is overhead: the way to the browser's thread and back, the wait for a slot, the start of
-    the next browser after 200 pages, the wait for a child process, reading the article, the hashes, comparing.
+    All the rest of `jobs.engines.page.visit` is overhead: the way to the browser's thread and back, the wait for a slot,
+    the start of the next browser after 200 pages, the wait for a child process, reading the article, the hashes, comparing.
     """
     _visits.clear()
     _own.clear()

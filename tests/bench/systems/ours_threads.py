@@ -14,8 +14,8 @@ import msgspec
 
 from api.redis_client import COMMAND_TIMEOUT_S, Redis
 from api.replies import READ_TIMEOUT_S, ReplyReader
-from shared.replies import Reply, encode_reply
-from shared.streams import FIELD, stream_key
+from shared.queue.replies import Reply, encode_reply
+from shared.queue.streams import FIELD, stream_key
 from tests.bench.caller import Call, serve_calls
 from tests.bench.roles import THREADS, become, play, queue_url
 from workers.queue.broker import StopFetching, StreamBroker

@@ -31,12 +31,12 @@ from api.pools import ROOM
 from api.rsgi import Rsgi
 from jobs import catalogue
 from jobs.ports import Context
-from shared.allocator import keep_freed_memory
 from shared.endpoint import Category, Endpoint, Example, Flavour, Pool
-from shared.gc_tuning import tune_gc
-from shared.message import Arguments
 from shared.money import Price
 from shared.outcome import Failed
+from shared.process.allocator import keep_freed_memory
+from shared.process.gc_tuning import tune_gc
+from shared.queue.message import Arguments
 from shared.settled_payment import SettledPayment
 from tests.bench.roles import become, play, port
 from workers.answers import AnswerStore, Result

@@ -11,7 +11,7 @@ from typing import Any
 import redis
 
 from compose.sandbox.redis_server import find_redis
-from shared.ledger import in_every_bucket
+from shared.ledger.keys import in_every_bucket
 from tests.chaos.hosts.network import address
 
 PORT, SENTINEL_PORT = 6379, 26379
@@ -93,7 +93,7 @@ class Ledger:
         return f"redis://{address(host)}:{PORT}/0"
 
     def let_jobs_run_again(self) -> None:
-        """What RERUN_WINDOW_MS (shared/ledger.py) would do: the ledger counts a payment's failed jobs anew."""
+        """What RERUN_WINDOW_MS (shared/ledger/keys.py) would do: the ledger counts a payment's failed jobs anew."""
         with redis.Redis.from_url(self.primary_url()) as ledger:
             for key in ledger.scan_iter(in_every_bucket("payment:*"), 1000):
                 if ledger.hexists(key, "failing_since"):

@@ -16,15 +16,15 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from shared.ledger import bucket_of, server_of
+from shared.ledger.keys import bucket_of, server_of
 from tests.chaos.caller import Caller
 from tests.chaos.history import History, read_history
 from tests.chaos.hosts import network
 from tests.chaos.hosts.invariants import check_hosts
 from tests.chaos.hosts.ledgers import Ledger
-from tests.chaos.hosts.stand import ROUTED, HostStand, host_stand
+from tests.chaos.hosts.servers import ROUTED, HostStand, host_stand
 from tests.chaos.run import MOST_EXECUTIONS, Chaos, Figures
-from tests.chaos.stand import SETTLE_TIMEOUT_S
+from tests.chaos.servers import SETTLE_TIMEOUT_S
 
 OTHERS = (*ROUTED, "facilitator", "queue")
 """Hosts of which one at a time is cut off, or its process killed, whatever happens to the ledger."""

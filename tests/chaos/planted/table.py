@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.chaos.forking_parent import Patch
 from tests.chaos.slots import OUTCOMES, Case, Outcome
-from tests.chaos.zygote import Patch
 
 LOOK_UP = "api/payment/lua/look_up.lua"
 REJECTED = "api/payment/lua/rejected.lua"

@@ -10,8 +10,8 @@ import pytest
 
 from compose.sandbox.child import ROOT
 from tests.chaos.planted.table import BUGS, Bug
+from tests.chaos.servers import stand
 from tests.chaos.slots import Result, run_cases
-from tests.chaos.stand import stand
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
 from compose.sandbox.solana import USDC, SolanaSandbox
-from shared.json_rpc import JsonRpc
 from shared.money import Price
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
 from shared.x402.wire import FacilitatorCall, Offer, Payment
 from tests.solana_signing import Draft, ata

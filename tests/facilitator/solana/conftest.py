@@ -11,10 +11,10 @@ from solders.keypair import Keypair
 
 from compose.sandbox.solana import USDC, start_solana
 from facilitator.rails.solana.rail import SolanaRail
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench
-from tests.slack import patience
+from tests.time_limits import patience
 
 Running = Callable[..., AbstractAsyncContextManager[SolanaRail]]
 

@@ -13,7 +13,7 @@ from shared.x402.wire import FacilitatorCall, Settlement
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench, payment_id
 from tests.facilitator.solana.conftest import Running
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("impatient")]
 

@@ -14,12 +14,12 @@ from compose.sandbox.solana import USDC
 from facilitator.facilitator import Facilitator
 from facilitator.rails.solana.node import NODE_ERRORS
 from facilitator.rails.solana.rail import SolanaRail
-from shared.settings import InvalidSetting
+from shared.settings.service import InvalidSetting
 from shared.x402.networks import SOLANA_USDC
 from tests.facilitator.bench import FaultyNode
 from tests.facilitator.solana.bench import SolanaBench
 from tests.facilitator.solana.conftest import Running
-from tests.slack import patience
+from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 

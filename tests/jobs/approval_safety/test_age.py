@@ -9,10 +9,10 @@ from itertools import accumulate
 import pytest
 
 from jobs.approval_safety.age import CLOSE_S, MAX_PROBES, WINDOW_S, Bracket, week_ago
-from jobs.evm.reader import Reader
+from jobs.engines.evm.reader import Reader
 from jobs.ports.chains import MAX_READS, BlockTime, Chain
 from tests.each import each
-from tests.jobs.evm.fake_chains import NOW, FakeChains, context
+from tests.jobs.engines.evm.fake_chains import NOW, FakeChains, context
 
 DAY_S = 86_400
 Runs = list[tuple[int, int]]
@@ -20,7 +20,7 @@ Runs = list[tuple[int, int]]
 
 
 def sandbox(age_s: int) -> Runs:
-    """compose/sandbox/scene_transactions.py: some blocks of 30 days, and a dense row since the start."""
+    """compose/sandbox/fixture_transactions.py: some blocks of 30 days, and a dense row since the start."""
     days = [21, 14, 10, 8, *(7 - 1 / 24 - 4 / 24 * n for n in range(30)), 2, 1, 1 / 24]
     steps = [int((before - after) * DAY_S) for before, after in zip([30, *days], [*days, 0], strict=False)]
     return [*((1, step) for step in steps), (max(age_s // 2, 1), 2)]

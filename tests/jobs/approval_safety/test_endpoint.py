@@ -10,9 +10,9 @@ import pytest
 
 from jobs.approval_safety.age import DAY_S, MAX_PROBES, WINDOW_S, week_ago
 from jobs.approval_safety.endpoint import ENDPOINT, Request
-from jobs.evm import data_file
-from jobs.evm.reader import NotAContract, Reader
-from jobs.evm.selectors import (
+from jobs.engines.evm import data_file
+from jobs.engines.evm.reader import NotAContract, Reader
+from jobs.engines.evm.selectors import (
     ALLOWANCE,
     BALANCE_OF,
     BEACON_SLOT,
@@ -23,7 +23,7 @@ from jobs.evm.selectors import (
 from jobs.ports.chains import BlockTime
 from shared.endpoint import InvalidField
 from tests.each import each
-from tests.jobs.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, context, word
+from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, NOW, FakeChains, context, word
 from tests.sites import decoded
 
 USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from jobs.chain.endpoints import ENDPOINTS
-from jobs.evm.reader import NotAContract
-from jobs.evm.selectors import (
+from jobs.engines.evm.reader import NotAContract
+from jobs.engines.evm.selectors import (
     ALLOWANCE,
     BALANCE_OF,
     BALANCE_OF_ID,
@@ -24,7 +24,7 @@ from jobs.ports.chains import FAILURES, Reverted
 from shared.endpoint import Endpoint, InvalidField, Pool
 from shared.outcome import UpstreamFailed
 from tests.each import each
-from tests.jobs.evm.fake_chains import HEAD, NOW, FakeChains, context, text, word
+from tests.jobs.engines.evm.fake_chains import HEAD, NOW, FakeChains, context, text, word
 from tests.sites import decoded
 
 TOKEN = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from jobs.json_schema.check import compile_schema
+from jobs.engines.json_schema.check import compile_schema
 from jobs.llm_tool_validate import Document
 from jobs.llm_tool_validate.document import UNIONS
 from tests.each import each

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.json_schema.check import MAX_BYTES, MAX_DEPTH
+from jobs.engines.json_schema.check import MAX_BYTES, MAX_DEPTH
 from jobs.llm_tool_validate import MAX_LEVELS
 from jobs.llm_tool_validate.endpoint import (
     ENDPOINT,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from jobs.json_schema.check import compile_schema
+from jobs.engines.json_schema.check import compile_schema
 from jobs.llm_tool_validate import Change, Document, Solution, solve, type_of
 from jobs.llm_tool_validate.places import get, put
 

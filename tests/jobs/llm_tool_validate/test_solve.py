@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jobs.json_schema.check import compile_schema, pointer
+from jobs.engines.json_schema.check import compile_schema, pointer
 from jobs.llm_tool_validate import Document, solve
 from jobs.llm_tool_validate.solve import MAX_NESTED_BRANCHES
 from tests.each import each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.json_schema.check import MAX_MESSAGE, compile_schema
+from jobs.engines.json_schema.check import MAX_MESSAGE, compile_schema
 from jobs.llm_tool_validate import Document
 from jobs.llm_tool_validate.tool_errors import MAX_ERRORS, MAX_EXPECTED, MAX_POINTERS, ToolError, tell
 from tests.each import each

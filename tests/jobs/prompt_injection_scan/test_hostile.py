@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.engines.text import linear
 from jobs.prompt_injection_scan import MOST_FINDINGS, Severity, scan
 from jobs.prompt_injection_scan.rules import rule_book
-from jobs.text import linear
 from tests.bench.bench_prompt_injection import UNITS
 
 SIZE = 20_000

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.page.visit import RENDER_S
+from jobs.engines.page.visit import RENDER_S
 from jobs.ports.browser import Area, Screenshot
 from jobs.render_pro.endpoint import ENDPOINT, Request, run
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.each import each
-from tests.jobs.page.site import BERTHS, URL, Site, html_of
+from tests.jobs.engines.page.site import BERTHS, URL, Site, html_of
 from tests.sites import PUBLIC, decoded
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.evm.address import checksummed
-from jobs.evm.selectors import selector, topic
+from jobs.engines.evm.address import checksummed
+from jobs.engines.evm.selectors import selector, topic
 from jobs.ports.chains import Reverted
-from tests.jobs.evm.fake_chains import CONTRACT
-from tests.jobs.tx_explain.scenes import (
+from tests.jobs.engines.evm.fake_chains import CONTRACT
+from tests.jobs.tx_explain.receipts import (
     ALICE,
     APPROVAL,
     BOB,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from jobs.evm.selectors import selector
+from jobs.engines.evm.selectors import selector
 from jobs.ports.chains import Reverted
 from shared.outcome import UpstreamFailed
 from tests.each import each
-from tests.jobs.evm.fake_chains import CONTRACT, HEAD, text, word
-from tests.jobs.tx_explain.scenes import (
+from tests.jobs.engines.evm.fake_chains import CONTRACT, HEAD, text, word
+from tests.jobs.tx_explain.receipts import (
     ALICE,
     APPROVAL,
     BLOCK,

@@ -9,8 +9,8 @@ import pytest
 
 from jobs.ports.chains import Call, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
-from tests.jobs.evm.fake_chains import FakeChains
-from tests.jobs.tx_explain.scenes import ALICE, BOB, STRANGER, explained, moved, put, world
+from tests.jobs.engines.evm.fake_chains import FakeChains
+from tests.jobs.tx_explain.receipts import ALICE, BOB, STRANGER, explained, moved, put, world
 
 
 class LongWinded(FakeChains):

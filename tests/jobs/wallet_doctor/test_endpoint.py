@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.evm.selectors import BALANCE_OF, GAS_PRICE_ORACLE, IS_BLACKLISTED, L1_FEE_UPPER_BOUND, PAUSED
+from jobs.engines.evm.selectors import BALANCE_OF, GAS_PRICE_ORACLE, IS_BLACKLISTED, L1_FEE_UPPER_BOUND, PAUSED
 from jobs.wallet_doctor.endpoint import ENDPOINT, Request
 from shared.endpoint import InvalidField
 from shared.outcome import UpstreamFailed
 from tests.each import each
-from tests.jobs.evm.fake_chains import CONTRACT, FakeChains, context, word
+from tests.jobs.engines.evm.fake_chains import CONTRACT, FakeChains, context, word
 from tests.sites import decoded
 
 WALLET = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"

@@ -20,7 +20,7 @@ from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
 from jobs.ports.browser import Area, RenderedPage
 from tests.sites import on_any_port
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.site import Site
 from tests.workers.egress.name_server import NameServer

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.site import HTML, Content
 
 SEEN = "<p>text</p>"

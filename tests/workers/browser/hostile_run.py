@@ -18,7 +18,7 @@ from jobs.ports.browser import MAX_HTML, Area, RenderedPage
 from shared.outcome import BlockedAddress, JobFailure
 from tests.bench import proc
 from tests.sites import on_any_port
-from tests.slack import CROWD, patience
+from tests.time_limits import CROWD, patience
 from tests.workers.browser.hostile_pages import GROUPS, READ, Hostile
 from tests.workers.browser.limits import wait_longer
 from tests.workers.browser.namespaces import Namespaces, command
@@ -36,7 +36,7 @@ HOSTS = {"site.example.com": ADDRESS, "inside.example.com": "127.0.0.1"}
 SITE = on_any_port(HOSTS)
 AT_ONCE = 3
 WAIT_S = patience(20.0)
-"""From the call to the deadline. The product's own is 13 seconds (jobs/page/visit.py); a busy machine takes longer."""
+"""From the call to the deadline. The product's own is 13 seconds (jobs/engines/page/visit.py); a busy machine takes longer."""
 MOST_BYTES = 25_000_000
 """That come before the proxy's limit of 20 million, and what is on its way then."""
 GROWN_MB = 100

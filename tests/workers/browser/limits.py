@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.slack import patience
+from tests.time_limits import patience
 from workers.adapters import browser as adapter
 from workers.browser import instance, page, pool, process, render
 

@@ -16,9 +16,9 @@ import pytest
 from jobs.hosts import PublicUrl, public_url
 from shared.outcome import DeadlineExceeded
 from shared.pools import Pool
-from shared.settings import InvalidSetting, Settings
+from shared.settings.service import InvalidSetting, Settings
 from tests.bench.proc import family
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
 from tests.workers.browser.namespaces import command
 from tests.workers.browser.site import Site

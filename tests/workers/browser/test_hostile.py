@@ -9,7 +9,7 @@ import pytest
 
 from jobs.ports.browser import Area
 from shared.outcome import UpstreamFailed
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.conftest import Render
 from tests.workers.browser.site import Site
 from workers.browser import render as rendering

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_socket
 
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser import hostile_run
 
 SETTLE_S, BUSY_S = patience(2.5), patience(1.0)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slack import niceness, patience
+from tests.time_limits import niceness, patience
 from workers.browser import process as process_module
 from workers.browser.flags import FLAGS
 from workers.browser.launcher import BROWSER_UID

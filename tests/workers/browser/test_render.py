@@ -17,7 +17,7 @@ from compose.sandbox.upstreams.authority import Authority
 from jobs.hosts import public_url
 from jobs.ports.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, SITE, Render
 from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser

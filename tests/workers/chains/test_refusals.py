@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs.ports.chains import Call, Cause, EstimateGas, Reverted
-from shared.json_rpc import RpcError
+from shared.nodes.json_rpc import RpcError
 from shared.outcome import UpstreamFailed
 from tests.each import each
 from workers.adapters.chain_refusals import meaning

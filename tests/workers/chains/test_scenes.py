@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from compose.sandbox.child import ROOT
 from compose.sandbox.evm import Chain, start_chains
 from jobs.ports.chains import (
@@ -29,13 +29,13 @@ from jobs.ports.chains import (
     TransactionByHash,
     Unavailable,
 )
-from shared.json_rpc import JsonRpc
+from shared.nodes.json_rpc import JsonRpc
 from shared.outcome import UpstreamFailed
 from shared.x402.evm import keccak256
 from tests.each import each
 from workers.adapters.chains import NodeChains
 
-HOLDER, FRIEND, EMPTY = scenes.HOLDER.lower(), scenes.FRIEND.lower(), scenes.EMPTY.lower()
+HOLDER, FRIEND, EMPTY = fixtures.HOLDER.lower(), fixtures.FRIEND.lower(), fixtures.EMPTY.lower()
 IMPLEMENTATION = 0x360894A13BA1A3210667C828492DB98DCA3E2076CC3735A920A3CA505D382BBC
 
 
@@ -72,22 +72,22 @@ def _fails(name: str) -> bytes:
 @each("chain", CHAIN_IDS)
 def test_values_are_read(sandbox: Sandbox, chain: Any) -> None:
     """Each kind of read, and what is not there."""
-    names = scenes.TRANSACTIONS[CHAIN_IDS[chain]]
+    names = fixtures.TRANSACTIONS[CHAIN_IDS[chain]]
     unknown = "0x" + "12" * 32
     read = sandbox.chains.read(
         chain,
         [
-            *(Balance(EMPTY), Nonce(HOLDER), Code(scenes.DELEGATED.lower()), Code(EMPTY)),
-            *(Storage(scenes.PROXY.lower(), IMPLEMENTATION), Storage(scenes.PROXY.lower(), 2**256 - 1)),
-            *(Call(to=scenes.SILENT.lower(), data=b"\1"), Call(to=EMPTY, data=b"\1")),
-            Call(to=scenes.BYTES32_ERC20.lower(), data=_selector("symbol()")),
+            *(Balance(EMPTY), Nonce(HOLDER), Code(fixtures.DELEGATED.lower()), Code(EMPTY)),
+            *(Storage(fixtures.PROXY.lower(), IMPLEMENTATION), Storage(fixtures.PROXY.lower(), 2**256 - 1)),
+            *(Call(to=fixtures.SILENT.lower(), data=b"\1"), Call(to=EMPTY, data=b"\1")),
+            Call(to=fixtures.BYTES32_ERC20.lower(), data=_selector("symbol()")),
             *(EstimateGas(to=FRIEND, data=b"", sender=HOLDER, value=1), ChainId(), BlockTime(10**9)),
             *(TransactionByHash(unknown), ReceiptByHash(unknown), ReceiptByHash(names["pending"])),
         ],
         deadline=time.monotonic() + 10,
     )
 
-    spender = bytes.fromhex(scenes.OLD_SPENDER[2:])
+    spender = bytes.fromhex(fixtures.OLD_SPENDER[2:])
     assert read.results == (
         *(0, 7, b"\xef\x01\x00" + spender, b""),
         *(spender.rjust(32, b"\0"), bytes(32)),
@@ -100,14 +100,14 @@ def test_values_are_read(sandbox: Sandbox, chain: Any) -> None:
         chain, GasPrice(), BlockTime(0), TransactionByHash(names["pending"]), ReceiptByHash(names["refused"])
     )
     assert price > 0
-    assert first < time.time() - 29 * scenes.DAY_S
+    assert first < time.time() - 29 * fixtures.DAY_S
     assert waiting["blockNumber"] is None
     assert mined["status"] == "0x0"
 
 
 def test_a_call_that_fails_says_how(sandbox: Sandbox) -> None:
     """The same of both nodes, whatever their words are; an estimate says it too."""
-    reverts, token = scenes.REVERTS.lower(), scenes.ERC20.lower()
+    reverts, token = fixtures.REVERTS.lower(), fixtures.ERC20.lower()
     ways = {
         "withError": (b"\x08\xc3\x79\xa0", "revert"),
         "withPanic": (b"NH{q", "revert"),
@@ -132,11 +132,11 @@ def test_a_call_that_fails_says_how(sandbox: Sandbox) -> None:
 
 def test_the_past_is_read(sandbox: Sandbox) -> None:
     """The fresh spender was not there yet; a block that will be is not found."""
-    fresh = Code(scenes.FRESH_SPENDER.lower())
+    fresh = Code(fixtures.FRESH_SPENDER.lower())
     then, now = sandbox.read("base", fresh, block=2), sandbox.read("base", fresh)
 
     assert then == (b"",)
-    assert now == sandbox.read("base", Code(scenes.OLD_SPENDER.lower()))
+    assert now == sandbox.read("base", Code(fixtures.OLD_SPENDER.lower()))
     with pytest.raises(UpstreamFailed) as caught:
         sandbox.read("base", fresh, block=10**7)
     assert caught.value.reason == "block_not_found"
@@ -146,4 +146,4 @@ def test_a_state_that_anvil_has_dropped_is_unavailable(sandbox: Sandbox) -> None
     """It says that the block is out of range, with the code of a wrong parameter."""
     JsonRpc(sandbox.ethereum.rpc_url)("anvil_mine", hex(600))
 
-    assert sandbox.read("ethereum", Code(scenes.OLD_SPENDER.lower()), BlockTime(1), block=1)[0] == Unavailable()
+    assert sandbox.read("ethereum", Code(fixtures.OLD_SPENDER.lower()), BlockTime(1), block=1)[0] == Unavailable()

@@ -18,7 +18,7 @@ import pytest
 
 from shared import outcome
 from shared.outcome import Ok
-from tests.slack import patience
+from tests.time_limits import patience
 from tests.workers.confinement.attempts import ATTEMPTS, USER
 from workers import fork_server
 from workers.child import Work

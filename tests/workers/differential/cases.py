@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from tests.workers.differential import bytecode
 from tests.workers.differential.bytecode import Ending, dispatching, selector
 
@@ -103,7 +103,7 @@ def make_erc1155(source: random.Random) -> Case:
 
 def sending(source: random.Random) -> dict[str, Any]:
     """From somebody who has ether, or not; with a value, or not."""
-    sender = source.choice([None, None, scenes.HOLDER, scenes.EMPTY, scenes.DELEGATED])
+    sender = source.choice([None, None, fixtures.HOLDER, fixtures.EMPTY, fixtures.DELEGATED])
     value = source.choice([0, 0, 0, 1, 10**15, 10**30])
     body: dict[str, Any] = {"chain": "base", "value": spelled(source, value)}
     return body if sender is None else body | {"from": sender}

@@ -8,7 +8,7 @@ from typing import Any
 from web3 import Web3
 from web3.exceptions import ContractLogicError, Web3RPCError
 
-from jobs.evm.text import clean
+from jobs.engines.evm.text import clean
 from tests.workers.differential.bytecode import Ending, selector
 from tests.workers.differential.cases import Case
 from tests.workers.differential.second_opinion import Undone, Web3Reader, with_decimals

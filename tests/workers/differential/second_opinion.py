@@ -14,7 +14,7 @@ from web3.exceptions import BadFunctionCallOutput, ContractLogicError, Web3RPCEr
 from tests.workers.differential.bytecode import selector
 
 METADATA_GAS = 1_000_000
-"""What ours gives such questions (jobs/evm/tokens.py)."""
+"""What ours gives such questions (jobs/engines/evm/tokens.py)."""
 
 
 class Undone(NamedTuple):

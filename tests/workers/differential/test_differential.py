@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from compose.sandbox import scenes
+from compose.sandbox import fixtures
 from tests.workers.differential.cases import MAKERS, Case, cases
 from tests.workers.differential.checks import CHECKS
-from tests.workers.differential.stand import Stand, standing
+from tests.workers.differential.readers import Stand, standing
 from tests.workers.differential.transactions import Moved, moved, send
 
 CASES, TRANSACTIONS, SEED = 500, 150, 17
@@ -56,7 +56,7 @@ def test_endpoints_say_what_web3_says(stand: Stand, asked: list[Case]) -> None:
 def test_tx_explain_tells_the_transfers_that_are_in_the_logs(stand: Stand) -> None:
     """Of each transaction, in their order; the first 200 are shown, and all are counted."""
     source = random.Random(SEED)
-    for party in (scenes.HOLDER, scenes.FRIEND):
+    for party in (fixtures.HOLDER, fixtures.FRIEND):
         stand.rpc("anvil_impersonateAccount", party)
         stand.rpc("anvil_setBalance", party, hex(10**21))
     ways: Counter[str] = Counter()

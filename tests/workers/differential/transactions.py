@@ -11,13 +11,13 @@ from web3 import Web3
 from web3._utils.events import get_event_data
 from web3.exceptions import LogTopicError
 
-from compose.sandbox import scenes
-from shared.json_rpc import JsonRpc
+from compose.sandbox import fixtures
+from shared.nodes.json_rpc import JsonRpc
 from shared.x402.evm import keccak256
 from tests.workers.differential.bytecode import logging, selector, word
 
-PARTIES = (scenes.HOLDER, scenes.FRIEND, scenes.DUSTY, scenes.OLD_SPENDER)
-FUNGIBLE = (scenes.ERC20, scenes.BYTES32_ERC20, scenes.BARE_ERC20, scenes.COPYCAT, scenes.USDC[scenes.BASE])
+PARTIES = (fixtures.HOLDER, fixtures.FRIEND, fixtures.DUSTY, fixtures.OLD_SPENDER)
+FUNGIBLE = (fixtures.ERC20, fixtures.BYTES32_ERC20, fixtures.BARE_ERC20, fixtures.COPYCAT, fixtures.USDC[fixtures.BASE])
 WETH = "0x4200000000000000000000000000000000000006"
 TRANSFER = keccak256(b"Transfer(address,address,uint256)")
 SINGLE = keccak256(b"TransferSingle(address,address,address,uint256,uint256)")
@@ -60,20 +60,20 @@ def _fungible(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
     to = source.choice(PARTIES)
     calls = (
         _call("transfer(address,uint256)", to, amount),
-        _call("transferFrom(address,address,uint256)", scenes.HOLDER, to, amount),
+        _call("transferFrom(address,address,uint256)", fixtures.HOLDER, to, amount),
         _call("approve(address,uint256)", to, amount),
     )
-    return source.choice((scenes.HOLDER, scenes.FRIEND)), source.choice(FUNGIBLE), source.choice(calls)
+    return source.choice((fixtures.HOLDER, fixtures.FRIEND)), source.choice(FUNGIBLE), source.choice(calls)
 
 
 def _collectible(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
-    giver, taker = source.sample((scenes.HOLDER, scenes.FRIEND), 2)
+    giver, taker = source.sample((fixtures.HOLDER, fixtures.FRIEND), 2)
     token_id = source.choice([1, 2, 3, 2**256 - 1])
-    return giver, scenes.ERC721, _call("transferFrom(address,address,uint256)", giver, taker, token_id)
+    return giver, fixtures.ERC721, _call("transferFrom(address,address,uint256)", giver, taker, token_id)
 
 
 def _many(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
-    giver, taker = source.sample((scenes.HOLDER, scenes.FRIEND), 2)
+    giver, taker = source.sample((fixtures.HOLDER, fixtures.FRIEND), 2)
     amounts = [source.choice([0, 0, 1]) for _ in range(source.randrange(5))]
     calls = (
         _call("safeTransferFrom(address,address,uint256,uint256,bytes)", giver, taker, 7, source.randrange(3), b""),
@@ -86,15 +86,15 @@ def _many(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
             b"",
         ),
     )
-    return giver, scenes.ERC1155, source.choice(calls)
+    return giver, fixtures.ERC1155, source.choice(calls)
 
 
 def _swap(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
-    usdc = scenes.USDC[scenes.BASE]
+    usdc = fixtures.USDC[fixtures.BASE]
     data = _call(
-        "swap(address,uint256,address,uint256)", usdc, source.randrange(100), scenes.ERC20, source.randrange(100)
+        "swap(address,uint256,address,uint256)", usdc, source.randrange(100), fixtures.ERC20, source.randrange(100)
     )
-    return scenes.HOLDER, scenes.OLD_SPENDER, data
+    return fixtures.HOLDER, fixtures.OLD_SPENDER, data
 
 
 def _emitter(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
@@ -103,7 +103,7 @@ def _emitter(rpc: JsonRpc, source: random.Random) -> tuple[str, str, bytes]:
     count = source.choice([1, 2, 3, 10, 250])
     code = b"".join(logging(*_event(source)) for _ in range(count)) + b"\x00"
     rpc("anvil_setCode", where, "0x" + code.hex())
-    return scenes.HOLDER, where, b""
+    return fixtures.HOLDER, where, b""
 
 
 def _event(source: random.Random) -> tuple[list[bytes], bytes]:

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import pytest
 
 from compose.sandbox.child import claim_port
+from jobs.engines.json_schema import check as schema_check
 from jobs.hosts import NotPublic, domain_name, public_host, public_url
-from jobs.json_schema import check as schema_check
 from jobs.site import Site
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.each import each
-from tests.slack import SLACK_S
+from tests.time_limits import SLACK_S
 from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, repeating, saying, server
 from tests.workers.egress.name_server import NameServer, failing, records, silence
 from workers.egress.http import HttpClient

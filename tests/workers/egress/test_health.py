@@ -10,8 +10,8 @@ import pytest
 
 from shared.outcome import UpstreamFailed
 from shared.pools import Pool
-from shared.settings import Settings
-from tests.slack import patience
+from shared.settings.service import Settings
+from tests.time_limits import patience
 from tests.workers.egress.name_server import NameServer, Step, failing, records, silence
 from workers.children import ChildPool
 from workers.egress import health

@@ -20,9 +20,9 @@ from jobs.hosts import PublicUrl, public_url
 from jobs.ports import Page
 from jobs.site import Site
 from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
-from shared.settings import Settings
+from shared.settings.service import Settings
 from tests.sites import FREE_PORTS
-from tests.slack import SLACK_S, patience
+from tests.time_limits import SLACK_S, patience
 from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
 from workers.children import ChildPool
 from workers.egress.http import HttpClient

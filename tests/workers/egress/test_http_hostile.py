@@ -12,7 +12,7 @@ from jobs.ports import Page
 from jobs.site import Site
 from shared.outcome import UpstreamFailed
 from tests.sites import FREE_PORTS
-from tests.slack import SLACK_S
+from tests.time_limits import SLACK_S
 from tests.workers.egress.hostile import ADDRESS, Answer, connector, head_of, repeating, saying, server
 from workers.egress.http import HttpClient
 

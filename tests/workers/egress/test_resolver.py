@@ -16,7 +16,7 @@ import dns.resolver
 import pytest
 
 from shared.outcome import BlockedAddress, UpstreamFailed
-from tests.slack import SLACK_S
+from tests.time_limits import SLACK_S
 from tests.workers.egress.name_server import (
     SOA,
     NameServer,

@@ -16,9 +16,9 @@ from dramatiq.errors import QueueJoinTimeout, QueueNotFound
 from dramatiq.worker import WorkerThread
 
 from compose.sandbox.redis_server import start_redis
-from shared.replies import LIST_TTL_S
-from shared.streams import GROUP, stream_key
-from tests.slack import patience
+from shared.queue.replies import LIST_TTL_S
+from shared.queue.streams import GROUP, stream_key
+from tests.time_limits import patience
 from workers.queue import consumer as consumers
 from workers.queue.broker import StreamBroker
 from workers.queue.consumer import StreamConsumer

@@ -1,0 +1,1 @@
+"""What several endpoints share: reading EVM chains, reading pages, JSON Schema, and searching texts."""

@@ -1,0 +1,42 @@
+"""Addresses that took part in exploits and phishing (jobs/engines/evm/data/addresses.bin)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from jobs.engines.evm import data_file
+
+_RECORD = 23
+"""20 bytes of address, 2 of chain id, 1 of label."""
+
+
+class Listing(NamedTuple):
+    """Why an address is known. `kind`: ``phishing``. `source`: the list that has it. `note`: the incident, or ""."""
+
+    chain_id: int
+    kind: str
+    source: str
+    note: str
+
+
+def listings(address: str) -> tuple[Listing, ...]:
+    """Of an address, on whichever chain."""
+    return _table().get(bytes.fromhex(address[2:]), ())
+
+
+@cache
+def version() -> str:
+    """Of the data: changes when the data does."""
+    return data_file.load("addresses.bin").header.version
+
+
+@cache
+def _table() -> dict[bytes, tuple[Listing, ...]]:
+    header, body = data_file.load("addresses.bin")
+    found: dict[bytes, tuple[Listing, ...]] = {}
+    for at in range(0, len(body), _RECORD):
+        address = body[at : at + 20]
+        listing = Listing(int.from_bytes(body[at + 20 : at + 22], "big"), *header.labels[body[at + 22]])
+        found[address] = (*found.get(address, ()), listing)
+    return found

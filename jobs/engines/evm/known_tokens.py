@@ -1,0 +1,42 @@
+"""Canonical tokens: those that a symbol stands for (jobs/engines/evm/data/tokens.tsv)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from jobs.engines.evm import data_file
+from jobs.ports.chains import CHAIN_IDS, Chain
+
+WRAPPED_ETHER: dict[Chain, str] = {
+    "ethereum": "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+    "base": "0x4200000000000000000000000000000000000006",
+}
+
+
+class KnownToken(NamedTuple):
+    """`address`: in lower case."""
+
+    address: str
+    decimals: int
+    symbol: str
+    name: str
+
+
+def known_tokens(chain: Chain) -> dict[str, KnownToken]:
+    """Of a chain, by address."""
+    return _by_chain()[CHAIN_IDS[chain]]
+
+
+@cache
+def version() -> str:
+    """Of the data: changes when the data does."""
+    return data_file.load("tokens.tsv").header.version
+
+
+@cache
+def _by_chain() -> dict[int, dict[str, KnownToken]]:
+    found: dict[int, dict[str, KnownToken]] = {chain_id: {} for chain_id in CHAIN_IDS.values()}
+    for chain_id, address, decimals, symbol, name in data_file.lines("tokens.tsv"):
+        found[int(chain_id)][address] = KnownToken(address, int(decimals), symbol, name)
+    return found

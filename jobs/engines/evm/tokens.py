@@ -1,0 +1,94 @@
+"""What a token says of itself. Every answer is possible: none, 32 bytes instead of a text, a revert, all gas burnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.engines.evm import abi, text
+from jobs.engines.evm.quantity import formatted
+from jobs.engines.evm.selectors import DECIMALS, NAME, SYMBOL
+from jobs.ports.chains import Call
+
+METADATA_GAS = 1_000_000
+"""For each question: a token that burns all gas it gets must not keep the node busy."""
+_STRING = abi.parse_arguments("(string)")
+_MAX_TEXT_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token's own words.
+
+    Attributes:
+        address: in lower case.
+        symbol, name: strangers' text, cleaned; None when it has none.
+        decimals: 0 to 255; None when it does not say.
+    """
+
+    address: str
+    symbol: str | None
+    decimals: int | None
+    name: str | None = None
+
+    def formatted(self, amount: int | None) -> str | None:
+        """An amount with its decimals; None when there are none."""
+        return None if self.decimals is None or amount is None else formatted(amount, self.decimals)
+
+
+def metadata_calls(token: str) -> tuple[Call, Call]:
+    """Asks for decimals and symbol."""
+    return _metadata(token, DECIMALS), _metadata(token, SYMBOL)
+
+
+def name_call(token: str) -> Call:
+    """Asks for the name."""
+    return _metadata(token, NAME)
+
+
+def token_of(address: str, decimals: Any, symbol: Any, name: Any = None) -> Token:
+    """Out of the results of those calls."""
+    number = word(decimals)
+    return Token(
+        address,
+        text_of(symbol, text.MAX_SYMBOL),
+        number if number is not None and number <= 255 else None,
+        text_of(name, text.MAX_NAME),
+    )
+
+
+def word(result: Any) -> int | None:
+    """The number in the first 32 bytes; None when there are fewer, or the call failed."""
+    return int.from_bytes(result[:32], "big") if isinstance(result, bytes) and len(result) >= 32 else None
+
+
+def truth(result: Any) -> bool | None:
+    """A bool; None when it is none."""
+    return {0: False, 1: True}.get(-1 if (number := word(result)) is None else number)
+
+
+def text_of(result: Any, limit: int) -> str | None:
+    """A string, or 32 bytes that hold one (MKR, SAI and other tokens from before the standard); None when it is neither."""
+    if not isinstance(result, bytes) or not result:
+        return None
+    # A name of megabytes is no name.
+    raw = _string_bytes(result[: _MAX_TEXT_BYTES + 64])
+    if raw is None and len(result) == 32:
+        raw = result.rstrip(b"\0")
+    if raw is None:
+        return None
+    return text.clean(raw.decode("utf-8", "replace").replace("\ufffd", ""), limit) or None
+
+
+def _string_bytes(data: bytes) -> bytes | None:
+    """The bytes of an ABI string, whose padding does not matter."""
+    offset = int.from_bytes(data[:32], "big")
+    if len(data) < 64 or offset > len(data) - 32:
+        return None
+    length = int.from_bytes(data[offset : offset + 32], "big")
+    found = data[offset + 32 : offset + 32 + length]
+    return found if len(found) == length else None
+
+
+def _metadata(token: str, selector: bytes) -> Call:
+    return Call(to=token, data=selector, gas=METADATA_GAS, is_constant=True)

@@ -1,0 +1,86 @@
+"""The calculation that compares two texts. It runs in a child: a caller chooses one text, and a stranger's page the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+
+from jobs.engines.page.diff import MAX_CELLS as MAX_LINE_CELLS
+from jobs.engines.page.diff import Hunk, changes, hunk
+from jobs.engines.page.text import lines_of
+from jobs.engines.page.unified import unified
+from jobs.engines.page.words import MAX_CELLS as MAX_WORD_CELLS
+from jobs.engines.page.words import changed_words
+from jobs.fields import doc
+
+NAME = "compare_texts"
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """Two normalised texts."""
+
+    old: str
+    new: str
+
+
+class Diff(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What changed between two texts."""
+
+    added_lines: Annotated[
+        int, msgspec.Meta(ge=0), doc("How many lines came. A replaced line counts as one that came and one that went.")
+    ]
+    removed_lines: Annotated[int, msgspec.Meta(ge=0), doc("How many lines went.")]
+    similarity: Annotated[
+        float,
+        msgspec.Meta(ge=0, le=1),
+        doc("The share of characters that both texts have in common, from 0 to 1. It is 1 only for equal texts."),
+    ]
+    hunks: Annotated[list[Hunk], doc("Each change. Applied to the previous text, they give the present one exactly.")]
+    unified: Annotated[str, doc("The same as a unified diff, with three lines of context.")]
+
+
+def calculate(argument: bytes) -> bytes:
+    """Compare Texts and return their Diff, both as MessagePack."""
+    texts = msgspec.msgpack.decode(argument, type=Texts)
+    return msgspec.msgpack.encode(compared(texts.old, texts.new))
+
+
+def examples() -> Iterator[bytes]:
+    """Two texts with a replaced line and a new one."""
+    yield msgspec.msgpack.encode(Texts("green tea\nis 4 dollars\n", "green tea\nis 5 dollars\nnow\n"))
+
+
+def compared(old: str, new: str, *, max_cells: int = MAX_LINE_CELLS) -> Diff:
+    """Compare two normalised texts.
+
+    Args:
+        max_cells: of the lines that are compared each with each. With 0, all that lies between the first and the last
+        difference
+            is one change, and the time is linear.
+    """
+    old_lines, new_lines = lines_of(old), lines_of(new)
+    found = changes(old_lines, new_lines, max_cells=max_cells)
+    hunks: list[Hunk] = []
+    common = len(old) + bool(old_lines)
+    cells = MAX_WORD_CELLS if max_cells else 0
+    for change in found:
+        item = hunk(change, old_lines, new_lines)
+        words, cells = changed_words(item.removed, item.added, cells)
+        common -= sum(len(line) + 1 for line in item.removed)
+        if words is not None:
+            common += words.common
+            item = msgspec.structs.replace(item, words=words.shown)
+        hunks.append(item)
+    return Diff(
+        added_lines=sum(item.new_lines for item in hunks),
+        removed_lines=sum(item.old_lines for item in hunks),
+        similarity=_share(common, len(old) + len(new) + bool(old_lines) + bool(new_lines), is_same=not found),
+        hunks=hunks,
+        unified=unified(found, old_lines, new_lines),
+    )
+
+
+def _share(common: int, size: int, *, is_same: bool) -> float:
+    return 1.0 if is_same else min(0.9999, round(max(0.0, 2 * common / size), 4))

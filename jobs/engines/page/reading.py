@@ -1,0 +1,95 @@
+"""What the calculations that read a page are given, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from jobs.engines.page.evidence import Focus, evidence
+from jobs.engines.page.metadata import Metadata
+from jobs.engines.page.text import bounded, normalised, sha256
+
+Extract = Literal["article", "full", "text"]
+"""`article`: the main text as Markdown. `full`: all that the page shows, as Markdown. `text`: the same without Markdown's
+signs."""
+
+Method = Literal["precision", "default", "body"]
+
+_SIGNS = str.maketrans("", "", "*_`~#>|\\-")
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A page to read.
+
+    Args:
+        html: the DOM after the scripts have run.
+        source: the document before any script ran; "" when it is not known.
+        url: of the page itself.
+        query: what evidence is looked for; None for none.
+    """
+
+    html: str
+    source: str
+    url: str
+    extract: Extract
+    query: str | None
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page says.
+
+    Attributes:
+        markdown: normalised, of whole blocks, at most 60,000 code points.
+        is_truncated: there was more.
+        method: how it was found: `precision` and `default` are trafilatura's modes; `body` is all that the page shows.
+        from_source: it was read from the document before any script ran, because scripts had removed most of it.
+        text_hash: SHA-256 of the text without Markdown's signs, white space collapsed.
+        html_hash: SHA-256 of the markup without what changes at every load (jobs/engines/page/markup.py); None when it was
+        not read.
+    """
+
+    markdown: str
+    is_truncated: bool
+    method: Method
+    from_source: bool
+    markdown_hash: str
+    text_hash: str
+    html_hash: str | None
+    metadata: Metadata
+    focus: Focus | None
+
+
+def examples() -> Iterator[bytes]:
+    """A page with every kind of block, read with and without Markdown."""
+    extracts: tuple[Extract, ...] = ("article", "text")
+    for extract in extracts:
+        asked = Asked(html=_EXAMPLE, source=_EXAMPLE, url="https://shop.example/", extract=extract, query="tea")
+        yield msgspec.msgpack.encode(asked)
+
+
+_EXAMPLE = """<!doctype html><html lang="en">
+<head><title>A shop</title><meta name="description" content="Tea, and cups.">
+<link rel="canonical" href="https://shop.example/tea"><script type="application/ld+json">{"@type": "Article"}</script></head>
+<body><nav><a href="/">Home</a></nav><article><h1>Tea</h1><p>Green tea is <b>4 dollars</b> a cup, and black tea is three.</p>
+<ul><li>one</li><li>two</li></ul><table><tr><th>a</th></tr><tr><td>1</td></tr></table>
+<pre>x = 1</pre></article></body></html>"""
+
+
+def reading(
+    asked: Asked, text: str, *, method: Method, from_source: bool, metadata: Metadata, html_hash: str | None
+) -> Reading:
+    """Bound and hash a text that was found, and look for evidence in what is returned."""
+    markdown, is_truncated = bounded(normalised(text))
+    return Reading(
+        markdown=markdown,
+        is_truncated=is_truncated,
+        method=method,
+        from_source=from_source,
+        markdown_hash=sha256(markdown),
+        text_hash=sha256(" ".join(markdown.translate(_SIGNS).split())),
+        html_hash=html_hash,
+        metadata=metadata,
+        focus=None if asked.query is None else evidence(markdown, asked.query),
+    )

@@ -1,0 +1,198 @@
+"""One visit to a page: render it, read it, compare it with what was there, and note it for the next visit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from jobs import http_status
+from jobs.engines.page import compare, read_page, read_text, snapshots
+from jobs.engines.page.compare import Diff, Texts
+from jobs.engines.page.fields import checked_url
+from jobs.engines.page.metadata import language_tag, line
+from jobs.engines.page.reading import Asked, Extract, Reading
+from jobs.engines.page.snapshots import Snapshot
+from jobs.engines.page.text import normalised, sha256
+from jobs.engines.page.tree import MAX_HTML
+from jobs.hosts import PublicUrl
+from jobs.ports import Context
+from jobs.ports.browser import FAILURES, Area, Browser, RenderedPage
+from shared.outcome import UpstreamFailed
+
+DEADLINE_S = 25.0
+RENDER_S = 13.0
+READ_S = 5.0
+READ_TEXT_S = 3.0
+COMPARE_S = 2.0
+"""Seconds. What is left of the deadline is for waiting: for a browser context and for free children."""
+
+GONE = frozenset({404, 410})
+REASONS = (*FAILURES, "http_status")
+"""`http_status`: the site answered with an error other than 404 and 410, so what it sent is not the page."""
+
+Status = Literal["new", "same", "changed", "removed"]
+"""`new`: there is nothing to compare with. `removed`: the page was there, and now the site answers 404 or 410."""
+Baseline = Literal["stored", "supplied", "none"]
+
+
+class Visit(NamedTuple):
+    """What a visit has found.
+
+    Attributes:
+        at: the time of the visit, ISO 8601 in UTC.
+        baseline: where the text that it was compared with came from.
+        previous_hash: SHA-256 of that text.
+        compared_with: the stored observation that it was compared with.
+        since_found: whether the observation that the caller named is still kept; None when none was named.
+        diff: None when there was nothing to compare with.
+        kept: all observations with this one in front.
+        last: the observation of the visit before this one.
+    """
+
+    page: RenderedPage
+    reading: Reading
+    at: str
+    status: Status
+    baseline: Baseline
+    previous_hash: str | None
+    compared_with: Snapshot | None
+    since_found: bool | None
+    diff: Diff | None
+    kept: list[Snapshot]
+    last: Snapshot | None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """This observation."""
+        return self.kept[0]
+
+    @property
+    def title(self) -> str | None:
+        """The title as the browser shows it, else as the markup has it."""
+        return line(self.page.title) or self.reading.metadata.title
+
+    @property
+    def language(self) -> str | None:
+        """The page's language, as it states it."""
+        return self.reading.metadata.language or language_tag(self.page.language)
+
+
+class _Earlier(NamedTuple):
+    """What a page is compared with."""
+
+    baseline: Baseline
+    markdown: str
+    markdown_hash: str
+    is_gone: bool
+    snapshot: Snapshot | None
+
+
+def visit(
+    url: str,
+    extract: Extract,
+    context: Context,
+    *,
+    query: str | None = None,
+    screenshot: Area | None = None,
+    previous_markdown: str | None = None,
+    since_cursor: str | None = None,
+) -> Visit:
+    """Visit a page.
+
+    Args:
+        query: what evidence is looked for.
+        previous_markdown: the text to compare with, in the place of a stored one.
+        since_cursor: names the stored observation to compare with. When it is not kept any more, the last one counts.
+
+    Raises:
+        UpstreamFailed: one of REASONS.
+        BlockedAddress, DeadlineExceeded: as the browser raises them.
+    """
+    begin = time.monotonic()
+    page = _rendered(context.ports.browser, checked_url(url, context.site), screenshot, begin + RENDER_S)
+    at = _iso(context.ports.clock.now())
+    found = _read(page, extract, query, context, begin)
+    earlier = snapshots.read(context.previous)
+    previous = _previous(earlier, previous_markdown, since_cursor)
+    is_gone = page.http_status in GONE
+    name = snapshots.observation_id(
+        final_url=page.final_url, extract=extract, markdown_hash=found.markdown_hash, text_hash=found.text_hash
+    )
+    return Visit(
+        page=page,
+        reading=found,
+        at=at,
+        status=_status(previous, found, is_gone=is_gone),
+        baseline=previous.baseline if previous else "none",
+        previous_hash=previous.markdown_hash if previous else None,
+        compared_with=previous.snapshot if previous else None,
+        since_found=None if since_cursor is None else any(item.cursor == since_cursor for item in earlier),
+        diff=_diff(previous, found, context, begin) if previous else None,
+        kept=snapshots.noted(found, earlier, observation_id=name, at=at, is_gone=is_gone),
+        last=earlier[0] if earlier else None,
+    )
+
+
+def _rendered(browser: Browser, url: PublicUrl, screenshot: Area | None, deadline: float) -> RenderedPage:
+    page = browser.render(url, screenshot=screenshot, deadline=deadline)
+    if not 200 <= page.http_status < 300 and page.http_status not in GONE:
+        detail = f"The site answered with HTTP status {page.http_status}."
+        raise UpstreamFailed(detail, reason="http_status", is_final=page.http_status in http_status.FINAL)
+    return page
+
+
+def _read(page: RenderedPage, extract: Extract, query: str | None, context: Context, begin: float) -> Reading:
+    html, source = _encodable(page.html), _encodable(page.source)
+    asked = Asked(html=html, source=source, url=page.final_url, extract=extract, query=query)
+    argument = msgspec.msgpack.encode(asked)
+    run = context.ports.calculations.run
+    wait_until = begin + DEADLINE_S - READ_S - READ_TEXT_S - COMPARE_S
+    try:
+        raw = run(read_page.NAME, argument, limit_s=READ_S, deadline=wait_until)
+    except UpstreamFailed:  # too much for one child
+        raw = run(read_text.NAME, argument, limit_s=READ_TEXT_S, deadline=wait_until + READ_S)
+    return msgspec.msgpack.decode(raw, type=Reading)
+
+
+def _encodable(text: str) -> str:
+    """As much of the text as is read, without lone surrogates, which MessagePack cannot hold."""
+    return text[:MAX_HTML].encode("utf-8", "replace").decode()
+
+
+def _previous(earlier: Sequence[Snapshot], supplied: str | None, since_cursor: str | None) -> _Earlier | None:
+    if supplied is not None:
+        markdown = normalised(supplied)
+        return _Earlier("supplied", markdown, sha256(markdown), False, None)
+    named = [snapshot for snapshot in earlier if snapshot.cursor == since_cursor]
+    found = next(iter((*named, *earlier)), None)
+    if found is None:
+        return None
+    return _Earlier("stored", found.markdown, found.markdown_hash, found.is_gone, found)
+
+
+def _status(previous: _Earlier | None, found: Reading, *, is_gone: bool) -> Status:
+    if previous is None:
+        return "new"
+    if is_gone and not previous.is_gone:
+        return "removed"
+    return "same" if (previous.markdown_hash, previous.is_gone) == (found.markdown_hash, is_gone) else "changed"
+
+
+def _diff(previous: _Earlier, found: Reading, context: Context, begin: float) -> Diff:
+    if previous.markdown_hash == found.markdown_hash:
+        return compare.compared(found.markdown, found.markdown)
+    argument = msgspec.msgpack.encode(Texts(previous.markdown, found.markdown))
+    deadline = begin + DEADLINE_S - COMPARE_S
+    try:
+        raw = context.ports.calculations.run(compare.NAME, argument, limit_s=COMPARE_S, deadline=deadline)
+    except UpstreamFailed:  # too much for one child
+        return compare.compared(previous.markdown, found.markdown, max_cells=0)
+    return msgspec.msgpack.decode(raw, type=Diff)
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,74 @@
+"""Everything that is known of a transaction, for those who put it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Literal
+
+from jobs.engines.evm.address import short
+from jobs.engines.evm.known_tokens import known_tokens
+from jobs.engines.evm.quantity import ether
+from jobs.engines.evm.reverts import Revert
+from jobs.engines.evm.text import quoted
+from jobs.engines.evm.tokens import Token
+from jobs.engines.evm.transactions import Receipt, Transaction
+from jobs.ports.chains import Chain
+from jobs.tx_explain.events import Approval, Standard, Transfer
+from jobs.tx_explain.flows import Flows
+from jobs.tx_explain.method import Method
+
+Status = Literal["success", "reverted", "pending"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """A transaction that exists.
+
+    Attributes:
+        has_code: whether a contract stands at `to`; an address that has code by EIP-7702 counts as one.
+        flows: of the sender, tokens alone.
+        tokens: those that were asked, by address.
+        fee: wei that the sender paid in all; None while it is pending, or unknown.
+    """
+
+    chain: Chain
+    status: Status
+    transaction: Transaction
+    receipt: Receipt | None
+    has_code: bool
+    method: Method | None
+    transfers: tuple[Transfer, ...]
+    approvals: tuple[Approval, ...]
+    flows: Flows
+    tokens: Mapping[str, Token]
+    fee: int | None
+    revert: Revert | None
+
+    def token(self, address: str) -> Token:
+        """What is known of a token, which may be nothing."""
+        return self.tokens.get(address) or Token(address, None, None)
+
+    def label(self, address: str) -> str:
+        """A token in a sentence. Only a canonical one is called by its symbol; any other is quoted, with its address."""
+        known = known_tokens(self.chain).get(address)
+        if known is not None:
+            return known.symbol
+        symbol = self.token(address).symbol
+        return f"{quoted(symbol)} ({short(address)})" if symbol else f"the token {short(address)}"
+
+    def quantity(self, standard: Standard, address: str, amount: int, token_id: int | None) -> str:
+        """So many of a token in a sentence: ``25 USDC``, ``#7 of "Cats" (0x…)``."""
+        label = self.label(address)
+        if token_id is not None:
+            number = f"#{token_id}" if token_id < 10**12 else f"#{str(token_id)[:6]}…"
+            return f"{number} of {label}" if standard == "erc721" or amount == 1 else f"{amount} × {number} of {label}"
+        formatted = self.token(address).formatted(amount)
+        return f"{amount} units of {label}" if formatted is None else f"{formatted} {label}"
+
+
+def rounded_ether(wei: int) -> str:
+    """Four digits of it, which is what a sentence needs: ``0.00001234``."""
+    shown = Decimal(ether(wei)).normalize(Context(prec=4, rounding=ROUND_HALF_EVEN))
+    return f"{shown:f}"

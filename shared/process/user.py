@@ -1,0 +1,16 @@
+"""Processes that see strangers' data do not run as root, where money is real."""
+
+from __future__ import annotations
+
+import os
+
+from shared.settings.service import PREFIX, InvalidSetting, Settings
+
+
+def refuse_root(settings: Settings) -> None:
+    """Raises InvalidSetting when this process is root's in production."""
+    if settings.production and os.geteuid() == 0:
+        raise InvalidSetting(
+            f"{PREFIX}PRODUCTION=1 does not run as root: set {PREFIX}USER for what scripts/run starts, or start each "
+            "process as another user"
+        )

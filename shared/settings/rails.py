@@ -1,0 +1,123 @@
+"""The settings of one rail. The field `pay_to` of the rail `solana` is COINSLOT_SOLANA_PAY_TO."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.settings.rules import (
+    above_zero,
+    anything,
+    evm_address,
+    http_address,
+    http_addresses,
+    matching,
+    setting,
+    within,
+)
+
+_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
+_MAX_FEE = above_zero(1_000_000, "(0, 1000000] gwei")
+_LOW_BALANCE = within(0, 1_000_000, "[0, 1000000] ETH")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RailSettings:
+    """What every rail has. An address that may hold a password or a key is not in repr()."""
+
+    network: str = setting("", anything)
+    """CAIP-2 network."""
+    pay_to: str = setting("", anything)
+    """Recipient of the payments. Empty: the rail is not offered."""
+    facilitator_url: str = setting("http://127.0.0.1:4021", http_address, repr=False)
+    """x402 facilitator of this rail: ours, or any other that speaks the standard API."""
+    facilitator_headers_file: str = setting("", anything)
+    """File of headers that this facilitator wants on every call, an API key for instance: lines of ``Name: value``. Secret."""
+    facilitator_cdp_key_file: str = setting("", anything, init=False)
+    """Coinbase's facilitator settles on some EVM networks and on Solana. The others have no such setting."""
+    rpc_url: str = setting("", http_address, repr=False)
+    """JSON-RPC node that our facilitator settles through. Empty: our facilitator does not settle on this network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvmRailSettings(RailSettings):
+    """USDC on Base, or on another EVM network that has it."""
+
+    network: str = setting("eip155:8453", matching("eip155:[1-9][0-9]{0,17}", "eip155:<chain id>"))
+    pay_to: str = setting("", evm_address)
+    facilitator_cdp_key_file: str = setting("", anything)
+    """API key of Coinbase Developer Platform, the JSON file of its portal, where the facilitator is Coinbase's. Secret."""
+    settler_key_file: Path = Path("var/settler.key")
+    """Private key in hex of the account that sends settlements and pays their gas. Only the facilitator reads it."""
+    max_fee_gwei: float = setting(5.0, _MAX_FEE)
+    """Highest fee for one unit of gas that is offered: twice the base fee and the tip. Above it nothing is sent."""
+    low_balance_eth: float = setting(0.001, _LOW_BALANCE)
+    """Balance of that account below which the log warns."""
+    batch: int = setting(50, within(1, 100, "[1, 100]"))
+    """Payments that one transaction may settle together, through Multicall3. 1: each has a transaction of its own."""
+    spacing_ms: int = setting(100, within(0, 5_000, "[0, 5000] milliseconds"))
+    """Milliseconds between two transactions: 0 where every transaction is a block, 100 where a block takes 2 s."""
+    finality: str = setting(
+        "included",
+        matching("preconfirmed|included|[1-9][0-9]?", "preconfirmed, included, or a number of blocks from 1 to 99"),
+    )
+    """What is waited for before a payment counts as settled: ``preconfirmed``, ``included`` in a block, or a number of blocks
+    on top of that."""
+    journal_file: str = setting("", anything)
+    """File of what was sent and is in no block yet. Empty: beside the settler's key, with the chain's id in its name."""
+
+    @property
+    def journal_path(self) -> Path:
+        """Where that file is."""
+        return Path(self.journal_file or f"{self.settler_key_file}.{self.network.partition(':')[2]}.journal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EthereumRailSettings(EvmRailSettings):
+    """USDC on Ethereum itself, beside the EVM rail. One settler key may serve both networks."""
+
+    network: str = setting("eip155:1", anything, init=False)
+    facilitator_cdp_key_file: str = setting("", anything, init=False)
+    max_fee_gwei: float = setting(20.0, _MAX_FEE)
+    low_balance_eth: float = setting(0.05, _LOW_BALANCE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolanaRailSettings(RailSettings):
+    """USDC on Solana. The recipient is a wallet's address, whose token account for USDC exists."""
+
+    network: str = setting(
+        "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+        matching(f"solana:{_BASE58}{{32}}", "solana:<first 32 characters of the genesis hash>"),
+    )
+    pay_to: str = setting("", matching(f"{_BASE58}{{32,44}}", "a base58 address"))
+    facilitator_cdp_key_file: str = setting("", anything)
+    """API key of Coinbase Developer Platform, the JSON file of its portal, where the facilitator is Coinbase's. Secret."""
+    settler_key_file: Path = Path("var/solana-settler.key")
+    """Key of the fee payer: a 32-byte seed in hex."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StellarRailSettings(RailSettings):
+    """USDC on Stellar. The recipient has a trust line for it. No Stellar RPC is public for everybody."""
+
+    network: str = setting("stellar:pubnet", matching("stellar:(pubnet|testnet)", "stellar:pubnet or stellar:testnet"))
+    pay_to: str = setting("", matching("[GMC][A-Z2-7]{55,68}", "a G..., M... or C... address"))
+    settler_key_file: Path = Path("var/stellar-settler.key")
+    """Secret key ``S...`` of the account that sends settlements and pays their fees."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XrplRailSettings(RailSettings):
+    """USDC and RLUSD on the XRP Ledger. The recipient has a trust line for each. Payers pay the fees, so no key is needed."""
+
+    network: str = setting("xrpl:0", matching("xrpl:(0|[1-9][0-9]{0,9})", "xrpl:<network id>"))
+    pay_to: str = setting("", matching(f"r{_BASE58}{{24,34}}", "a classic r... address"))
+    tokens: str = setting("usdc,rlusd", matching("usdc|rlusd|usdc,rlusd|rlusd,usdc", "usdc, rlusd or usdc,rlusd"))
+    """Which of the two."""
+    read_urls: tuple[str, ...] = setting((), http_addresses, repr=False)
+    """JSON-RPC servers that endpoints read from, in this order. Not set: `rpc_url`, if that is set."""
+
+    def __post_init__(self) -> None:
+        if not self.read_urls and self.rpc_url:
+            object.__setattr__(self, "read_urls", (self.rpc_url,))
