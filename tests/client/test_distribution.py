@@ -46,7 +46,7 @@ def test_the_package_needs_nothing_of_the_checkout(build: ModuleType, tmp_path: 
     build.complete(package)
     assert (package / "shared" / "x402" / "wire.py").exists()
     assert (package / "shared" / "__init__.py").read_text() == ""  # ours changes what redis-py loads
-    assert not (package / "shared" / "settings.py").exists()
+    assert not (package / "shared" / "settings" / "service.py").exists()
     loaded = subprocess.run(
         [sys.executable, "-I", "-c", _IMPORT_ALL, str(tmp_path)], capture_output=True, text=True, check=False
     )

@@ -76,7 +76,7 @@ def test_the_switch_without_the_packages_is_told_in_a_sentence() -> None:
     """Which names the extra that is to be installed."""
     program = (
         "import json, sys; sys.modules['opentelemetry'] = None\n"
-        "from shared import tracing\n"
+        "from shared.observability import tracing\n"
         "from shared.settings.service import InvalidSetting, Settings\n"
         "tracing.check(Settings())\n"
         "try: tracing.start(Settings(otel=True), 'coinslot-api')\n"
