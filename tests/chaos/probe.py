@@ -17,6 +17,7 @@ from jobs import echo
 from jobs.echo import Request, Response
 from jobs.observation import Observed
 from jobs.ports import Context
+from jobs.site import Site
 from shared.endpoint import Endpoint, Pool
 
 FOLDER = "CHAOS_FOLDER"
@@ -38,7 +39,7 @@ def watch(request: Request, context: Context) -> Observed:
     return Observed(response, visit.encode())
 
 
-def subject_of(request: Request) -> str:
+def subject_of(request: Request, site: Site) -> str:
     """What is in front of the stroke."""
     return (request.message or "").partition("/")[0]
 

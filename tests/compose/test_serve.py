@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compose.sandbox.embedded import Embedded
 
 from compose import serve
+from compose.embedded import Embedded
 from compose.sandbox.child import Child
 from shared.settings.service import Settings
 

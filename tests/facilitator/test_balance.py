@@ -244,7 +244,9 @@ async def test_a_normal_settlement_makes_three_requests(
         for _ in range(3):
             assert (await settle(facilitator, payer.call(pay_to)))["success"]
 
-    checked = node.requests.count(["eth_getCode", "eth_call"])
+    checked = node.requests.count(["eth_getCode", "eth_call", "eth_call"])
     assert checked == node.requests.count(["eth_sendRawTransaction"]) == 3
-    rest = [one for one in node.requests if one not in (["eth_getCode", "eth_call"], ["eth_sendRawTransaction"])]
+    rest = [
+        one for one in node.requests if one not in (["eth_getCode", "eth_call", "eth_call"], ["eth_sendRawTransaction"])
+    ]
     assert {one[0] for one in rest} <= {"eth_getTransactionReceipt", "eth_getBlockByNumber"}

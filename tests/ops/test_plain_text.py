@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.plain_text import MOST_CHARS, MOST_ID_CHARS, inert, inert_id
+from ops.plain_text import MOST_CHARS, MOST_ID_CHARS, inert_id, plain
 from tests.each import each
 
 
 @given(st.text())
 def test_nothing_that_means_something_is_left(text: str) -> None:
     """In HTML, in attributes, in scripts, in templates, in shells."""
-    assert not set(inert(text)) & set("<>&\"'`%\\;(){}[]$\n\r\0")
-    assert len(inert(text)) <= MOST_CHARS
+    assert not set(plain(text)) & set("<>&\"'`%\\;(){}[]$\n\r\0")
+    assert len(plain(text)) <= MOST_CHARS
     assert len(inert_id(text)) <= MOST_ID_CHARS
     assert not set(inert_id(text)) & set("<>&\"'`%\\;(){}[]$:/. \n\0")
     assert inert_id(text)
@@ -25,7 +25,7 @@ def test_nothing_that_means_something_is_left(text: str) -> None:
 )
 def test_our_own_texts_are_unchanged(text: str) -> None:
     """Endpoints, ids, times and causes."""
-    assert inert(text) == text
+    assert plain(text) == text
 
 
 def test_ids_of_jobs_are_unchanged() -> None:
