@@ -125,7 +125,8 @@ class Backlog:
         slowness = max(1.0, self._taken_s / max(self._taken_s - self._waited_s, LEAST_S))
         if self._is_unmeasured():
             return max(UNMEASURED, slowness) if self._works else 1.0
-        return slowness
+        # While no call is in flight nobody is kept out by what may be the wait of one short call.
+        return slowness if self._works else min(slowness, UNMEASURED)
 
     def _is_unmeasured(self) -> bool:
         return self._clock() - self._measured_at > MEASURED_FOR_S

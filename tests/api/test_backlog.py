@@ -202,3 +202,10 @@ async def test_nobody_is_charged_for_a_call_that_is_late(
         if answer.status_code == 503:
             assert (answer.json()["code"], answer.json()["charged"]) == ("pool_full", False)
             assert int(answer.headers["retry-after"]) >= 1
+
+
+def test_one_short_call_that_waited_keeps_nobody_out() -> None:
+    """It worked for a thousandth of a second, and waited for a processor for a third of one."""
+    backlog = Backlog()
+    backlog.measured(Cost(0.35, 0.349))
+    assert backlog.late_by_s(backlog.work(PII, SMALL, "payer"), scale=1.0) == 0
