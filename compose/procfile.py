@@ -52,6 +52,10 @@ def read_procfile(path: Path = PROCFILE) -> list[Line]:
     return lines
 
 
+MOST_PROCESSES = 64
+"""Of one line. Each takes some 100 MB."""
+
+
 def parse_scale(text: str) -> dict[str, int]:
     """Reads `worker-fast=2,worker-render=3`; an empty text is no scale. Raises InvalidProcfile."""
     scale: dict[str, int] = {}
@@ -66,10 +70,12 @@ def scaled(lines: Sequence[Line], scale: Mapping[str, int]) -> list[Line]:
     """Each line, repeated as often as the scale says; once without a scale.
 
     Raises:
-        InvalidProcfile: the scale names an unknown line, or asks for two facilitators.
+        InvalidProcfile: the scale names an unknown line, or asks for too many processes or two facilitators.
     """
     if unknown := scale.keys() - {line.name for line in lines}:
         raise InvalidProcfile(f"--scale {min(unknown)}: the Procfile has only {', '.join(line.name for line in lines)}")
+    if most := [f"{name}={count}" for name, count in scale.items() if count > MOST_PROCESSES]:
+        raise InvalidProcfile(f"--scale {most[0]}: one machine takes {MOST_PROCESSES} processes of a line at most")
     if scale.get("facilitator", 1) > 1:
         # Two of them would use the account nonces of one account.
         raise InvalidProcfile("--scale facilitator: there may be only one for a settler account")

@@ -121,7 +121,7 @@ class McpServer:
                 return await self._buy(context, partial(self._page_delta.call, arguments), shown)
             tool = await self._named(name)
             if self._buyer is None:
-                raise InvalidCall("nothing can be paid: " + " ".join(self._missing))
+                raise InvalidCall("nothing can be paid: " + " ".join(self._missing).rstrip("."))
             _check(tool, arguments)
             shown = partial(mcp_messages.answer, tool=tool)
             return await self._buy(context, partial(self._buyer.call, tool.endpoint, arguments), shown)

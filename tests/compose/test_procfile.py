@@ -78,6 +78,8 @@ def test_a_scale_fits_the_procfile() -> None:
     """It names lines that there are, and one facilitator at most: two would number one account's transactions."""
     with pytest.raises(InvalidProcfile, match="--scale worker: the Procfile has only api, facilitator"):
         scaled([API, FACILITATOR], {"worker": 2})
+    with pytest.raises(InvalidProcfile, match="64 processes of a line at most"):
+        scaled(read_procfile(PROCFILE), {"worker-fast": 999})
     with pytest.raises(InvalidProcfile, match="only one"):
         scaled([API, FACILITATOR], {"facilitator": 2})
 
