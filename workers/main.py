@@ -149,7 +149,15 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         days=settings.observation_days,
         most=settings.observations_per_payer,
     )
-    answers = AnswerStore(ledger, AnswerSealer(master, previous), observations, replicas=settings.ledger_replicas)
+    channels = settings.rails["evm"]
+    assert isinstance(channels, EvmRailSettings)
+    answers = AnswerStore(
+        ledger,
+        AnswerSealer(master, previous),
+        observations,
+        replicas=settings.ledger_replicas,
+        claims=ClaimTerms(int(channels.claim_within_s * 1000), channels.claim_value),
+    )
     mirror = (
         RedisMirror(settings.redis_url(settings.dashboard_redis_url)) if settings.dashboard_redis_url else NO_MIRROR
     )
