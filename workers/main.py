@@ -35,9 +35,10 @@ from shared.sealing.sealing import Sealer
 from shared.servers.ledger_servers import run_check
 from shared.servers.ledger_start import WrongLedger, known_servers, refuse_wrong_ledger
 from shared.servers.redis_connection import RedisConnection, connect
+from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from workers.actors import WorkerServices, declare_actors
-from workers.answers import AnswerStore
+from workers.answers import AnswerStore, ClaimTerms
 from workers.children import ChildPool
 from workers.confinement_monitor import ConfinementMonitor
 from workers.mirror import NO_MIRROR, Mirror, RedisMirror
