@@ -12,7 +12,9 @@ import msgspec
 CONTRACTS = Path(__file__).with_name("contracts")
 ContractName = Literal[
     "BareToken",
+    "BatchSettlement",
     "Collectible",
+    "Erc3009Collector",
     "MultiToken",
     "NamedToken",
     "OldToken",

@@ -262,6 +262,23 @@ def check(offer: Offer, payload: dict[str, Any]) -> Voucher | Deposit | RefundRe
     raise _refused("voucher_payload")
 
 
+def unsigned_voucher(network: str, config: ChannelConfig) -> Voucher:
+    """A voucher over nothing: what stands for one where only its channel matters."""
+    own_id = channel_id(chain_id_of(network), config)
+    return Voucher(
+        payment_id="",
+        network=network,
+        asset=config.token,
+        payer=config.payer.lower(),
+        pay_to=config.receiver,
+        amount="0",
+        signature=b"",
+        config=config,
+        channel_id=own_id,
+        max_claimable=0,
+    )
+
+
 def _voucher(offer: Offer, config: ChannelConfig, signed: _Signed) -> Voucher:
     if not _SIGNATURE.fullmatch(signed.signature):
         raise _refused("voucher_payload")

@@ -87,6 +87,7 @@ class Verification(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     invalid_reason: str | None = None
     invalid_message: str | None = None
     payer: str | None = None
+    extra: dict[str, Any] | None = None
 
 
 class Settlement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
