@@ -38,6 +38,9 @@ WATCH = "coinslot:{00}:channel-watch"
 milliseconds of this Redis), `claimer`, and what a claim costs now: `claim_cost` (atomic units of the token)."""
 LEASE = "coinslot:{00}:claimer"
 """Who claims: one process of an installation."""
+AUTHORIZER = "coinslot:{00}:channel-authorizer"
+"""The address that signs claims of this ledger's channels. Two ledgers with one authorizer would take one voucher twice, as
+channels of both would have one id."""
 
 _LUA = Path(__file__).with_name("lua")
 STATE = piece(_LUA / "channel_state.lua")
@@ -49,6 +52,7 @@ SYNC = load(_LUA / "sync.lua", NOW, NOTE)
 REFUND_BEGIN = load(_LUA / "refund_begin.lua", NOW, STATE, REFUND_PAUSE_MS=REFUND_PAUSE_MS, REFUND_CALLS=REFUND_CALLS)
 REFUND_END = load(_LUA / "refund_end.lua", NOW, NOTE)
 VOID = load(_LUA / "void.lua", NOW, VOID_AFTER_MS=VOID_AFTER_MS)
+TAKE_LEASE = load(_LUA / "lease.lua")
 CLAIMED = load(_LUA / "claimed.lua", NOW, NOTE)
 """Moves a channel out of CLAIMABLE when a final block shows that everything is claimed, or to a later time."""
 

@@ -80,6 +80,8 @@ class EvmRailSettings(RailSettings):
     """When a channel owes so many atomic units, it is claimed at once."""
     claim_after_s: int = setting(3_600, within(1, 648_000, "[1, 648000] seconds"))
     """And when its oldest charge is so old. A quarter of the delay, where that is less."""
+    ether_price: float = setting(3_000.0, above_zero(1_000_000, "(0, 1000000] USDC"))
+    """What an ether costs in USDC: with it the claimer judges whether a claim is worth its gas."""
     channels_stale_s: int = setting(60, within(5, 86_400, "[5, 86400] seconds"))
     """No voucher is taken while the claimer has not looked at the chain for so long: a withdrawal could be under way."""
 
@@ -113,6 +115,7 @@ class EthereumRailSettings(EvmRailSettings):
     min_deposit: int = setting(0, anything, init=False)
     claim_value: int = setting(0, anything, init=False)
     claim_after_s: int = setting(0, anything, init=False)
+    ether_price: float = setting(0.0, anything, init=False)
     channels_stale_s: int = setting(60, anything, init=False)
 
 

@@ -1,0 +1,77 @@
+"""What the claimer reads from the chain. Every method raises what is in NODE_ERRORS."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from facilitator.claimer.ledger import ChainState
+from facilitator.rails.evm import channel_calldata as calls
+from facilitator.rails.evm.channels import owed_to
+from facilitator.rails.evm.node import EvmNode, bytes_of, number_of, value_of
+from shared.nodes.json_rpc import Call, RpcError
+from shared.x402.evm_channel import CONTRACT
+
+MOST_TOPICS = 200
+"""Channels that a search for events names. With more of them, all events of the contract are read."""
+MOST_BLOCKS = 2_000
+"""Blocks of one search. Many nodes allow no more."""
+FINAL_BLOCKS = 900
+"""A block with so many on top counts as final where the node knows no `finalized`: half an hour on Base."""
+
+
+class Chain:
+    """The channels' contract on one network."""
+
+    def __init__(self, node: EvmNode) -> None:
+        self._node = node
+
+    async def head(self) -> int:
+        """The number of the newest block."""
+        return number_of(await self._node.ask("eth_blockNumber"))
+
+    async def gas_price(self) -> int:
+        """Wei for a unit of gas."""
+        return number_of(await self._node.ask("eth_gasPrice"))
+
+    async def states(self, channel_ids: Sequence[str], block: int) -> dict[str, ChainState]:
+        """What the contract shows of channels at a block."""
+        asked = [
+            Call("eth_call", ({"to": CONTRACT, "data": "0x" + data.hex()}, hex(block)))
+            for name in channel_ids
+            for data in calls.channel_views(bytes.fromhex(name[2:]))
+        ]
+        answers = iter(await self._node.ask_all(asked))
+        found = {}
+        for name in channel_ids:
+            (balance, claimed), (leaving, since), (nonce,) = (
+                calls.numbers(bytes_of(value_of(next(answers))), count) for count in (2, 2, 1)
+            )
+            found[name] = ChainState(block, balance, claimed, leaving, since, nonce)
+        return found
+
+    async def final_block(self, head: int) -> int:
+        """The newest block that no reorganisation takes back."""
+        try:
+            return number_of((await self._node.ask("eth_getBlockByNumber", "finalized", False))["number"])
+        except (RpcError, TypeError):
+            return max(0, head - FINAL_BLOCKS)
+
+    async def touched(self, channel_ids: Collection[str], first: int, last: int) -> set[str]:
+        """Those of the channels of which the contract has events in these blocks."""
+        topics: list[Any] = [None, sorted(channel_ids)] if len(channel_ids) <= MOST_TOPICS else []
+        found: set[str] = set()
+        for start in range(first, last + 1, MOST_BLOCKS):
+            end = min(last, start + MOST_BLOCKS - 1)
+            search = {"address": CONTRACT, "fromBlock": hex(start), "toBlock": hex(end), "topics": topics}
+            for event in await self._node.ask("eth_getLogs", search):
+                found.update(topic for topic in event["topics"][1:2] if topic in channel_ids)
+        return found
+
+    async def owed(self, receiver: str, token: str) -> int:
+        """What was claimed for a receiver and not paid out, in atomic units."""
+        return await owed_to(self._node, receiver, token)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._node.close()
