@@ -110,6 +110,8 @@ def embed(
             for name, value in local.settings(var, f"http://127.0.0.1:{port}").items():
                 if not name.startswith("RPC_") or is_missing(name):  # who has nodes reads the real chains
                     made[PREFIX + name] = value
+            if usual.evm.has_channels and is_missing("EVM_AUTHORIZER_KEY_FILE"):
+                made[PREFIX + "EVM_AUTHORIZER_KEY_FILE"] = str(_key_file(var / "evm-authorizer.key"))
             if is_missing("LEDGER_URL"):
                 _forget_last_run(made[PREFIX + "LEDGER_URL"], ("eip155", *others))
         if local is not None and not any(PREFIX + setting in given for setting in OUTGOING):
@@ -140,8 +142,8 @@ def embed(
 
 
 def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
-    """Forget the pending checks of settlements on local chains, and the settlements that were missing. The ledger of payments
-    is kept between runs and the chains are not: a settlement that is gone must not take a rail down.
+    """Forget the pending checks of settlements on local chains, the settlements that were missing, and channels. The ledger of
+    payments is kept between runs and the chains are not: a settlement that is gone must not take a rail down.
 
     Args:
         namespaces: of the local chains, as payment ids begin (CAIP-2).
@@ -154,6 +156,10 @@ def _forget_last_run(ledger_url: str, namespaces: Collection[str]) -> None:
         for namespace in namespaces:
             for rail in list(ledger.scan_iter(in_every_bucket(f"lost:{namespace}:*"), 1000)):
                 ledger.delete(rail)
+        if "eip155" in namespaces:
+            for name in ("channel:*", "channels", "claimable", "running", "refunds", "channel-watch"):
+                for key in list(ledger.scan_iter(in_every_bucket(name), 1000)):
+                    ledger.delete(key)
 
 
 def _dashboard_port(given: Mapping[str, str]) -> int:

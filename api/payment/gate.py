@@ -161,7 +161,10 @@ class PaymentGate:
             msgspec.structs.replace(offer, extra={**offer.extra, **stated}) if offer.scheme != SCHEME else offer
             for offer in self._offered
         )
-        return self._answer(self._build(reason, offers), None)
+        # Who pays already needs no description of the endpoint, and headers are to stay short.
+        extensions = {identifier.KEY: identifier.EXTENSION}
+        challenge = Challenge(error=reason, resource=self._resource, accepts=offers, extensions=extensions)
+        return self._answer(ChallengeForm(challenge, self.endpoint.flavour), None)
 
     def _answer(self, form: ChallengeForm, body: bytes | None) -> Answer:
         if not form.has_token:
@@ -230,17 +233,17 @@ class PaymentGate:
         self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
         self._form.cache_clear()
 
-    def _build(self, reason: str, offers: tuple[Offer, ...] | None = None) -> ChallengeForm:
-        offers = self._offered if offers is None else offers
-        challenge = Challenge(error=reason, resource=self._resource, accepts=offers, extensions=self._extensions)
+    def _build(self, reason: str) -> ChallengeForm:
+        challenge = Challenge(error=reason, resource=self._resource, accepts=self._offered, extensions=self._extensions)
         return ChallengeForm(challenge, self.endpoint.flavour)
 
     def _head_bytes(self) -> int:
         """The length of all headers, with what facilitators may add to the offers."""
-        plain = self._build(UNPAID).answer(OPEN)
-        longest = self.correct(_LONGEST_REASON, bytes(32), _LONGEST) if self.has_channels else plain
-        own = sum(len(name) + len(value) + len(": \r\n") for name, value in longest.headers)
-        return _OTHER_HEAD_BYTES + _TERMS_BYTES + own
+        answers = [self._build(UNPAID).answer(OPEN)]
+        if self.has_channels:
+            answers.append(self.correct(_LONGEST_REASON, bytes(32), _LONGEST))
+        own = (sum(len(name) + len(value) + len(": \r\n") for name, value in answer.headers) for answer in answers)
+        return _OTHER_HEAD_BYTES + _TERMS_BYTES + max(own)
 
     def _require_this_resource(self, payment: Payment) -> None:
         # The address is not signed and proves nothing, but a client that means another call should not be charged.
