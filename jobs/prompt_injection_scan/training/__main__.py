@@ -33,8 +33,7 @@ from jobs.prompt_injection_scan.training.fit import (
 from jobs.prompt_injection_scan.training.overlap import Copies
 from jobs.prompt_injection_scan.training.packages import PACKAGES
 from jobs.prompt_injection_scan.training.texts import Text, everything, seeded
-from tests.jobs.prompt_injection_scan.attacks import BY_CATEGORY
-from tests.jobs.prompt_injection_scan.ordinary import BY_KIND
+from tests.jobs.prompt_injection_scan.corpora import BY_CATEGORY, BY_KIND
 
 VERSION = 1
 SET_ASIDE = {
