@@ -10,7 +10,7 @@ import re
 
 from jobs.engines.page.text import normalised
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"((?<![`\\])(?:`[^`]+`|``[^`]+``)(?!`))")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -31,7 +31,7 @@ def tidied(markdown: str) -> str:
     lines: list[str] = []
     fence = ""
     for line in normalised(markdown).split("\n"):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence) and not line.strip("`~ "):
                 fence = ""

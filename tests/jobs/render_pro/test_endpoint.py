@@ -47,12 +47,6 @@ def test_example_is_what_the_call_gives() -> None:
     assert call(Site(), **ENDPOINT.example.request) == ENDPOINT.example.response
 
 
-def test_the_declaration_is_that_of_the_specification() -> None:
-    """Name, price and every rail, RLUSD among them."""
-    assert (ENDPOINT.path, ENDPOINT.price.text(), ENDPOINT.pool.value) == ("/v1/cdp/render-pro", "0.01", "render")
-    assert "xrpl-rlusd" in {rail.value for rail in ENDPOINT.rails}
-
-
 @pytest.mark.parametrize(
     ("url", "code"),
     [("ftp://example.com/", "invalid_url"), ("http://127.0.0.1/", "blocked_address"), ("x", "invalid_url")],

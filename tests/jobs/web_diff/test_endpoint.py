@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from jobs.engines.page.diff import Hunk, applied
+from jobs.engines.page.diff import Hunk
 from jobs.engines.page.text import normalised, sha256
 from jobs.observation import Previous
 from jobs.render_pro.endpoint import ENDPOINT as RENDER_PRO
 from jobs.web_diff.endpoint import ENDPOINT, MAX_PREVIOUS, Request, run
 from tests.each import each
 from tests.jobs.engines.page.site import URL, Site, html_of
+from tests.jobs.engines.page.test_diff import applied
 from tests.sites import PUBLIC, decoded
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.engines.page import read_page, read_text
-from jobs.engines.page.body import body_text
 from jobs.engines.page.markdown import tidied
 from jobs.engines.page.markup import markup_hash
 from jobs.engines.page.metadata import Metadata, metadata
 from jobs.engines.page.reading import Asked, Extract, Reading
 from jobs.engines.page.text import MAX_MARKDOWN, bounded
 from jobs.engines.page.tree import body_of, parsed
+from jobs.engines.page.writer import body_text
 from tests.each import each
 
 LONG = "The harbour has forty berths for visitors, and every one of them has water and power. "
