@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.prompt_injection_scan import Severity, scan
+from jobs.prompt_injection_scan import scan
 from jobs.prompt_injection_scan.finding import visible
 from jobs.prompt_injection_scan.hidden import find
 from tests.each import each
@@ -182,9 +182,3 @@ def test_whatever_is_hidden_is_read(text: str) -> None:
 def test_excerpts(text: str, shown: str) -> None:
     """Everything in an excerpt can be seen, and an escape is never cut."""
     assert visible(text) == shown
-
-
-def test_severity_is_ordered() -> None:
-    """So that the worst can be taken."""
-    assert max(Severity) is Severity.CRITICAL
-    assert [severity.word for severity in sorted(Severity)] == ["low", "medium", "high", "critical"]

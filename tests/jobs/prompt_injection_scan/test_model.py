@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jobs.prompt_injection_scan import scan
 from jobs.prompt_injection_scan.features import MOST_TOKENS, of_phrase, of_token, phrases, sentences
-from jobs.prompt_injection_scan.model import FILE, WINDOW, model
+from jobs.prompt_injection_scan.model import FILE, model
 from tests.each import each
 
 WORDED_DIFFERENTLY = (
@@ -106,4 +106,3 @@ def test_windows_are_apart_and_few() -> None:
     assert 0 < len(places) <= 20
     assert all(first.end <= second.start for first, second in pairwise(places))
     assert all(math.isfinite(place.confidence) for place in places)
-    assert WINDOW == 2
