@@ -10,82 +10,26 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.engines.text.names import names
 from jobs.x402_discover.document import MAX_FIELD, Reading, Source
 from jobs.x402_discover.locators import MAX_URL
 from jobs.x402_discover.reading import calculate
 
-_KEYS = st.sampled_from(
-    (
-        *(
-            "resources",
-            "items",
-            "endpoints",
-            "accepts",
-            "resource",
-            "url",
-            "path",
-            "price",
-            "pricing",
-            "payment",
-            "amount",
-        ),
-        *(
-            "maxAmountRequired",
-            "network",
-            "asset",
-            "payTo",
-            "x402Version",
-            "x402",
-            "extra",
-            "method",
-            "metadata",
-            "GET /a",
-        ),
-        *(
-            "/b",
-            "openapi",
-            "paths",
-            "get",
-            "x-payment-info",
-            "x-acme-pricing",
-            "responses",
-            "402",
-            "protocols",
-            "servers",
-        ),
-        *("baseUrl", "currency", "mode", "free", "description", "issuer", "symbol", "data", "input", "input.method"),
-    )
+_WORDS = names(
+    """
+    resources items endpoints accepts resource url path price pricing payment amount maxAmountRequired network asset
+    payTo x402Version x402 extra method metadata /b openapi paths get x-payment-info x-acme-pricing responses 402
+    protocols servers baseUrl currency mode free description issuer symbol data input input.method
+    """
 )
-_TEXTS = st.one_of(
-    st.sampled_from(
-        (
-            *(
-                "https://shop.example.com/a",
-                "/a",
-                "POST /b",
-                "//c",
-                "http://[::1",
-                "a/b",
-                "$0.01",
-                "0.5",
-                "1000",
-                "1e-3",
-                "base",
-            ),
-            *(
-                "eip155:8453",
-                "xrpl:0",
-                "USDC",
-                "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-                "free",
-                "POST",
-                "1e400",
-                "{a}",
-            ),
-        )
-    ),
-    st.text(st.characters(), max_size=12),
+_KEYS = st.sampled_from(sorted(_WORDS | {"GET /a"}))
+_SAMPLES = names(
+    """
+    https://shop.example.com/a /a //c http://[::1 a/b $0.01 0.5 1000 1e-3 base eip155:8453 xrpl:0 USDC
+    0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 free POST 1e400 {a}
+    """
 )
+_TEXTS = st.sampled_from(sorted(_SAMPLES | {"POST /b"})) | st.text(st.characters(), max_size=12)
 _VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), _TEXTS),
     lambda inner: st.one_of(

@@ -121,17 +121,6 @@ def test_failures(captions: FakeCaptions, lang: str | None, reason: str) -> None
     assert reason in ENDPOINT.failures
 
 
-def test_the_specifications_reasons() -> None:
-    """Five of its own, first."""
-    assert ENDPOINT.failures[:5] == (
-        "captions_disabled",
-        "no_captions",
-        "language_not_available",
-        "video_unavailable",
-        "rate_limited",
-    )
-
-
 @each("url", ["", "coinslot-01", "http://127.0.0.1/watch?v=coinslot-01", "https://youtu.be/x"])
 def test_what_names_no_video_is_refused_before_it_is_paid_for(url: str) -> None:
     """With the one code, also for hosts that are never called."""
@@ -148,10 +137,6 @@ def test_what_is_no_language_is_refused_before_it_is_paid_for(lang: str) -> None
 def test_wrong_types(body: Any) -> None:
     with pytest.raises(msgspec.ValidationError):
         request(body)
-
-
-def test_unknown_fields_are_ignored() -> None:
-    assert request({"url": URL, "format": "srt"}) == request({"url": URL})
 
 
 def test_all_of_it_ends_before_the_deadline() -> None:
