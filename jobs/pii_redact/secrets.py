@@ -1,4 +1,4 @@
-"""Finds keys and account numbers that can be told by their form: each has its issuer's prefix and length, or a check digit.
+"""Finds keys and account numbers that their form shows: each has its issuer's prefix and length, or a check digit.
 
 | what | form |
 |---|---|

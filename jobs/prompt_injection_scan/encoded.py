@@ -75,7 +75,7 @@ _KINDS: tuple[tuple[Pattern, _Decoder], ...] = (
 
 
 def decoded(layer: Layer) -> Layer:
-    """The text of every run that can be decoded. Each text is a paragraph that stands for its whole run."""
+    """The text of every run that can be decoded. Each text is a paragraph with the place of its whole run."""
     haystack = Haystack(layer.text)
     parts: list[tuple[str, int, int]] = []
     for pattern, decode in _KINDS:

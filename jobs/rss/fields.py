@@ -127,7 +127,7 @@ class Fields:
         return None
 
     def resolved(self, element: Element, text: str | None) -> str | None:
-        """Make a link absolute that stands in an element."""
+        """Make a link of an element absolute."""
         return resolved(text, _bases(element), self._url)
 
 

@@ -13,7 +13,7 @@ LANGUAGE = "[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}"
 
 _MAX_NAMED = 20
 
-# YouTube still writes codes that ISO 639-1 has replaced, and writes some languages with two different codes.
+# YouTube writes codes that ISO 639-1 has replaced, and writes some languages with two different codes.
 _SAME = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "nb": "no", "tl": "fil"}
 _SCRIPTS = {
     **dict.fromkeys(("zh-cn", "zh-sg", "zh-my"), "zh-hans"),

@@ -1,7 +1,7 @@
 """Tidies the Markdown that trafilatura writes.
 
 It escapes every character that might be syntax anywhere. Most of these escapes are needless, and text with them is no longer
-what the page says: nobody finds `snake_case` in `snake\\_case`.
+what the page says: a search for `snake_case` does not find `snake\\_case`.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Words:
         if code.tag == "equal":
             same = "".join(old[code.src_start : code.src_end])
             common += len(same)
-            # A blank between two changed words belongs to the change, or nobody could read it.
+            # A blank between two changed words belongs to the change, which is easier to read.
             if not same.strip(" ") and (went or came) and code.src_end < len(old):
                 went.append(same)
                 came.append(same)

@@ -75,13 +75,13 @@ def main() -> None:
     least["high"] = [medium + _quantile(above[ordinary], _HIGH) for medium in least["medium"]]
     _say(started, "thresholds chosen")
     fitted = fit(taught)
-    told = {
+    origin = {
         "version": VERSION,
         "packages": [f"{one.registry}:{one.name}@{one.version} {one.licence} sha256:{one.digest}" for one in PACKAGES],
         "slope": slope,
         "offset": offset,
     }
-    content = packed(fitted, told | least, kinds(taught))
+    content = packed(fitted, origin | least, kinds(taught))
     FILE.write_bytes(content)
     _say(started, f"{len(content)} bytes written")
     report(fitted, aside, least["medium"])

@@ -106,12 +106,12 @@ def _pyrit(content: list[tuple[str, str]]) -> Iterator[Text]:
 
 def _fuzzer(content: list[tuple[str, str]]) -> Iterator[Text]:
     category: AttackCategory
-    told = re.compile(r"This test|test eval|Probes an|Error while|a prompt that|the prompt|^# Cloud|Assesses|Tests? ")
+    about = re.compile(r"This test|test eval|Probes an|Error while|a prompt that|the prompt|^# Cloud|Assesses|Tests? ")
     for path, raw in content:
         name = path.rpartition("/")[2]
         if name in _FUZZER:
             category = "system_override" if name == "rag_poisoning.py" else "jailbreak_persona"
-            yield from (Text("psfuzz", category, said) for said in documents.strings(raw) if not told.search(said))
+            yield from (Text("psfuzz", category, said) for said in documents.strings(raw) if not about.search(said))
 
 
 def _spikee(content: list[tuple[str, str]]) -> Iterator[Text]:

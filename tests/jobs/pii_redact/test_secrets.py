@@ -1,4 +1,4 @@
-"""Keys and account numbers that can be told by their form."""
+"""Keys and account numbers that their form shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jobs.pii_redact.redaction import redact
 from tests.each import each
 from tests.jobs.pii_redact.marked import read
 
-# Made up here, and put together so that no scanner takes them for keys of somebody.
+# Made up here, and put together so that no scanner takes them for real keys.
 _LETTERS = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2bC3dE4"
 
 
@@ -48,5 +48,5 @@ def test_found(marked: str) -> None:
 
 @each("text", NOT_FOUND)
 def test_not_found(text: str) -> None:
-    """A wrong check digit, a prefix alone, a public key."""
+    """A wrong check digit, a mere prefix and a public key are no secrets."""
     assert redact(text, ["secret"]).text == text

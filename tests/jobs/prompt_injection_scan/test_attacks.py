@@ -27,7 +27,7 @@ def test_attacks_are_found() -> None:
 
 
 def test_ordinary_texts_are_left_alone() -> None:
-    """What attacks nobody is no risk, or a low one when it talks about attacks."""
+    """Harmless texts are no risk, or a low one when they are about attacks."""
     for text in ORDINARY:
         result = scan(text)
         assert result.level in ("none", "low"), text

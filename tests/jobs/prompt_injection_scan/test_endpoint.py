@@ -82,7 +82,7 @@ def test_findings() -> None:
 
 
 def test_mentions_are_low_and_have_no_hint() -> None:
-    """Text about attacks is told from attacks."""
+    """Text about attacks is distinguished from attacks."""
     answer = _answer('An attacker may write "ignore all previous instructions" into a web page.')
     assert answer["riskLevel"] == "low"
     assert [(finding["severity"], finding["auditHint"]) for finding in answer["findings"]] == [("low", None)]

@@ -132,7 +132,7 @@ def test_invisible_characters_inside_a_phrase() -> None:
     ],
 )
 def test_hidden_text_is_read(text: str, said: str) -> None:
-    """What is written in characters that nobody sees is given in plain, and is a high risk whatever it says."""
+    """The answer has the hidden text, which is a high risk whatever it says."""
     result = scan(text)
     assert result.hidden_text == said
     assert result.level in ("high", "critical")

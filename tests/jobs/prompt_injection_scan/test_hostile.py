@@ -84,7 +84,7 @@ def test_few_findings_are_not_truncated() -> None:
 
 
 def test_mixed_vocabulary() -> None:
-    """Words of all rules in any order are no finding by themselves that could not be told."""
+    """Words of all rules in any order give a bounded number of findings."""
     rng = random.Random(7)
     words = sorted(rule_book().vocabulary)
     text = " ".join(rng.choice(words) for _ in range(15_000))[:100_000]

@@ -22,10 +22,10 @@ WORDED_DIFFERENTLY = (
 
 def test_the_file_says_what_it_was_made_of() -> None:
     """Each package with its version, its licence and its digest, and none by which others judge."""
-    told = json.loads(FILE.read_bytes().partition(b"\n")[0])
+    header = json.loads(FILE.read_bytes().partition(b"\n")[0])
     assert FILE.stat().st_size <= 2_000_000
-    assert told["version"] >= 1
-    for package in told["packages"]:
+    assert header["version"] >= 1
+    for package in header["packages"]:
         name, licence, digest = package.split(" ")
         assert "@" in name
         assert licence in ("MIT", "Apache-2.0", "BSD-3-Clause")

@@ -1,4 +1,4 @@
-"""render-pro: what a request may be, what is asked of the browser, and what comes back."""
+"""render-pro: its requests, the renderings that it orders, and its answers."""
 
 from __future__ import annotations
 

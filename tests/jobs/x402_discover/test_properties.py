@@ -57,7 +57,7 @@ def checked(source: Source) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(_KEYS, _VALUES, max_size=8), st.sampled_from(["page", "catalog", "guess"]))
 def test_any_document(document: Any, kind: Any) -> None:
-    """As a catalog."""
+    """Any document is read as a catalog."""
     body = json.dumps(document).encode()
     checked(Source(kind, "GET", "https://shop.example.com/x", 200, (("content-type", "application/json"),), body))
 
@@ -65,7 +65,7 @@ def test_any_document(document: Any, kind: Any) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(_KEYS, _VALUES, max_size=8), st.text(st.characters(max_codepoint=255), max_size=40))
 def test_any_challenge(document: Any, text: str) -> None:
-    """In every transport."""
+    """Any document and text is read as a challenge, in every transport."""
     encoded = base64.b64encode(json.dumps(document).encode()).decode()
     for headers in (
         (("payment-required", encoded),),
@@ -79,6 +79,6 @@ def test_any_challenge(document: Any, text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200), st.text(st.characters(max_codepoint=255), max_size=30))
 def test_any_bytes(body: bytes, content_type: str) -> None:
-    """As a page."""
+    """Any bytes are read as a page."""
     for raw in (body, b"<" + body, b"<a href=" + body, b"{" + body):
         checked(Source("page", "GET", "https://shop.example.com/x", 200, (("content-type", content_type),), raw))

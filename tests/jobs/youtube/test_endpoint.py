@@ -23,7 +23,7 @@ from tests.sites import PUBLIC, decoded
 URL = "https://youtu.be/coinslot-01"
 EN = CaptionTrack("en", "English", False)
 PT = CaptionTrack("pt-BR", "Portuguese (Brazil)", False)
-HEARD = CaptionTrack("en", "English (auto-generated)", True)
+GENERATED = CaptionTrack("en", "English (auto-generated)", True)
 DOCUMENT = b'<transcript><text start="0.1" dur="0.2">a &amp;amp;</text><text start="0">b</text></transcript>'
 
 
@@ -69,7 +69,7 @@ def refusal(body: Any) -> InvalidField:
 
 def test_an_answer() -> None:
     """Every field, in the form that is documented."""
-    captions = FakeCaptions([EN, PT, HEARD])
+    captions = FakeCaptions([EN, PT, GENERATED])
     assert answer(captions, lang="pt") == {
         "ok": True,
         "videoId": "coinslot-01",
@@ -93,9 +93,9 @@ def test_an_answer() -> None:
 
 def test_null_is_the_same_as_nothing() -> None:
     """The video's own language, and null for a title that is not known."""
-    found = answer(FakeCaptions([HEARD, PT], title=None), lang=None)
+    found = answer(FakeCaptions([GENERATED, PT], title=None), lang=None)
     assert (found["language"], found["isGenerated"], found["title"]) == ("pt-BR", False, None)
-    assert found == answer(FakeCaptions([HEARD, PT], title=None))
+    assert found == answer(FakeCaptions([GENERATED, PT], title=None))
 
 
 def test_the_duration_is_that_of_what_ends_last() -> None:

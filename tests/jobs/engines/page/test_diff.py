@@ -37,7 +37,7 @@ def applied(hunks: Iterable[Hunk], old: str) -> str:
 
 
 def patched(diff: str, old: str) -> str:
-    """Apply a unified diff, written from its specification alone."""
+    """Apply a unified diff, implemented from its specification."""
     source, result, at = lines_of(old), list[str](), 0
     for line in diff.split("\n")[2:-1]:
         if found := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", line):
@@ -67,14 +67,14 @@ def test_applying_the_hunks_to_the_old_text_gives_the_new_one(old: str, new: str
 
 @given(ANY, ANY)
 def test_any_two_texts_are_compared_exactly(one: str, other: str) -> None:
-    """When they are normalised."""
+    """The hunks of two normalised texts are exact."""
     old, new = normalised(one), normalised(other)
     assert applied(compared(old, new).hunks, old) == new
 
 
 @given(TEXT, TEXT)
 def test_two_changes_never_touch(old: str, new: str) -> None:
-    """So a hunk is as large as it can be."""
+    """Each hunk is as large as it can be."""
     found = changes(lines_of(old), lines_of(new))
     for one, other in pairwise(found):
         assert one.old_end < other.old_start
@@ -88,8 +88,8 @@ def test_lines_are_counted_as_in_a_unified_diff() -> None:
     assert diff.unified == "--- previous\n+++ current\n@@ -1,3 +1,3 @@\n a\n-b\n c\n+d\n"
 
 
-def test_distant_changes_have_sections_of_their_own() -> None:
-    """With three lines of context each."""
+def test_distant_changes_have_separate_sections() -> None:
+    """Each section has three lines of context."""
     old = [str(number) for number in range(30)]
     new = [*old[:5], "x", *old[6:20], *old[21:]]
     diff = compared("\n".join(old), "\n".join(new))

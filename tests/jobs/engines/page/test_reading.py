@@ -159,7 +159,7 @@ def test_metadata_is_that_of_the_page() -> None:
     ],
 )
 def test_metadata_of_another_form_are_none(head: str) -> None:
-    """They are a stranger's."""
+    """Invalid metadata is ignored."""
     assert metadata_of(head) == Metadata()
 
 
