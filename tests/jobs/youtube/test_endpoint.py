@@ -121,6 +121,12 @@ def test_failures(captions: FakeCaptions, lang: str | None, reason: str) -> None
     assert reason in ENDPOINT.failures
 
 
+def test_the_reasons_of_the_specification_come_first() -> None:
+    """Clients know these five."""
+    captions = ("captions_disabled", "no_captions", "language_not_available", "video_unavailable", "rate_limited")
+    assert ENDPOINT.failures[:5] == captions
+
+
 @each("url", ["", "coinslot-01", "http://127.0.0.1/watch?v=coinslot-01", "https://youtu.be/x"])
 def test_what_names_no_video_is_refused_before_it_is_paid_for(url: str) -> None:
     """With the one code, also for hosts that are never called."""

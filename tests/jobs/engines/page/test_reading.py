@@ -99,6 +99,7 @@ def test_a_page_is_read_without_a_tree_as_with_one() -> None:
         ("`a\\_b` and a\\_b", "`a\\_b` and a_b"),
         ("```\na\\_b\n```\na\\_b", "```\na\\_b\n```\na_b"),
         ("a\n\n\n\n\nb  \n", "a\n\nb"),
+        ("- a\n  - b", "- a\n  - b"),
     ],
 )
 def test_needless_escapes_are_stripped(markdown: str, expected: str) -> None:
