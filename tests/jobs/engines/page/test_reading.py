@@ -198,6 +198,13 @@ def test_a_page_that_blanked_itself_is_read_from_its_source() -> None:
     assert read(empty, source=full, extract="text").markdown == (LONG * 5).strip()
 
 
+def test_an_article_that_the_precision_mode_misses_is_found_by_the_default_mode() -> None:
+    """The precision mode drops blocks with names of advertisements, here nearly all of the text."""
+    blocks = "".join(f'<div class="header teaser promo"><p>{LONG}{n}</p></div>' for n in range(20))
+    found = read(f"<article><p>{LONG}</p>{blocks}</article>")
+    assert (found.method, found.markdown.count(LONG.strip())) == ("default", 21)
+
+
 def test_the_librarys_own_error_leaves_the_text_of_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page must not decide whether a call fails."""
 
