@@ -12,7 +12,7 @@ import redis
 from shared.endpoint import Pool
 from shared.queue.streams import stream_key
 from tests.bench.measure.load import sample
-from tests.bench.processes import Broken, Running, stand
+from tests.bench.processes import Broken, Running, servers
 from tests.bench.results import Effort, Table
 from tests.bench.systems import UNPAID
 from tests.bench.wrk import background
@@ -41,7 +41,7 @@ START_S = 30.0
 def measure(effort: Effort) -> Table:
     """Loads with and without, in turns; each pair gives one ratio."""
     table = Table(f"Isolation: echo at {IN_FLIGHT} in flight beside full pools", ("echo, while",), COLUMNS)
-    with stand() as here:
+    with servers() as here:
         running = here.start(UNPAID)
         for pool in WAITING:
             here.spawn(UNPAID, "slow_worker", {**running.environment, "BENCH_POOL": pool.value})
