@@ -22,7 +22,8 @@ from stellar_sdk.auth import authorize_entry
 from stellar_sdk.operation import BumpSequence
 from stellar_sdk.soroban_rpc import GetTransactionStatus, SendTransactionStatus
 
-from compose.sandbox.stellar import PAYER_FUNDS, StellarSandbox, start_stellar
+from compose.sandbox.local_ledger import LocalLedger
+from compose.sandbox.stellar import PAYER_FUNDS, start_stellar
 from compose.sandbox.stellar_ledger import Ledger, Submission
 from compose.sandbox.stellar_methods import answer
 from compose.sandbox.stellar_node import TOKEN, new_ledger
@@ -366,13 +367,13 @@ def test_history_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory, sockets: None) -> Iterator[StellarSandbox]:
+def sandbox(tmp_path_factory: pytest.TempPathFactory, sockets: None) -> Iterator[LocalLedger]:
     sandbox = start_stellar(tmp_path_factory.mktemp("stellar"), close_every_s=0.2)
     yield sandbox
     sandbox.stop()
 
 
-def test_the_process_is_ready_for_payments(sandbox: StellarSandbox) -> None:
+def test_the_process_is_ready_for_payments(sandbox: LocalLedger) -> None:
     """Over HTTP, with the network's own SDK: the payer's funds, the settler's lumens, and ledgers that close by themselves."""
     rpc = JsonRpc(sandbox.rpc_url)
     with SorobanServer(sandbox.rpc_url) as server:
@@ -404,7 +405,7 @@ def test_the_process_is_ready_for_payments(sandbox: StellarSandbox) -> None:
     assert sandbox.settler_key not in repr(sandbox)
 
 
-def test_the_keys_are_the_machines(tmp_path: Path, sandbox: StellarSandbox) -> None:
+def test_the_keys_are_the_machines(tmp_path: Path, sandbox: LocalLedger) -> None:
     """Made once, readable by their owner alone, and secrets as Stellar's own tools have them."""
     one = start_stellar(tmp_path)
     one.stop()

@@ -13,7 +13,6 @@ from compose.sandbox.xrpl_ledger import Ledger
 from compose.sandbox.xrpl_lookup import MethodError
 from compose.sandbox.xrpl_methods import answer
 from compose.sandbox.xrpl_node import provision
-from compose.sandbox.xrpl_recorded import MAKER, pay_through_maker
 from compose.sandbox.xrpl_state import (
     BASE_FEE,
     CLEAR_FREEZE,
@@ -25,6 +24,7 @@ from compose.sandbox.xrpl_state import (
     SET_NO_RIPPLE,
 )
 from tests import xrpl_signing as signing
+from tests.xrpl_recorded import MAKER, pay_through_maker
 from tests.xrpl_signing import RLUSD, Json, amount
 
 PAYER, PAYEE, OTHER, ISSUER = (Wallet.from_entropy(f"{number:032x}") for number in (1, 2, 3, 4))
