@@ -1,33 +1,23 @@
-"""The near end of tests/chaos/forking_parent.py: for a stand, and with the facilitator's control for all slots."""
+"""Starts processes through tests/chaos/forking_parent.py."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import select
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-import aiohttp
 import msgspec
 
 from compose.sandbox.child import ROOT, tethered
-from tests.chaos.forking_parent import Birth
-from tests.time_limits import patience
-
-if TYPE_CHECKING:
-    from tests.chaos.servers import Stand
-
-READY_WITHIN_S = patience(60.0)
+from tests.chaos.forking_parent import ForkRequest
 
 
 class Forked:
-    """A process that a zygote has forked, with what a stand needs of Popen. Its status is not known: it is another's child."""
+    """A process that the forking parent has forked, with some methods of Popen. Its status is unknown: it is not our child."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -52,7 +42,7 @@ class Forked:
 
 
 class Forks:
-    """A zygote whose processes a stand starts, one at a time.
+    """The forking parent. It starts one process at a time.
 
     Args:
         environment: of all its processes.
@@ -70,11 +60,11 @@ class Forks:
         self._turn = threading.Lock()
         assert self._read() == b"ready\n"
 
-    def fork(self, birth: Birth) -> int:
+    def fork(self, request: ForkRequest) -> int:
         """Start a process; its pid."""
         assert self._process.stdin is not None
         with self._turn:
-            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
             self._process.stdin.flush()
             return int(self._read())
 
@@ -85,57 +75,6 @@ class Forks:
     def _read(self) -> bytes:
         assert self._process.stdout is not None
         return self._process.stdout.readline()
-
-
-class ForkingParent:
-    """Asks for one process at a time."""
-
-    def __init__(self, process: asyncio.subprocess.Process, stand: Stand, session: aiohttp.ClientSession) -> None:
-        self._process = process
-        self._stand = stand
-        self._session = session
-        self._turn = asyncio.Lock()
-
-    async def fork(self, birth: Birth) -> int:
-        """Start a process; its pid."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        async with self._turn:
-            self._process.stdin.write(msgspec.json.encode(birth) + b"\n")
-            return int(await self._process.stdout.readline())
-
-    async def control(self, **told: object) -> None:
-        """Tell the facilitator how calls are to go."""
-        async with self._session.post(self._stand.url("facilitator") + "/control", json=told) as answer:
-            assert answer.status == 200
-
-    async def transfer_of(self, payment: str) -> None:
-        """Return when the payment has been made."""
-        give_up_at = time.monotonic() + READY_WITHIN_S
-        while payment not in (self._stand.folder / "transfers.jsonl").read_text():
-            assert time.monotonic() < give_up_at, "it was never made"
-            await asyncio.sleep(0.05)
-
-
-@contextlib.asynccontextmanager
-async def forking_parent(stand: Stand) -> AsyncIterator[ForkingParent]:
-    """One, until the cases are done."""
-    process = await asyncio.create_subprocess_exec(
-        *tethered(),
-        *(sys.executable, "-m", "tests.chaos.forking_parent"),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        assert await process.stdout.readline() == b"ready\n"
-        async with aiohttp.ClientSession() as session:
-            yield ForkingParent(process, stand, session)
-    finally:
-        process.stdin.close()
-        await process.wait()
 
 
 async def ended(pid: int) -> None:

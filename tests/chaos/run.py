@@ -19,7 +19,7 @@ from coincurve import PrivateKey
 from tests.chaos.caller import Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.history import History, read_history
-from tests.chaos.servers import NAMES, Stand, stand
+from tests.chaos.servers import NAMES, Service, running_service
 
 BUYERS = 16
 REPLAYS = 0.35
@@ -87,21 +87,21 @@ class Chaos:
         faults: share of the facilitator's calls that fail, until all is put right.
     """
 
-    def __init__(self, stand: Stand, figures: Figures) -> None:
-        self._stand = stand
+    def __init__(self, service: Service, figures: Figures) -> None:
+        self._service = service
         self._figures = figures
         self._plan = random.Random(figures.seed)
         self._until = 0.0
 
     async def run(self) -> None:
         """All of it."""
-        async with calling(self._stand.folder, self._stand.origins) as caller:
+        async with calling(self._service.folder, self._service.origins) as caller:
             self._until = time.monotonic() + self._figures.seconds
             killing = asyncio.create_task(self._kill())
             await asyncio.gather(*(self._buy(caller, f"page-{number}") for number in range(BUYERS)))
             await killing
-            await asyncio.to_thread(self._stand.wait_ready)
-            self._stand.control(faults=0.0)
+            await asyncio.to_thread(self._service.wait_ready)
+            self._service.control(faults=0.0)
             await self._end(caller)
         figures = self._figures
         figures.history = await asyncio.to_thread(self._read)
@@ -110,7 +110,7 @@ class Chaos:
             figures.violations.append(f"a charged call was answered {figures.answered_s:.0f} s after the last kill")
 
     def _read(self) -> History:
-        return read_history(self._stand.folder, self._stand.ledger_url, most_executions=MOST_EXECUTIONS)
+        return read_history(self._service.folder, self._service.ledger_url, most_executions=MOST_EXECUTIONS)
 
     def _judged(self, history: History) -> list[str]:
         return check(history)
@@ -123,8 +123,8 @@ class Chaos:
             if not names:
                 names = self._plan.sample(NAMES, len(NAMES))
             name = names.pop()
-            if self._stand.is_alive(name):
-                self._stand.kill(name)
+            if self._service.is_alive(name):
+                self._service.kill(name)
                 self._figures.kills[name] += 1
                 self._figures.last_kill = time.time()
                 restarts.add(asyncio.create_task(self._restart(name, self._plan.uniform(0, 0.8))))
@@ -132,7 +132,7 @@ class Chaos:
 
     async def _restart(self, name: str, after_s: float) -> None:
         await asyncio.sleep(after_s)
-        await asyncio.to_thread(self._stand.start, name)
+        await asyncio.to_thread(self._service.start, name)
 
     async def _buy(self, caller: Caller, page: str) -> None:
         """One call after the other, with a key of the buyer's own. Those that watch, watch a page of the buyer's own."""
@@ -170,17 +170,17 @@ class Chaos:
         ending = [asyncio.create_task(caller.insist(bought, within_s=END_WITHIN_S)) for bought in undecided]
         if ending:
             await asyncio.wait(ending, timeout=END_WITHIN_S / 4)
-            self._stand.control(ahead_s=600)
+            self._service.control(ahead_s=600)
             await asyncio.wait(ending)
         for bought in self._figures.purchases:
             await caller.insist(bought, within_s=END_WITHIN_S / 4)
 
 
 def run(seconds: float, seed: int) -> Figures:
-    """One run, on a stand of its own."""
+    """Make one run, with new servers."""
     figures = Figures(seconds, seed, random.Random(f"faults {seed}").uniform(0.5, 0.9))
     # With every other seed, observations are on a Redis of their own.
-    with stand(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1) as made:
+    with running_service(seed=str(seed), faults=figures.faults, is_observing_apart=seed % 2 == 1) as made:
         asyncio.run(Chaos(made, figures).run())
     return figures
 

@@ -24,15 +24,17 @@ from shared.ledger.keys import record_key
 from shared.queue.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
-from tests.chaos.forking_parent import BASE_URL, Birth, Patch
-from tests.chaos.forks import READY_WITHIN_S, ForkingParent, ended, forking_parent
+from tests.chaos.forking_parent import BASE_URL, ForkRequest, Patch
+from tests.chaos.forks import Forks, ended
 from tests.chaos.history import MONEY_STATES, Event, History, read_history
 from tests.chaos.probe import FOLDER
-from tests.chaos.servers import Stand, own_port
+from tests.chaos.servers import Service, own_port
+from tests.time_limits import patience
 
 SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
 END_WITHIN_S = 60.0
+READY_WITHIN_S = patience(60.0)
 DEATH_WITHIN_S = 3.0
 STREAM = stream_key(Pool.MICRO)
 WORKERS = failpoints.WORKER + failpoints.OBSERVED
@@ -106,18 +108,18 @@ class Slot:
         forks: what starts its processes.
     """
 
-    def __init__(self, number: int, stand: Stand, forks: ForkingParent) -> None:
-        self._stand = stand
-        self._parent = forks
-        self._folder = stand.folder / f"slot-{number}"
+    def __init__(self, number: int, service: Service, forks: Forks) -> None:
+        self._service = service
+        self._forks = forks
+        self._folder = service.folder / f"slot-{number}"
         self._folder.mkdir()
         for name in ("key", "transfers.jsonl", "settles.jsonl"):
-            (self._folder / name).symlink_to(stand.folder / name)
+            (self._folder / name).symlink_to(service.folder / name)
         self._port = own_port()
         self._ledger_url, self._queue_url = (
-            url.removesuffix("/0") + f"/{number}" for url in (stand.ledger_url, stand.queue_url)
+            url.removesuffix("/0") + f"/{number}" for url in (service.ledger_url, service.queue_url)
         )
-        apart = stand.observation_url
+        apart = service.observation_url
         self._observation_url = apart and apart.removesuffix("/0") + f"/{number}"
         self._pids: dict[str, int] = {}
         self._answered = asyncio.Event()
@@ -136,7 +138,7 @@ class Slot:
             await asyncio.gather(ledger.flushdb(), queue.flushdb())
             bought = purchase(caller.key, endpoint=case.endpoint)
             script = {"settle": case.outcome.settle, "evidence": case.outcome.evidence}
-            await self._parent.control(script={bought.payment: script})
+            await asyncio.to_thread(self._service.control, script={bought.payment: script})
             victim = "worker" if case.failpoint in WORKERS else "api"
             watching: list[asyncio.Task[None]] = []
             try:
@@ -157,7 +159,7 @@ class Slot:
                     self._answered.set()
                     await listening
                 if any("late" in mode for mode in case.outcome.settle):
-                    await self._parent.transfer_of(bought.payment)
+                    await self._transferred(bought)
                 await self._ask_on(caller, bought)
                 bought_all = [bought]
                 if case.endpoint == "watch":
@@ -222,8 +224,15 @@ class Slot:
             state: Any = await ledger.hget(record_key(bought.payment), "state")
             if state in MONEY_STATES:
                 return Event(payment=bought.payment, event=state, at=time.time())
-            assert time.monotonic() < give_up_at, f"still {state}\n{self.logs()}"
+            assert time.monotonic() < give_up_at, f"it is {state}\n{self.logs()}"
             await asyncio.sleep(0.1)
+
+    async def _transferred(self, bought: Purchase) -> None:
+        """Return when the payment has been made."""
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while bought.payment not in (self._folder / "transfers.jsonl").read_text():
+            assert time.monotonic() < give_up_at, "it was never made"
+            await asyncio.sleep(0.05)
 
     async def _start(self, role: str, case: Case, failpoint: str) -> None:
         environment = {
@@ -233,7 +242,7 @@ class Slot:
             "COINSLOT_QUEUE_URL": self._queue_url,
             "COINSLOT_KEY_FILE": str(self._folder / "key"),
             "COINSLOT_EVM_PAY_TO": PAY_TO,
-            "COINSLOT_EVM_FACILITATOR_URL": self._stand.url("facilitator"),
+            "COINSLOT_EVM_FACILITATOR_URL": self._service.url("facilitator"),
             "COINSLOT_SETTLE_TIMEOUT_S": str(SETTLE_TIMEOUT_S),
             "COINSLOT_RATE_LIMITS": "off",
             "COINSLOT_OBSERVATION_URL": self._observation_url,
@@ -241,7 +250,8 @@ class Slot:
             FOLDER: str(self._folder),
         }
         log = str(self._folder / f"{role}.log")
-        self._pids[role] = await self._parent.fork(Birth(role, environment, log, case.patches))
+        request = ForkRequest(role, environment, log, case.patches)
+        self._pids[role] = await asyncio.to_thread(self._forks.fork, request)
 
     async def _ready(self, queue: redis.asyncio.Redis) -> None:
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -250,10 +260,10 @@ class Slot:
             await asyncio.sleep(0.05)
 
     async def _redeliver(self, queue: redis.asyncio.Redis) -> None:
-        """Listen beside the worker, and repeat what was heard."""
+        """Read the queue beside the worker, and send the same message again."""
         self._answered.clear()
-        heard: Any = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
-        [(_, [(_, fields)])] = heard
+        entries: Any = await queue.xread({STREAM: "0"}, block=int(END_WITHIN_S * 1000))
+        [(_, [(_, fields)])] = entries
         await self._answered.wait()
         await queue.xadd(STREAM, {FIELD: fields[FIELD.encode()]})
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -276,7 +286,7 @@ class Slot:
         return "\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log"))
 
 
-async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
+async def run_cases(cases: Sequence[Case], service: Service) -> list[Result]:
     """All cases, in their order, as many at once as there are slots."""
     results: dict[int, Result] = {}
     waiting = list(enumerate(cases))[::-1]
@@ -286,9 +296,10 @@ async def run_cases(cases: Sequence[Case], stand: Stand) -> list[Result]:
             index, case = waiting.pop()
             results[index] = await slot.run(case)
 
-    async with forking_parent(stand) as forks, asyncio.TaskGroup() as tasks:
-        for number in range(min(SLOTS, len(cases))):
-            tasks.create_task(work(Slot(number, stand, forks)))
+    with contextlib.closing(Forks({})) as forks:
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(min(SLOTS, len(cases))):
+                tasks.create_task(work(Slot(number, service, forks)))
     return [results[index] for index in range(len(cases))]
 
 

@@ -40,7 +40,7 @@ class Bug:
 
     @property
     def patch(self) -> Patch:
-        """For the zygote."""
+        """For the forking parent."""
         return Patch(self.path, self.old, self.new)
 
 
