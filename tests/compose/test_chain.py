@@ -1,4 +1,4 @@
-"""The sandbox's chain is Base with its USDC, keeps the clock's time, and starts and stops as told."""
+"""The sandbox's chain keeps the clock's time, starts and stops."""
 
 from __future__ import annotations
 
@@ -7,21 +7,10 @@ from typing import Any
 
 import pytest
 
-from compose.sandbox import artefact
 from compose.sandbox.evm import PAYER_FUNDS, StartFailed, provision, start_chain
 from shared.nodes.json_rpc import JsonRpc
 
 ETHER = 10**18
-
-
-def test_it_is_base_with_usdc(desk: Any) -> None:
-    """Chain id, network and the token's code are what a client of Base finds."""
-    assert desk.rpc("eth_chainId") == hex(8453)
-    assert desk.rpc("net_version") == "8453"
-    code = "0x" + artefact.load("UsdcSandbox").deployed_bytecode.hex()
-    assert desk.rpc("eth_getCode", desk.sandbox.usdc, "latest") == code
-    assert desk.rpc("eth_accounts") == []
-    assert isinstance(desk.rpc("web3_clientVersion"), str)
 
 
 def test_blocks_carry_the_real_time(desk: Any) -> None:

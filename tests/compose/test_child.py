@@ -16,8 +16,6 @@ import pytest
 
 from compose.sandbox import child
 from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
-from compose.sandbox.evm import start_chain
-from compose.sandbox.redis_server import start_redis
 from tests.time_limits import patience
 
 PARENT = """
@@ -110,17 +108,6 @@ def test_a_child_that_is_never_ready_is_stopped(tmp_path: Path, monkeypatch: pyt
         child.wait_ready(lambda: False)
 
     assert child.process.returncode is not None
-
-
-def test_servers_run_side_by_side(make_var: Any) -> None:
-    """One state folder carries a ledger, a queue and a chain, each with its own log."""
-    var = make_var()
-    servers = [start_redis("ledger", var), start_redis("queue", var), start_chain(var)]
-    for server in servers:
-        server.stop()
-
-    names = sorted(log.name for log in (var / "sandbox" / "log").iterdir())
-    assert names == ["chain-8453.log", "redis-ledger.log", "redis-queue.log"]
 
 
 def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
