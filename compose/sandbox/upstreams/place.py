@@ -62,4 +62,4 @@ async def start_sites(place: Place) -> None:
 
 def document(name: str) -> str:
     """The text of a file that a server of the sandbox answers with."""
-    return (_DOCUMENTS / name).read_text()
+    return (_DOCUMENTS / name).read_text("utf-8")
