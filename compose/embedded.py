@@ -127,8 +127,8 @@ def embed(
             made[PREFIX + "METRICS_PORT"] = str(_free_port(usual.metrics_port, usual.metrics_host))
         settings = Settings.from_env({**given, **made})
         if local is not None:
-            told = {"baseUrl": settings.base_url, **local.told()}
-            private_file(var / "sandbox.json", json.dumps(told, indent=2))
+            sandbox = {"baseUrl": settings.base_url, **local.described()}
+            private_file(var / "sandbox.json", json.dumps(sandbox, indent=2))
         # For coinslot-ops, and to run one process by hand: `set -a; . var/sandbox.env; python -m api`.
         private_file(var / sandbox_path.SETTINGS, sandbox_path.written({**given, **made}))
         yield Embedded(

@@ -206,7 +206,7 @@ def _wait(services: subprocess.Popen[bytes], ledgers: Sequence[Child]) -> int:
         for ledger in ledgers:
             if (status := ledger.process.poll()) is not None:
                 raise CannotServe(
-                    f"the local ledger {ledger.name} ended (status {status}). It had its state in its memory alone, so the "
+                    f"the local ledger {ledger.name} ended (status {status}). It had its state in its memory only, so the "
                     f"service was stopped: start it again"
                 )
 

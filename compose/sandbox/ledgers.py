@@ -73,8 +73,8 @@ class Ledgers:
                 made[f"{prefix}_SETTLER_KEY_FILE"] = str(key_file)
         return made
 
-    def told(self) -> dict[str, dict[str, Any]]:
-        """What the sandbox file says of them."""
+    def described(self) -> dict[str, dict[str, Any]]:
+        """Their part of the sandbox file, by network."""
         evm = {
             "rpcUrl": self.evm.rpc_url,
             "chainId": self.evm.chain_id,
@@ -136,7 +136,7 @@ def _stop(started: Future[Any]) -> None:
 
 
 def private_file(path: Path, content: str) -> Path:
-    """Written anew, readable by its owner alone from its first moment."""
+    """Write a file anew. From its first moment only its owner can read it."""
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(content + "\n")

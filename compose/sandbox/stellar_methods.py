@@ -134,7 +134,7 @@ def _send(ledger: Ledger, params: Params) -> Any:
         done = ledger.send(params["transaction"])
     except Unreadable as why:
         raise RpcError(_INVALID_PARAMS, f"invalid_xdr: {why}") from why
-    told = {
+    result = {
         "status": done.status,
         "hash": done.hash,
         "latestLedger": ledger.sequence,
@@ -142,8 +142,8 @@ def _send(ledger: Ledger, params: Params) -> Any:
     }
     if done.code is not None:
         sent = read(params["transaction"], ledger.passphrase)
-        told["errorResultXdr"] = wire.error_result(sent, done.code, inner=done.inner).to_xdr()
-    return told
+        result["errorResultXdr"] = wire.error_result(sent, done.code, inner=done.inner).to_xdr()
+    return result
 
 
 def _transaction(ledger: Ledger, params: Params) -> Any:

@@ -44,7 +44,7 @@ class Applied:
     """A transaction in a ledger.
 
     Attributes:
-        index: of the ledger; 0 while it is still open.
+        index: of the ledger; 0 while it is open.
         before, after: the states of everything that it touched.
         meta: the metadata of a transaction that was recorded and not executed (tests/xrpl_recorded.py); None for the others.
     """

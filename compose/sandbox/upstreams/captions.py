@@ -97,18 +97,18 @@ def _page(request: web.Request) -> web.Response:
 
 def _player(video_id: str, video: Video) -> dict[str, Any]:
     """The player's data."""
-    told: dict[str, Any] = {"playabilityStatus": video.status or {"status": "OK"}}
+    player: dict[str, Any] = {"playabilityStatus": video.status or {"status": "OK"}}
     if video.status:
-        return told
-    told["videoDetails"] = {"videoId": video_id, "title": video.title}
+        return player
+    player["videoDetails"] = {"videoId": video_id, "title": video.title}
     if video.tracks is not None:
-        told["captions"] = {
+        player["captions"] = {
             "playerCaptionsTracklistRenderer": {
                 "captionTracks": [_listed(video_id, track) for track in video.tracks],
                 "translationLanguages": [{"languageCode": "fr", "languageName": {"runs": [{"text": "French"}]}}],
             }
         }
-    return told
+    return player
 
 
 def _listed(video_id: str, track: Track) -> dict[str, Any]:
