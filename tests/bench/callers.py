@@ -19,7 +19,7 @@ _ANSWER_WITHIN_S = 60.0
 
 
 class CallerProcess:
-    """One caller process of a queue. Measures what it is told to, one thing at a time."""
+    """One caller process of a queue. It takes one order to measure at a time."""
 
     def __init__(self, running: Running, log: int) -> None:
         self._label = running.system.label
@@ -60,7 +60,7 @@ class CallerProcess:
 
 @contextlib.contextmanager
 def hop_caller(running: Running) -> Iterator[CallerProcess]:
-    """A caller for as long as the context lasts. What it complains about is in a log beside the worker's."""
+    """A caller for as long as the context lasts. Its errors are in a log beside the worker's."""
     with running.children["worker"].log.with_suffix(".caller.log").open("wb") as log:
         caller = CallerProcess(running, log.fileno())
         try:
@@ -83,7 +83,7 @@ class Answered:
 
 
 class Waiting:
-    """Calls that were sent and are not awaited yet, each on a connection of its own."""
+    """Calls that were sent and are not awaited yet, each on another connection."""
 
     def __init__(self, url: str, body: str, count: int) -> None:
         parts = urlsplit(url)

@@ -66,7 +66,7 @@ class Running:
 
     Attributes:
         children: by role.
-        environment: what they were told, for more of them.
+        environment: their variables, for more of them.
         origin: ``http://127.0.0.1:<port>``, for systems that speak HTTP.
     """
 
@@ -150,7 +150,7 @@ class Servers:
             child.stop()
 
     def _new_environment(self) -> dict[str, str]:
-        """For one system: a port and a queue database of its own, and the addresses that all of them share."""
+        """For one system: its port and its queue database, and the addresses that all of them share."""
         port = str(claim_port(0))
         queue_url = f"{self.queue.url.removesuffix('/0')}/{1 + self._started % _DATABASES}"
         self._started += 1

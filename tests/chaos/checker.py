@@ -173,7 +173,7 @@ def invariant_10(history: History) -> Violations:
 
 
 def invariant_11(history: History) -> Violations:
-    """Who is told that nothing was charged had not been charged, and is not by anything sent before."""
+    """Who gets the answer that nothing was charged had not been charged, and is not by anything sent before."""
     answers = by_payment(history.answers)
     moved = {transfer.payment: transfer for transfer in history.transfers}
     for answer in history.answers:
@@ -191,7 +191,7 @@ def invariant_11(history: History) -> Violations:
 
 
 def invariant_12(history: History) -> Violations:
-    """Who watches is told what the payer's last call saw: of those that were answered before, the one that was settled last."""
+    """Who watches gets what the payer's last call saw: of those that were answered before, the one that was settled last."""
     answered = {answer.payment: answer for answer in _served(history) if answer.seen}
     began = {execution.visit: execution.at for execution in history.executions}
     stored = {entry.payment: entry.at for entry in history.journal if entry.event == "DONE"}

@@ -246,11 +246,11 @@ class Run:
             answer: dict[str, Any] = json.loads(bought.content)
             version = _version(answer)
             if version not in self._pages.said[urlsplit(call.url).path]:
-                yield f"{bought.payment} was told version {version}, which the page never had: {answer['markdown']}"
+                yield f"{bought.payment} was answered with version {version}, which the page never had: {answer['markdown']}"
             previous = last.get(call.subject)
             said, expected = _said(bought.endpoint, answer), _expected(bought.endpoint, previous, answer)
             if said != expected:
-                yield f"{bought.payment} was told {said}, not {expected}"
+                yield f"{bought.payment} was answered with {said}, not {expected}"
             self.figures.compared[f"{bought.endpoint} {expected['status']}"] += 1
             last[call.subject] = answer
 
@@ -259,8 +259,8 @@ def _version(answer: dict[str, Any]) -> int:
     found = re.search(r"Version (\d+)", answer["markdown"])
     prices = {int(a) // int(i) for i, a in re.findall(r"item (\d) is (\d+) coins", answer["markdown"])}
     # On a busy machine a page may be read before its script has written the version, and says so. Its prices are the same.
-    told = {int(found[1])} if found else prices if answer["timedOut"] else set()
-    return told.pop() if told == prices and len(told) == 1 else -1
+    versions = {int(found[1])} if found else prices if answer["timedOut"] else set()
+    return versions.pop() if versions == prices and len(versions) == 1 else -1
 
 
 def _said(endpoint: str, answer: dict[str, Any]) -> dict[str, Any]:

@@ -60,18 +60,18 @@ class Figures:
 
     def __str__(self) -> str:
         """A report of a few lines."""
-        told = self.history
-        statuses = Counter(f"{a.status} {a.code}".strip() for a in told.answers)
-        runs = Counter(Counter(execution.call for execution in told.executions).values())
+        history = self.history
+        statuses = Counter(f"{a.status} {a.code}".strip() for a in history.answers)
+        runs = Counter(Counter(execution.call for execution in history.executions).values())
         lines = [
             f"{self.seconds:g} s, seed {self.seed}, {self.faults:.0%} of the facilitator's calls fail",
-            f"payments {len({bought.payment for bought in self.purchases})}, of which {len(told.transfers)} moved money; "
-            f"requests {len(told.answers)}",
+            f"payments {len({bought.payment for bought in self.purchases})}, of which {len(history.transfers)} moved money; "
+            f"requests {len(history.answers)}",
             f"kills {_listed(self.kills)}",
-            f"settle calls {_listed(Counter(call.mode for call in told.settles))}",
+            f"settle calls {_listed(Counter(call.mode for call in history.settles))}",
             f"answers {_listed(statuses)}",
-            f"comparisons {sum(answer.seen is not None for answer in told.answers)}",
-            f"executions {len(told.executions)}; runs per call {_listed(runs)}",
+            f"comparisons {sum(answer.seen is not None for answer in history.answers)}",
+            f"executions {len(history.executions)}; runs per call {_listed(runs)}",
             f"the last charged call was answered {self.answered_s:.1f} s after the last kill",
             f"ends {_listed(Counter(str(bought.end) for bought in self.purchases))}",
             f"violations {len(self.violations)}",
@@ -165,7 +165,7 @@ class Chaos:
             await asyncio.sleep(self._plan.uniform(0.05, 0.4))
 
     async def _end(self, caller: Caller) -> None:
-        """Every caller asks once more, and goes on until there is an end. What has not lapsed by then is made to."""
+        """Every caller asks once more, until there is an end. What has not lapsed by then is made to."""
         undecided = [bought for bought in self._figures.purchases if bought.end is None]
         ending = [asyncio.create_task(caller.insist(bought, within_s=END_WITHIN_S)) for bought in undecided]
         if ending:

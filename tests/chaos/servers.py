@@ -178,9 +178,9 @@ class Service:
                 raise AssertionError(f"not ready; ended: {ended}\n{self.logs()}")
             time.sleep(0.05)
 
-    def control(self, **told: Any) -> None:
-        """Tell the facilitator how its calls are to go."""
-        request = urllib.request.Request(self.url("facilitator") + "/control", data=msgspec.json.encode(told))
+    def control(self, **orders: Any) -> None:
+        """Set how the facilitator's calls go."""
+        request = urllib.request.Request(self.url("facilitator") + "/control", data=msgspec.json.encode(orders))
         urllib.request.urlopen(request, timeout=5).close()
 
     def logs(self) -> str:

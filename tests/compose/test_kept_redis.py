@@ -91,7 +91,7 @@ kept.stop()
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a disk of its own")
-def test_it_goes_on_when_a_full_disk_has_room_again(tmp_path: Path) -> None:
+def test_it_continues_when_a_full_disk_has_room_again(tmp_path: Path) -> None:
     """Given a ledger that ends because its disk is full, when the disk has room again, then it has all that it had said it
     has, and takes more, without anybody's command."""
     in_small = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=6m tmpfs "$0" && exec "$@"', str(tmp_path)]

@@ -122,7 +122,7 @@ def test_a_payment_is_refused_with_circles_reason(
 
 
 def test_an_idle_chain_keeps_the_time(desk: Any) -> None:
-    """After a pause without transactions a call on the newest block still sees the time of now, give or take a block."""
+    """After a pause without transactions a call on the newest block sees the time of now, give or take a block."""
     time.sleep(5)
     now = int(time.time())
 

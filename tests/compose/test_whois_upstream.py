@@ -30,8 +30,8 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerPorts]:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            told = json.loads(process.stdout.readline())
-            names = {f"COINSLOT_{name}": value for name, value in told.items()}
+            settings = json.loads(process.stdout.readline())
+            names = {f"COINSLOT_{name}": value for name, value in settings.items()}
             yield WorkerPorts(Settings.from_env(names | {"COINSLOT_NOW": "2026-11-21T15:00:00Z"}), ChildPool())
         finally:
             process.kill()

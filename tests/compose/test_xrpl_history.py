@@ -217,7 +217,7 @@ def test_a_range_is_made_smaller_or_refused(ledger: Ledger) -> None:
         history(ledger, ledger_index_min=newest, ledger_index=newest)
 
 
-def test_a_gap_is_told_and_nothing_before_it_is_searched(ledger: Ledger) -> None:
+def test_a_gap_is_reported_and_nothing_before_it_is_searched(ledger: Ledger) -> None:
     """`complete_ledgers` has it, and `account_tx` begins after it."""
     for _ in range(4):
         pay(ledger)

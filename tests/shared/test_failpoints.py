@@ -1,4 +1,4 @@
-"""A failpoint kills the process where it is told to, and is nothing otherwise."""
+"""A failpoint kills the process where the setting says, and does nothing otherwise."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(failpoint: str) -> tuple[int, int]:
     ],
 )
 def test_the_process_ends_at_the_named_visit(failpoint: str, end: tuple[int, int]) -> None:
-    """By SIGKILL of itself; at other places it goes on."""
+    """By SIGKILL of itself; at other places it continues."""
     assert run(failpoint) == end
 
 

@@ -45,7 +45,7 @@ def test_garbage_does_not_open(garbage: bytes) -> None:
         SEALER.open(garbage, BOUND)
 
 
-def test_a_refusal_tells_nothing() -> None:
+def test_a_refusal_shows_nothing() -> None:
     """Neither the text nor the exception's chain has any of it."""
     with pytest.raises(Unsealable) as caught:
         SEALER.open(SEALER.seal(PLAIN, BOUND), b"another job")
@@ -63,7 +63,7 @@ def test_the_same_twice_looks_different() -> None:
 
 
 def test_each_purpose_has_its_own_key() -> None:
-    """Derived keys are 32 bytes, repeatable, and tell nothing of each other or of the key file's."""
+    """Derived keys are 32 bytes, repeatable, and show nothing of each other or of the key file's."""
     keys = {derive(master, purpose) for master in (KEY, OTHER_KEY) for purpose in ("", "a", "b", "job-arguments")}
 
     assert len(keys | {KEY, OTHER_KEY}) == 10
@@ -86,7 +86,7 @@ def test_keys_are_not_shown() -> None:
 
 
 def test_the_previous_key_opens_and_seals_nothing() -> None:
-    """What it sealed is told apart from what the current key sealed. A third key opens neither."""
+    """What it sealed is distinguished from what the current key sealed. A third key opens neither."""
     both = Sealer(OTHER_KEY, previous=KEY)
     assert both.opened(SEALER.seal(PLAIN, BOUND), BOUND) == (PLAIN, True)
     assert both.opened(both.seal(PLAIN, BOUND), BOUND) == (PLAIN, False)

@@ -44,7 +44,7 @@ REDIS = ("ledger_url", "queue_url", "observation_url", "dashboard_redis_url")
 
 
 def written(name: str, default: object) -> tuple[str, object]:
-    """A text for a setting, and the value that it stands for."""
+    """A text for a setting, and its value."""
     match default:
         case bool():
             return "1", True
@@ -75,7 +75,7 @@ def value_of(settings: Settings, name: str) -> Any:
 
 
 def test_every_setting_has_a_rule() -> None:
-    """It stands on the field. A switch and the path of a file need none."""
+    """Each field has it. A switch and the path of a file need none."""
     parts = [Settings(), *Settings().rails.values()]
     fields = [field for part in parts for field in dataclasses.fields(part) if field.type not in ("bool", "Path")]
     assert [field.name for field in fields if "rule" not in field.metadata] == list(Settings().rails)

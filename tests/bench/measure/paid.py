@@ -1,4 +1,4 @@
-"""Sections 3 and 4: paid calls with real EIP-3009 signatures, and unpaid calls that are told the price."""
+"""Sections 3 and 4: paid calls with real EIP-3009 signatures, and unpaid calls that get the price."""
 
 from __future__ import annotations
 
