@@ -16,7 +16,7 @@ import pytest
 
 from compose.sandbox import child
 from compose.sandbox.child import ROOT, Child, StartFailed, claim_port, spawn
-from tests.time_limits import patience
+from tests.compose.conftest import alive, until
 
 PARENT = """
 import sys, time
@@ -32,13 +32,6 @@ if __name__ == "__main__":
 """
 
 
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child's life to its parent's")
 def test_children_die_with_a_killed_parent(make_var: Any) -> None:
     """Given running servers, when their parent is killed with SIGKILL, then they end by themselves."""
@@ -47,14 +40,11 @@ def test_children_die_with_a_killed_parent(make_var: Any) -> None:
         assert parent.stdout
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(pids) == 3
-        assert all(map(_alive, pids))
+        assert all(map(alive, pids))
 
         parent.kill()
 
-        deadline = time.monotonic() + patience(5)
-        while any(map(_alive, pids)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert not any(map(_alive, pids))
+        until(lambda: not any(map(alive, pids)))
 
 
 def test_a_child_outlives_the_thread_that_started_it(tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,18 +14,11 @@ import redis
 
 from compose.sandbox.child import ROOT
 from compose.sandbox.kept_redis import KeptRedis
+from tests.compose.conftest import until
 
 pytestmark = pytest.mark.enable_socket
 
 PATIENCE_S = 30.0
-
-
-def until(is_so: Callable[[], object]) -> None:
-    """Wait for it."""
-    give_up_at = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
 
 
 def test_a_damaged_ledger_stays_away_loudly_until_it_is_repaired(

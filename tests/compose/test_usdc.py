@@ -8,6 +8,7 @@ from typing import Any
 
 from eth_abi import decode
 
+from tests.compose.conftest import call
 from tests.each import each
 
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -165,7 +166,7 @@ def test_a_signature_of_another_length_is_refused(desk: Any) -> None:
     assert desk.refusal(desk.by_bytes(authorization, signature + b"\0")) == "ECRecover: invalid signature length"
 
 
-def test_the_zero_address_gets_nothing(desk: Any, call: Any) -> None:
+def test_the_zero_address_gets_nothing(desk: Any) -> None:
     """In every other way that money can move."""
     assert desk.refusal(call("transfer(address,uint256)", ZERO, 0)) == NOBODY
     assert desk.refusal(call("mint(address,uint256)", ZERO, 1)) == "FiatToken: mint to the zero address"
@@ -184,7 +185,7 @@ def test_a_revert_is_mined_and_shows_in_the_receipt(desk: Any) -> None:
     assert desk.balance(desk.sandbox.pay_to) == before
 
 
-def test_a_cancelled_authorization_can_not_be_settled(desk: Any, call: Any) -> None:
+def test_a_cancelled_authorization_can_not_be_settled(desk: Any) -> None:
     """The payer can spend a nonce without paying: cancelAuthorization, selector 0x5a049a70."""
     authorization = desk.authorization()
     cancel = {"authorizer": desk.sandbox.payer, "nonce": authorization["nonce"]}
@@ -202,7 +203,7 @@ def test_a_cancelled_authorization_can_not_be_settled(desk: Any, call: Any) -> N
     assert desk.refusal(data) == "FiatTokenV2: authorization is used or canceled"
 
 
-def test_a_transfer_signature_does_not_cancel(desk: Any, call: Any) -> None:
+def test_a_transfer_signature_does_not_cancel(desk: Any) -> None:
     """Only the payer's signature over the cancellation itself cancels."""
     authorization = desk.authorization()
     signed = desk.sign(authorization)
@@ -218,7 +219,7 @@ def test_a_transfer_signature_does_not_cancel(desk: Any, call: Any) -> None:
     assert desk.refusal(data) == "FiatTokenV2: invalid signature"
 
 
-def test_the_plain_erc20_calls_work(desk: Any, call: Any) -> None:
+def test_the_plain_erc20_calls_work(desk: Any) -> None:
     """transfer, approve, allowance and transferFrom keep the books, and the supply is what was minted."""
     settler, pay_to = desk.sandbox.settler, desk.sandbox.pay_to
     supply = int.from_bytes(desk.read("totalSupply()"))
