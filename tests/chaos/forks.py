@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import select
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING
 
+import aiohttp
 import msgspec
 
 from compose.sandbox.child import ROOT, tethered
 from tests.chaos.forking_parent import ForkRequest
+from tests.time_limits import patience
+
+if TYPE_CHECKING:
+    from tests.chaos.servers import Service
+
+READY_WITHIN_S = patience(60.0)
 
 
 class Forked:
@@ -75,6 +85,57 @@ class Forks:
     def _read(self) -> bytes:
         assert self._process.stdout is not None
         return self._process.stdout.readline()
+
+
+class ForkingParent:
+    """Asks for one process at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process, service: Service, session: aiohttp.ClientSession) -> None:
+        self._process = process
+        self._service = service
+        self._session = session
+        self._turn = asyncio.Lock()
+
+    async def fork(self, request: ForkRequest) -> int:
+        """Start a process; its pid."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        async with self._turn:
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
+            return int(await self._process.stdout.readline())
+
+    async def control(self, **told: object) -> None:
+        """Tell the facilitator how calls are to go."""
+        async with self._session.post(self._service.url("facilitator") + "/control", json=told) as answer:
+            assert answer.status == 200
+
+    async def transfer_of(self, payment: str) -> None:
+        """Return when the payment has been made."""
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while payment not in (self._service.folder / "transfers.jsonl").read_text():
+            assert time.monotonic() < give_up_at, "it was never made"
+            await asyncio.sleep(0.05)
+
+
+@contextlib.asynccontextmanager
+async def forking_parent(service: Service) -> AsyncIterator[ForkingParent]:
+    """One, until the cases are done."""
+    process = await asyncio.create_subprocess_exec(
+        *tethered(),
+        *(sys.executable, "-m", "tests.chaos.forking_parent"),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert await process.stdout.readline() == b"ready\n"
+        async with aiohttp.ClientSession() as session:
+            yield ForkingParent(process, service, session)
+    finally:
+        process.stdin.close()
+        await process.wait()
 
 
 async def ended(pid: int) -> None:

@@ -25,16 +25,14 @@ from shared.queue.streams import FIELD, GROUP, stream_key
 from tests.chaos.caller import PAY_TO, Caller, Purchase, calling, purchase
 from tests.chaos.checker import check
 from tests.chaos.forking_parent import BASE_URL, ForkRequest, Patch
-from tests.chaos.forks import Forks, ended
+from tests.chaos.forks import READY_WITHIN_S, ForkingParent, ended, forking_parent
 from tests.chaos.history import MONEY_STATES, Event, History, read_history
 from tests.chaos.probe import FOLDER
 from tests.chaos.servers import Service, own_port
-from tests.time_limits import patience
 
 SLOTS = 15
 SETTLE_TIMEOUT_S = 0.4
 END_WITHIN_S = 60.0
-READY_WITHIN_S = patience(60.0)
 DEATH_WITHIN_S = 3.0
 STREAM = stream_key(Pool.MICRO)
 WORKERS = failpoints.WORKER + failpoints.OBSERVED
@@ -108,9 +106,9 @@ class Slot:
         forks: what starts its processes.
     """
 
-    def __init__(self, number: int, service: Service, forks: Forks) -> None:
+    def __init__(self, number: int, service: Service, forks: ForkingParent) -> None:
         self._service = service
-        self._forks = forks
+        self._parent = forks
         self._folder = service.folder / f"slot-{number}"
         self._folder.mkdir()
         for name in ("key", "transfers.jsonl", "settles.jsonl"):
@@ -138,7 +136,7 @@ class Slot:
             await asyncio.gather(ledger.flushdb(), queue.flushdb())
             bought = purchase(caller.key, endpoint=case.endpoint)
             script = {"settle": case.outcome.settle, "evidence": case.outcome.evidence}
-            await asyncio.to_thread(self._service.control, script={bought.payment: script})
+            await self._parent.control(script={bought.payment: script})
             victim = "worker" if case.failpoint in WORKERS else "api"
             watching: list[asyncio.Task[None]] = []
             try:
@@ -159,7 +157,7 @@ class Slot:
                     self._answered.set()
                     await listening
                 if any("late" in mode for mode in case.outcome.settle):
-                    await self._transferred(bought)
+                    await self._parent.transfer_of(bought.payment)
                 await self._ask_on(caller, bought)
                 bought_all = [bought]
                 if case.endpoint == "watch":
@@ -227,13 +225,6 @@ class Slot:
             assert time.monotonic() < give_up_at, f"it is {state}\n{self.logs()}"
             await asyncio.sleep(0.1)
 
-    async def _transferred(self, bought: Purchase) -> None:
-        """Return when the payment has been made."""
-        give_up_at = time.monotonic() + READY_WITHIN_S
-        while bought.payment not in (self._folder / "transfers.jsonl").read_text():
-            assert time.monotonic() < give_up_at, "it was never made"
-            await asyncio.sleep(0.05)
-
     async def _start(self, role: str, case: Case, failpoint: str) -> None:
         environment = {
             "COINSLOT_PORT": str(self._port),
@@ -250,8 +241,7 @@ class Slot:
             FOLDER: str(self._folder),
         }
         log = str(self._folder / f"{role}.log")
-        request = ForkRequest(role, environment, log, case.patches)
-        self._pids[role] = await asyncio.to_thread(self._forks.fork, request)
+        self._pids[role] = await self._parent.fork(ForkRequest(role, environment, log, case.patches))
 
     async def _ready(self, queue: redis.asyncio.Redis) -> None:
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -296,10 +286,9 @@ async def run_cases(cases: Sequence[Case], service: Service) -> list[Result]:
             index, case = waiting.pop()
             results[index] = await slot.run(case)
 
-    with contextlib.closing(Forks({})) as forks:
-        async with asyncio.TaskGroup() as tasks:
-            for number in range(min(SLOTS, len(cases))):
-                tasks.create_task(work(Slot(number, service, forks)))
+    async with forking_parent(service) as forks, asyncio.TaskGroup() as tasks:
+        for number in range(min(SLOTS, len(cases))):
+            tasks.create_task(work(Slot(number, service, forks)))
     return [results[index] for index in range(len(cases))]
 
 
