@@ -1,4 +1,4 @@
-"""Text that is meant to take forever. The work is counted, not timed; tests/bench/bench_pii_redact.py times it."""
+"""Text that is meant to take forever. The work is counted, not timed."""
 
 from __future__ import annotations
 

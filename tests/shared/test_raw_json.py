@@ -1,4 +1,4 @@
-"""What is told of JSON from its text."""
+"""What is known of JSON before and after it is decoded: its depth, and whether a number may overflow."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.json_depth import is_deeper
 from shared.raw_json import levels, may_overflow
 from tests.each import each
 
@@ -21,7 +22,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 def depth(value: Any) -> int:
-    """The definition."""
+    """By recursion, as the definition is."""
     if not isinstance(value, dict | list):
         return 0
     return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
@@ -30,7 +31,20 @@ def depth(value: Any) -> int:
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
 def test_it_is_the_depth_of_the_value(value: Any, ascii_only: bool, indent: int | None) -> None:
     """Brackets, quotes and backslashes in texts and keys are none of the structure."""
-    assert levels(json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode()) == depth(value)
+    deep = depth(value)
+    assert levels(json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode()) == deep
+    assert not is_deeper(value, deep)
+    assert deep == 0 or is_deeper(value, deep - 1)
+
+
+@each("deep", [64, 100_000])
+def test_the_depth_of_a_value_needs_no_stack(deep: int) -> None:
+    """Also where Python's own recursion ends."""
+    value: Any = 1
+    for _ in range(deep):
+        value = [value]
+    assert not is_deeper(value, deep)
+    assert is_deeper(value, deep - 1)
 
 
 @given(VALUES, st.integers(min_value=0), st.binary(max_size=20))
@@ -100,7 +114,7 @@ def test_numbers_that_may_overflow(text: bytes, may: bool) -> None:
 
 @given(st.lists(st.tuples(st.integers(), st.integers(0, 400), st.integers(-400, 400)), max_size=4))
 def test_what_overflows_is_never_missed(parts: list[tuple[int, int, int]]) -> None:
-    """Whatever is told to be harmless can be decoded."""
+    """Whatever is reported as harmless can be decoded."""
     numbers = (f"{whole}{'0' * zeros}.5e{exponent}" for whole, zeros, exponent in parts)
     text = f"[{','.join(numbers)}]".encode()
     if not may_overflow(text):
