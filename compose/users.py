@@ -2,7 +2,7 @@
 have keys that sign for the chain.
 
 Key files that are made here become readable for those who need them: the sealing key and the dashboard's password for the
-group of the API and the workers, the settlers' keys for the facilitator's user alone.
+group of the API and the workers, the settlers' keys for the facilitator's user only.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _account(setting: str, text: str) -> Account:
 
 
 def _probe(account: Account) -> None:
-    """Whether the user can run this Python with these packages: both may lie below a folder that is its owner's alone."""
+    """Whether the user can run this Python with these packages: both may lie below a folder that only its owner can read."""
     command = [sys.executable, "-c", "import dramatiq, granian, shared.settings.service"]
     try:
         run = subprocess.run(

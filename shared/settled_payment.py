@@ -24,4 +24,4 @@ class SettledPayment(msgspec.Struct, frozen=True, array_like=True):
 
 
 NO_PAYMENT = SettledPayment()
-"""Of work that no call stands for, a calculation for instance."""
+"""The payment of work that belongs to no paid call, such as a calculation."""

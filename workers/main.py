@@ -53,8 +53,8 @@ from workers.traced_jobs import TracedJobs
 
 CHILDREN = max(1, cores() - 1)
 """Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
-tick of Linux's clock, whatever the children's priority); with one free core it is less than twice its p99 without hostile work
-(tests/bench/bench_hostile.py)."""
+tick of Linux's clock, whatever the children's priority); with one free core it is less than twice its p99 without hostile
+work."""
 PR_SET_PDEATHSIG = 1
 
 

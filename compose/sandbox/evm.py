@@ -1,6 +1,6 @@
 """The sandbox's EVM chains: Base and Ethereum, and Base Sepolia where payments are to be made on it.
 
-Wallets are funded on the one that payments are made on; the others are only read. All have scenes.
+Wallets are funded on the one that payments are made on; the others are only read. All have the fixtures (fixtures.py).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class EvmSandbox:
 
 
 def start_chain(var: Path, *, port: int = 0, node_folders: Sequence[Path] = ()) -> Chain:
-    """Start a fresh Base with its scenes and return when it answers.
+    """Start a fresh Base with the fixtures and return when it answers.
 
     Args:
         var: the project's state folder; anvil is looked for in ``node`` in it.

@@ -1,4 +1,4 @@
-"""The first block of the sandbox's EVM chains: code, storage and ether of every account of the scenes."""
+"""The first block of the sandbox's EVM chains: code, storage and ether of every account of the fixtures."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ One payment has two keys: its record (a hash) and its answer, which the `done` s
 else. Beside them there are indexes and the journal.
 
 Every key belongs to one of 64 buckets and begins with ``coinslot:{00}:`` to ``coinslot:{3f}:``: a hash tag of Redis Cluster.
-Every script has the keys of one bucket alone, also for a payer's limits and what calls observe. So buckets can lie on several
+Every script has the keys of one bucket only, also for a payer's limits and what calls observe. So buckets can lie on several
 servers. What goes over all payments is one index for each bucket: readers go over the buckets.
 
 The payer decides the bucket. But all payments on networks whose payments carry a token of ours are in bucket 0: a token pays

@@ -23,12 +23,12 @@ NOT_SETTINGS = frozenset(
 def unknown(environment: Mapping[str, str]) -> list[str]:
     """A sentence for each, with the nearest name that there is."""
     known = {name.removeprefix(PREFIX) for name in Settings().variables().keys() | NOT_SETTINGS}
-    told = []
+    sentences = []
     for name in sorted(environment):
         if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known:
             near = difflib.get_close_matches(name.removeprefix(PREFIX), known, 1)
-            told.append(f"{name} is no setting" + (f": did you mean {PREFIX}{near[0]}?" if near else ""))
-    return told
+            sentences.append(f"{name} is no setting" + (f": did you mean {PREFIX}{near[0]}?" if near else ""))
+    return sentences
 
 
 def read_settings(environment: Mapping[str, str], command: str = "") -> Settings:

@@ -1,4 +1,4 @@
-"""The Procfile is read as it is meant, and a mistake in it or in --scale is told in a sentence."""
+"""The Procfile is read as it is meant, and a mistake in it or in --scale is reported in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input that is meant to take forever. The work is counted, not timed; tests/bench/bench_json_repair.py times it."""
+"""Input that is meant to take forever. The work is counted, not timed."""
 
 from __future__ import annotations
 
