@@ -142,8 +142,8 @@ class ClaimerLedger:
         Args:
             is_all: also those that are not due yet.
         """
-        now = int(self._first.call("TIME")[0]) * 1000
-        until = "+inf" if is_all else str(now)
+        seconds, microseconds = self._first.call("TIME")
+        until = "+inf" if is_all else str(int(seconds) * 1000 + int(microseconds) // 1000)
         asked = [("ZRANGEBYSCORE", CLAIMABLE[bucket], "-inf", until, "LIMIT", 0, count) for bucket in range(BUCKETS)]
         named = [(name.decode(), bucket) for bucket, found in self._of_each_bucket(asked) for name in found]
         return list(self.rows(named[:count]))
