@@ -52,8 +52,11 @@ class ChannelCalls:
         self._ledger = services.ledger
         self._channels = services.ledger.channels
 
-    async def opened(self, checked: Checked) -> tuple[Checked, Entry]:
+    async def opened(self, checked: Checked, *, is_read: bool = False) -> tuple[Checked, Entry]:
         """Go from a deposit, which is settled, to the call that its voucher pays.
+
+        Args:
+            is_read: the ledger knows already what the chain shows of it.
 
         Raises:
             Problem: the chain cannot be read now. The same request finds the deposit and continues.
@@ -68,21 +71,17 @@ class ChannelCalls:
         offer = checked.payment.accepted
         call = dataclasses.replace(checked, authorization=voucher, claim=claim, offer=offer, deposit=receipt)
         call_log.receipt, call_log.payment_id, call_log.deposit = b"", claim.payment_id, receipt
-        entry = await self._ledger.peek(claim)
+        if is_read:
+            return call, await self._ledger.claim(claim)
         for _ in range(_READS):
-            if entry.verdict is not Verdict.ABSENT:
-                break
             if not await self._channels.read(voucher):
-                raise problem_of(Cause.CHANNEL_UNREAD)
+                break
             entry = await self._ledger.claim(claim)
             if entry.verdict not in (Verdict.UNKNOWN, Verdict.EXCEEDS):
-                break
-            await asyncio.sleep(_READ_PAUSE_S)
-            entry = Entry(Verdict.ABSENT)
-        if entry.verdict is Verdict.ABSENT:
-            raise problem_of(Cause.CHANNEL_UNREAD)
-        await self._channels.opened(deposit.payment_id)
-        return call, entry
+                await self._channels.opened(deposit.payment_id)
+                return call, entry
+            await asyncio.sleep(_READ_PAUSE_S)  # the claimer's node has not seen the block yet
+        raise problem_of(Cause.CHANNEL_UNREAD)
 
     async def known(self, checked: Checked) -> Entry:
         """Take a voucher of a channel that the ledger does not know, if the chain knows it. Raises Problem."""

@@ -248,7 +248,8 @@ class PaidCall:
                         answer = await self._job.run(checked, receipt)
                     return answer if entry.quota is None else answer.with_headers(entry.quota.headers())
                 case Verdict.RUN | Verdict.EXPIRED if is_deposit:
-                    return await self._drive(*await self._channels.opened(checked))
+                    is_known = entry.verdict is Verdict.EXPIRED
+                    return await self._drive(*await self._channels.opened(checked, is_read=is_known))
                 case Verdict.RUN:
                     answer = await self._job.run(checked, entry.receipt)
                     return answer if entry.quota is None else answer.with_headers(entry.quota.headers())

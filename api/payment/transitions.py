@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shared.ledger.channels import ANSWER_TTL_S, RATE, STATE
+from shared.ledger.channels import ANSWER_TTL_S, RATE, ROTATION_MS, STATE
 from shared.ledger.keys import FREE_RERUNS, NOTE, RERUN_MS, RERUN_WINDOW_MS
 from shared.lua_script import NOW, load
 
@@ -45,7 +45,15 @@ CLAIM = load(
 )
 """Without a flag Redis refuses it when memory is full: then nothing is claimed and nothing charged."""
 FIND = CLAIM.with_flags("allow-oom")
-ACCEPT = load(_LUA / "accept.lua", NOW, STATE, RATE, RECORD_TTL_S=VOUCHER_TTL_S, ANSWER_TTL_S=ANSWER_TTL_S)
+ACCEPT = load(
+    _LUA / "accept.lua",
+    NOW,
+    STATE,
+    RATE,
+    RECORD_TTL_S=VOUCHER_TTL_S,
+    ANSWER_TTL_S=ANSWER_TTL_S,
+    ROTATION_MS=ROTATION_MS,
+)
 """As CLAIM, for vouchers."""
 FIND_VOUCHER = ACCEPT.with_flags("allow-oom")
 OPENED = load(_LUA / "opened.lua", NOTE)

@@ -169,7 +169,8 @@ class Claimer:
     async def _claim(self, rows: Sequence[Channel], finals: dict[str, ChainState]) -> None:
         """Claim of these channels. Of a batch that would revert, each half is tried by itself."""
         for channel in rows:
-            self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=CHECK_S, event="CLAIMING")
+            self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=CHECK_S)
+        rows = [self._ledger.show(channel) for channel in rows]
         reach("claim-noted")
         result = await self._send({"type": "claim", **self._signed_claims(rows)})
         reach("claim-sent")
@@ -216,6 +217,7 @@ class Claimer:
             (channel,) = await self._synced([channel], state.block)
             self._ledger.refunded(channel, self._refund_result(channel, state, transaction, 0), is_done=True)
             return
+        channel = self._ledger.show(channel)
         digest = evm_channel.refund_digest(
             self._token.chain_id, bytes.fromhex(channel.id[2:]), state.refund_nonce, left
         )

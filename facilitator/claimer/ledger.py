@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from shared.ledger.channels import (
     REFUND_END,
     REFUNDS,
     RUNNING,
+    SHOW,
     SYNC,
     TAKE_LEASE,
     VOID,
@@ -208,6 +210,21 @@ class ClaimerLedger:
         """Tell the API process that asked."""
         bucket = bucket_of_payer(request.network, request.payer)
         self._of(bucket).call("SET", read_key(bucket, request.ticket), 1, "EX", 60)
+
+    def show(self, channel: Channel) -> Channel:
+        """Note that a claim is about to show the channel's voucher to everybody. The channel as it is now."""
+        charged, top, signature = self._of(channel.bucket).call(
+            *SHOW.eval(
+                {
+                    "channel": channel_key(channel.bucket, channel.id),
+                    "journal": JOURNAL[channel.bucket],
+                    "id": channel.id,
+                }
+            )
+        )
+        return dataclasses.replace(
+            channel, charged=int(charged), top=int(top), signature=bytes.fromhex(signature.decode())
+        )
 
     def claimed(self, channel: Channel, final: int, *, pause_s: float, event: str = "") -> bool:
         """Look at a channel again later, or no more: True when a final block shows that nothing is owed.

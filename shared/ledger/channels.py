@@ -16,6 +16,9 @@ ANSWER_TTL_S = 600
 """How long a voucher's record and answer are kept after its end. A lost answer is fetched within minutes, and an older
 voucher is refused by what was charged since. Kept as long as other payments, they would take 18 GB an hour at 2,500 calls/s
 (3,705 bytes a call in the append-only file, measured)."""
+ROTATION_MS = ANSWER_TTL_S * 1000 // 2
+"""So long, and at most twice as long, a voucher may come after a higher one was charged. Of what was charged before that the
+ledger knows the highest alone, so this is less than the life of records."""
 VOID_AFTER_MS = 15_000
 """How long after the end of its lease a voucher's call is given up."""
 REFUND_PAUSE_MS = 24 * 3600 * 1000
@@ -53,6 +56,8 @@ REFUND_BEGIN = load(_LUA / "refund_begin.lua", NOW, STATE, REFUND_PAUSE_MS=REFUN
 REFUND_END = load(_LUA / "refund_end.lua", NOW, NOTE)
 VOID = load(_LUA / "void.lua", NOW, VOID_AFTER_MS=VOID_AFTER_MS)
 TAKE_LEASE = load(_LUA / "lease.lua")
+SHOW = load(_LUA / "show.lua", NOTE)
+"""Before a claim is sent: from then on its voucher is no secret, and pays no call any more."""
 CLAIMED = load(_LUA / "claimed.lua", NOW, NOTE)
 """Moves a channel out of CLAIMABLE when a final block shows that everything is claimed, or to a later time."""
 

@@ -1,4 +1,4 @@
-"""Channels on a real chain: deposits, claims, refunds, withdrawals, with the facilitator as it is deployed and a real ledger."""
+"""Channels on a real chain: deposits, claims, refunds, withdrawals, with the facilitator as deployed and a real ledger."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ FORMS = {
     "evm_network": "eip155:84532",
     "evm_pay_to": ADDRESS,
     "evm_finality": "12",
+    "evm_channels": "on",
+    "evm_withdraw_delay_s": "900",
     "ethereum_pay_to": ADDRESS,
     "ethereum_finality": "12",
     "solana_network": SOLANA_DEVNET,

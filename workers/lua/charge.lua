@@ -31,8 +31,9 @@ if is_answer == '0' then
 end
 local charged = redis.call('HINCRBY', channel, 'charged', price)
 redis.call('HINCRBY', channel, 'calls', 1)
-local balance, claimed, withdraw_at, refund_nonce, done_top, owed_since, leaving = unpack(redis.call('HMGET', channel,
-  'balance', 'claimed', 'withdraw_at', 'refund_nonce', 'done_top', 'owed_since', 'leaving'))
+local balance, claimed, withdraw_at, refund_nonce, done_top, owed_since, leaving, rotated = unpack(redis.call('HMGET', channel,
+  'balance', 'claimed', 'withdraw_at', 'refund_nonce', 'done_top', 'owed_since', 'leaving', 'rotated'))
+if now - tonumber(rotated) >= ROTATION_MS then redis.call('HSET', channel, 'old_top', done_top, 'rotated', now) end
 local floor = math.max(charged, tonumber(done_top), tonumber(max))  -- the next voucher is to be above it
 redis.call('HSET', channel, 'done_top', string.format('%.0f', math.max(tonumber(done_top), tonumber(max))))
 if tonumber(owed_since) == 0 then redis.call('HSET', channel, 'owed_since', now) end

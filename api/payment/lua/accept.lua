@@ -41,12 +41,16 @@ if identifier ~= record then
   local other = redis.call('GET', identifier)
   if other and other ~= id then return {'identified', other} end
 end
-local balance, leaving, charged, inflight, top, done_top, refunding = unpack(redis.call('HMGET', channel,
-  'balance', 'leaving', 'charged', 'inflight', 'top', 'done_top', 'refunding'))
+local balance, leaving, charged, inflight, top, done_top, old_top, rotated, shown_top, refunding = unpack(redis.call('HMGET',
+  channel, 'balance', 'leaving', 'charged', 'inflight', 'top', 'done_top', 'old_top', 'rotated', 'shown_top', 'refunding'))
 if not balance then return {'unknown'} end
 if refunding == '1' then return {'busy'} end
 local most = tonumber(max)
-if most < tonumber(charged) + tonumber(inflight) + tonumber(price) or most <= tonumber(done_top) then
+-- Vouchers in flight come in any order: the highest one covers all. No voucher comes twice: the records of the last minutes say
+-- so, and of those before them the highest. One that a claim has shown to everybody pays no call.
+local used = now - tonumber(rotated) < ROTATION_MS and old_top or done_top
+local covered = math.max(most, tonumber(top)) >= tonumber(charged) + tonumber(inflight) + tonumber(price)
+if not covered or most <= math.max(tonumber(used), tonumber(shown_top or 0)) then
   return {'mismatch', channel_state(channel)}
 end
 if most > tonumber(balance) - tonumber(leaving) then return {'exceeds', channel_state(channel)} end

@@ -19,12 +19,14 @@ redis.call('HSET', channel, 'block', block, 'balance', balance, 'claimed', claim
 if not known then
   -- What the ledger has lost is not to be charged again: the chain's word is the least that was charged.
   redis.call('HSET', channel, 'config', config, 'network', network, 'payer', payer, 'charged', claimed, 'inflight', 0,
-    'top', claimed, 'sig', '', 'done_top', claimed, 'calls', 0, 'opened', now, 'owed_since', 0)
+    'top', claimed, 'sig', '', 'done_top', claimed, 'old_top', claimed, 'rotated', now, 'shown_top', 0, 'calls', 0, 'opened', now, 'owed_since', 0)
   redis.call('ZADD', channels, now, id)
   note(journal, id, 'OPENED', 0)
 else
   if tonumber(charged) < tonumber(claimed) then redis.call('HSET', channel, 'charged', claimed) end
-  if tonumber(done_top) < tonumber(claimed) then redis.call('HSET', channel, 'done_top', claimed) end
+  if tonumber(done_top) < tonumber(claimed) then
+    redis.call('HSET', channel, 'done_top', claimed, 'old_top', claimed, 'rotated', now)
+  end
 end
 if tonumber(leaving) > 0 and tonumber(was_leaving or 0) == 0 then
   if redis.call('ZSCORE', claimable, id) then redis.call('ZADD', claimable, 'LT', now, id) end
