@@ -79,7 +79,8 @@ class Chain:
 @pytest.fixture
 def settings(settings: Settings, facilitator: FacilitatorDouble) -> Settings:
     facilitator.says = SUPPORTED.encode()
-    return dataclasses.replace(settings, evm=dataclasses.replace(settings.evm, channels="on"))
+    own = dataclasses.replace(settings.evm, channels="on")
+    return dataclasses.replace(settings, evm=own, rate_limits="off")
 
 
 @pytest.fixture
