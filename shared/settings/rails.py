@@ -74,9 +74,9 @@ class EvmRailSettings(RailSettings):
     withdraw_delay_s: int = setting(86_400, within(900, 2_592_000, "[900, 2592000] seconds"))
     """How long a payer who withdraws from a channel has to wait. Until then what he owes has to be claimed. It is part of the
     offer: another value makes other channels."""
-    min_deposit: int = setting(100_000, within(1, 1_000_000_000, "[1, 1000000000] atomic units"))
+    min_deposit: int = setting(100_000, within(1, 100_000_000, "[1, 100000000] atomic units"))
     """Least deposit into a channel, in atomic units of the token. The offer of a dear endpoint has ten times its price."""
-    claim_value: int = setting(1_000_000, within(1, 1_000_000_000, "[1, 1000000000] atomic units"))
+    claim_value: int = setting(1_000_000, within(1, 100_000_000, "[1, 100000000] atomic units"))
     """When a channel owes so many atomic units, it is claimed at once."""
     claim_after_s: int = setting(3_600, within(1, 648_000, "[1, 648000] seconds"))
     """And when its oldest charge is so old. A quarter of the delay, where that is less."""

@@ -46,7 +46,7 @@ SECTIONS: dict[str, Callable[[Effort], Table | tuple[Table, ...]]] = {
     "workers": growth.measure_workers,
     "callers": growth.measure_callers,
     "recovery": recovery.measure,
-    "settle,gas": settle.measure,
+    "settle,gas,channels": settle.measure,
 }
 """In the order of the report. One that fills several tables has as many names."""
 

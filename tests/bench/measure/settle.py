@@ -14,6 +14,7 @@ from compose.sandbox.evm import Chain, EvmSandbox, provision, start_chain
 from shared.nodes.json_rpc import Call, JsonRpc
 from shared.x402.evm import address_of
 from tests.bench import proc
+from tests.bench.measure import channels
 from tests.bench.measure.gas import ImpersonatedChain, measure_gas
 from tests.bench.payments import offered, write_payments_of
 from tests.bench.processes import Running, Servers, absent, servers
@@ -71,8 +72,8 @@ class Settler:
         return sum(int(one["gasUsed"], 16) for one in blocks)
 
 
-def measure(effort: Effort) -> tuple[Table, Table]:
-    """Loads in turns, and the gas of groups."""
+def measure(effort: Effort) -> tuple[Table, Table, Table]:
+    """Loads in turns, the gas of groups, and channels beside `exact`."""
     table = Table("Paid POST of echo, settled on a local chain", ("in flight", "system"), COLUMNS)
     with servers() as here, ExitStack() as stack:
         keys = [PrivateKey() for _ in range(PAYERS)]
@@ -96,7 +97,7 @@ def measure(effort: Effort) -> tuple[Table, Table]:
                         in_flight=in_flight,
                         seconds=effort.seconds + MORE_SECONDS[in_flight],
                     )
-    return table, gas
+    return table, gas, channels.measure(effort)
 
 
 def _sample(

@@ -60,6 +60,7 @@ SHOPS = (SDK, PAID)
 
 OUR_FACILITATOR = System("ours_facilitator", "ours, in groups", ("api",))
 ONE_BY_ONE = System("ours_facilitator", "ours, one by one", ("api",))
+CLAIMER = System("ours_claimer", "our claimer", ("claimer",))
 SDK_FACILITATOR = System("sdk_facilitator", "official SDK's facilitator", ("api",), (*_FASTAPI, "x402", "web3"))
 SETTLERS = (SDK_FACILITATOR, ONE_BY_ONE, OUR_FACILITATOR)
 """Section 8: our shop with real settlements, by each of these on a node of its own."""
