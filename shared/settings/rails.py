@@ -18,6 +18,7 @@ from shared.settings.rules import (
 
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _MAX_FEE = above_zero(1_000_000, "(0, 1000000] gwei")
+_NO_FILE = Path()
 _LOW_BALANCE = within(0, 1_000_000, "[0, 1000000] ETH")
 
 
@@ -110,7 +111,7 @@ class EthereumRailSettings(EvmRailSettings):
     max_fee_gwei: float = setting(20.0, _MAX_FEE)
     low_balance_eth: float = setting(0.05, _LOW_BALANCE)
     channels: str = setting("off", anything, init=False)
-    authorizer_key_file: Path = Path()
+    authorizer_key_file: Path = setting(_NO_FILE, anything, init=False)
     withdraw_delay_s: int = setting(86_400, anything, init=False)
     min_deposit: int = setting(0, anything, init=False)
     claim_value: int = setting(0, anything, init=False)

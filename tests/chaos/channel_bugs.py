@@ -19,6 +19,7 @@ class Bug:
     path: str
     old: str
     new: str
+    also: tuple[str, str] = ("", "")
 
 
 CLAIMER, ACCEPT, CHARGE = "facilitator/claimer/claimer.py", "api/payment/lua/accept.lua", "workers/lua/charge.lua"
@@ -40,7 +41,8 @@ PLANTED: dict[str, Bug] = {
     "a refund forgets what is owed": Bug(
         CLAIMER,
         "left = state.balance - max(channel.charged, state.claimed)",
-        'left = state.balance - state.claimed\n        channel = __import__("dataclasses").replace(channel, charged=0)',
+        "left = state.balance - state.claimed",
+        ("if channel.charged > state.claimed:", "if False:"),
     ),
     "two claim at once": Bug(
         "facilitator/claimer/ledger.py",
@@ -65,7 +67,9 @@ def planted(folder: Path, bug: Bug) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     path = folder / bug.path
     text = path.read_text()
-    if text.count(bug.old) != 1:
-        raise ValueError(f"{bug.path} has {text.count(bug.old)} times {bug.old!r}")
-    path.write_text(text.replace(bug.old, bug.new))
+    for old, new in ((bug.old, bug.new), *((bug.also,) if bug.also[0] else ())):
+        if text.count(old) != 1:
+            raise ValueError(f"{bug.path} has {text.count(old)} times {old!r}")
+        text = text.replace(old, new)
+    path.write_text(text)
     return folder

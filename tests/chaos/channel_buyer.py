@@ -83,12 +83,15 @@ class ChannelBuyer:
         """The highest voucher."""
         return max((int(call.payload["voucher"]["maxClaimableAmount"]) for call in self.calls), default=0)
 
-    def is_served_beyond(self, balance: int, leaving: int) -> bool:
-        """Whether a voucher is taken that counts on money which is leaving. False where all stays."""
-        start = max(self.signed, self._next)
-        if leaving == 0 or start + PRICE > balance or start + PRICE <= balance - leaving:
-            return False
-        return self._post(self.payer.voucher(start + PRICE), "beyond")[0] == 200
+    def leave(self) -> None:
+        """Announce a withdrawal of everything that is left."""
+        balance, claimed = self.on_chain()
+        self._transact(_INITIATE, ("uint128", balance - claimed))
+        self.is_leaving = True
+
+    def is_served(self) -> bool:
+        """Whether one more voucher is taken, without a deposit."""
+        return self._post(self.payer.voucher(self.signed + PRICE), "one more")[0] == 200
 
     def act(self) -> None:
         """One thing that a buyer does."""
@@ -114,9 +117,8 @@ class ChannelBuyer:
                 self._violated(f"a call has no end: {call.message}")
 
     def withdraw(self) -> None:
-        """Take what is left out of the channel, as soon as the delay is over."""
-        if self.is_leaving:
-            self._transact(_FINALIZE)
+        """Take what is left out of the channel, after the delay."""
+        self._transact(_FINALIZE)
 
     def buy(self) -> None:
         """One more call, with the next voucher or with a deposit."""
@@ -201,8 +203,7 @@ class ChannelBuyer:
             balance, claimed = self.on_chain()
             if balance - claimed <= 20 * PRICE or self.is_leaving:
                 return
-            self._transact(_INITIATE, ("uint128", balance - claimed))
-            self.is_leaving = True
+            self.leave()
             self.seen["leaves"] += 1
 
     def _want_refund(self) -> None:
