@@ -111,7 +111,7 @@ class EthereumRailSettings(EvmRailSettings):
     max_fee_gwei: float = setting(20.0, _MAX_FEE)
     low_balance_eth: float = setting(0.05, _LOW_BALANCE)
     channels: str = setting("off", anything, init=False)
-    authorizer_key_file: Path = setting(_NO_FILE, anything, init=False)
+    authorizer_key_file: Path = setting(_NO_FILE, anything, init=False)  # noqa: RUF009  # it makes a field
     withdraw_delay_s: int = setting(86_400, anything, init=False)
     min_deposit: int = setting(0, anything, init=False)
     claim_value: int = setting(0, anything, init=False)
