@@ -26,6 +26,8 @@ def resume(
     Raises:
         CoinslotError: what Buyer and Buyer.resume raise.
     """
+    if (kept := saved.kept_answer()) is not None:
+        return kept
     base_url = saved.payment.url.partition(PATH_PREFIX)[0]
     try:
         buyer = Buyer(
