@@ -16,7 +16,6 @@ from pathlib import Path
 import msgspec
 
 from coinslot import payment as payments
-from coinslot.answer import Answer
 from coinslot.channel_store import ChannelStore
 from coinslot.errors import InvalidCall, PaymentInUse
 from coinslot.payment import SignedPayment
@@ -24,7 +23,6 @@ from coinslot.spending import SpendingLog
 from coinslot.spending_journal import SpendingJournal
 from coinslot.state_folder import sync_folder
 from shared.money import Price
-from shared.x402.wire import Settlement
 
 _FILES = "payment-*.json"
 _UNFINISHED_FILES = ".payment-*.json"
@@ -42,14 +40,6 @@ class _Saved(msgspec.Struct, frozen=True, rename="camel"):
     payer: str
     signed_at: int
     reservation: str = ""
-
-
-class _Kept(msgspec.Struct, frozen=True, rename="camel"):
-    """An answer. `raw` is base64 in the file."""
-
-    raw: bytes
-    receipt: Settlement | None
-    request_id: str
 
 
 class SavedPayment:
@@ -70,37 +60,16 @@ class SavedPayment:
     def __repr__(self) -> str:
         return f"SavedPayment({self.path})"
 
-    def keep_answer(self, answer: Answer) -> None:
-        """Have the answer on the disk, beside the payment, for whoever resumes it. Raises OSError when it is not."""
-        content = msgspec.json.encode(_Kept(answer.raw, answer.receipt, answer.request_id))
-        unfinished = self._answer_path.with_suffix(".new")
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            _write(descriptor, content)
-        finally:
-            os.close(descriptor)
-        os.rename(unfinished, self._answer_path)
-        sync_folder(self.path.parent)
-
-    def kept_answer(self) -> Answer | None:
-        """The answer that was kept."""
-        try:
-            kept = msgspec.json.decode(self._answer_path.read_bytes(), type=_Kept)
-            body = msgspec.json.decode(kept.raw)
-        except (OSError, msgspec.MsgspecError, UnicodeError, RecursionError):
-            return None
-        offer, price = self.payment.offer, self.payment.price
-        return Answer(body, kept.raw, price, offer, kept.receipt, kept.request_id, saved=self)
-
     @property
-    def _answer_path(self) -> Path:
+    def answer_path(self) -> Path:
+        """Where its answer is kept, when it came to nobody (kept_answers.py)."""
         return self.path.with_suffix(".answer")
 
     def remove(self) -> None:
         """The answer has been taken, or there will be none. A file that cannot be removed stays, which is harmless."""
         try:
             self.path.unlink(missing_ok=True)
-            self._answer_path.unlink(missing_ok=True)
+            self.answer_path.unlink(missing_ok=True)
         except OSError:
             pass
         finally:
@@ -154,7 +123,7 @@ class PaymentFolder:
         descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _write(descriptor, content)
+            write_through(descriptor, content)
             os.rename(unfinished, path)
             sync_folder(self.path)
         except BaseException:
@@ -228,7 +197,8 @@ def _decoded(content: bytes) -> tuple[SignedPayment, str]:
     return payment, saved.reservation
 
 
-def _write(descriptor: int, content: bytes) -> None:
+def write_through(descriptor: int, content: bytes) -> None:
+    """Return when the content is on the disk. Raises OSError."""
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)
         file.flush()

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import msgspec
 
-from coinslot import bazaar, channel_outcomes
+from coinslot import bazaar, channel_outcomes, kept_answers
 from coinslot import payment as payments
 from coinslot.address import call_url
 from coinslot.answer import Answer
@@ -120,8 +120,8 @@ class Purchases:
                 answer = await self._deliver(
                     saved.payment, saved, request_id=uuid.uuid4().hex, keep=True, in_doubt=True, retries=False
                 )
-                await self.exchange.run(functools.partial(saved.keep_answer, answer))
-            except CoinslotError:
+                await self.exchange.run(functools.partial(kept_answers.keep, saved, answer))
+            except (CoinslotError, OSError):
                 continue
             finally:
                 saved.release()
@@ -135,7 +135,7 @@ class Purchases:
                 continue
             payment = saved.payment
             is_ours = payment.offer.scheme == CHANNEL and payment.url.startswith(self.base_url + PATH_PREFIX)
-            if is_ours and saved.kept_answer() is None:
+            if is_ours and kept_answers.find(saved) is None:
                 found.append(saved)
             else:
                 saved.release()
