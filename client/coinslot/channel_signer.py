@@ -18,6 +18,7 @@ from coinslot.channel_store import Channel, ChannelStore, SignedDeposit
 from coinslot.errors import CapReached, DepositUnderWay
 from coinslot.evm_signer import VALID_AFTER, EvmSigner, check_token
 from coinslot.offer_terms import atomic_price, check_method, check_terms
+from coinslot.prices import text_of
 from coinslot.signer import Unpayable
 from shared.money import Price
 from shared.x402 import evm_channel
@@ -183,4 +184,4 @@ class ChannelSigner:
         return {"amount": str(amount), "authorization": {"erc3009Authorization": signed}}
 
     def _dollars(self, atomic: int) -> str:
-        return Price(Decimal(atomic).scaleb(-self._token.decimals)).text()
+        return text_of(atomic, self._token.decimals)

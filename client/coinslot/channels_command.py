@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,10 +21,10 @@ from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, WalletUnus
 from coinslot.evm_signer import EvmSigner
 from coinslot.exchange import ConnectionLost, Reply
 from coinslot.output import Output
+from coinslot.prices import text_of
 from coinslot.problem import failure
 from coinslot.receipt import receipt_of
 from coinslot.request_challenge import request_challenge
-from shared.money import Price
 from shared.networks import name_of
 from shared.x402.evm_channel import chain_id_of, voucher_digest
 from shared.x402.networks import EVM_USDC, Rail
@@ -282,7 +281,7 @@ def _members(channel: Channel) -> dict[str, Any]:
 
 
 def _dollars(channel: Channel, atomic: int) -> str:
-    return Price(Decimal(atomic).scaleb(-EVM_USDC[channel.network].decimals)).text()
+    return text_of(atomic, EVM_USDC[channel.network].decimals)
 
 
 def _day(at: int) -> str:

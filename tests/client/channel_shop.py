@@ -41,7 +41,7 @@ class ChannelShop:
 
     Attributes:
         vouchers: of every paid request that was taken, in order, with its body.
-        deposits: by their payment id.
+        deposits, made: by their payment id; and as they were signed.
         answers: by payment id, as a server keeps them.
         shown: changes the `extra` of receipts.
         stated: changes the `extra` of the offer in corrective 402s.
@@ -53,6 +53,7 @@ class ChannelShop:
     accounts: dict[str, Account] = field(default_factory=dict)
     vouchers: list[tuple[int, bytes]] = field(default_factory=list)
     deposits: dict[str, int] = field(default_factory=dict)
+    made: list[Deposit] = field(default_factory=list)
     answers: dict[str, tuple[bytes, Canned]] = field(default_factory=dict)
     refunds: list[int] = field(default_factory=list)
     shown: dict[str, Any] = field(default_factory=dict)
@@ -96,6 +97,7 @@ class ChannelShop:
             account = self.accounts.setdefault(voucher.channel_id.hex(), Account())
             if isinstance(checked, Deposit) and checked.payment_id not in self.deposits:
                 self.deposits[checked.payment_id] = checked.value
+                self.made.append(checked)
                 account.balance += checked.value
             body, known = self.answers.get(voucher.payment_id, (b"", None))
             if known is not None:
