@@ -73,15 +73,18 @@ class ChannelCalls:
         call_log.receipt, call_log.payment_id, call_log.deposit = b"", claim.payment_id, receipt
         if is_read:
             return call, await self._ledger.claim(claim)
+        entry = Entry(Verdict.UNKNOWN)
         for _ in range(_READS):
             if not await self._channels.read(voucher):
-                break
+                raise problem_of(Cause.CHANNEL_UNREAD)
             entry = await self._ledger.claim(claim)
             if entry.verdict not in (Verdict.UNKNOWN, Verdict.EXCEEDS):
-                await self._channels.opened(deposit.payment_id)
-                return call, entry
-            await asyncio.sleep(_READ_PAUSE_S)  # the claimer's node has not seen the block yet
-        raise problem_of(Cause.CHANNEL_UNREAD)
+                break
+            await asyncio.sleep(_READ_PAUSE_S)  # perhaps the claimer's node has not seen the block yet
+        if entry.verdict is Verdict.UNKNOWN:
+            raise problem_of(Cause.CHANNEL_UNREAD)
+        await self._channels.opened(deposit.payment_id)
+        return call, entry
 
     async def known(self, checked: Checked) -> Entry:
         """Take a voucher of a channel that the ledger does not know, if the chain knows it. Raises Problem."""

@@ -122,6 +122,7 @@ class Claimer:
                 "withdraw_delay": self._terms.withdraw_delay,
                 "min_deposit": self._terms.min_deposit,
                 "handled_block": head,
+                "claimer": self._ledger.name,
                 "watched_at": int(time.time() * 1000),
             }
         )

@@ -100,18 +100,18 @@ class ClaimerLedger:
 
     def __init__(self, servers: Sequence[RedisConnection], name: str) -> None:
         self._servers = servers
-        self._name = name
+        self.name = name
         self._seen_ms = dict.fromkeys(range(BUCKETS), 0)
         self.buckets: dict[str, int] = {}
         """The bucket of each channel that is known."""
 
     def hold_lease(self) -> bool:
         """Take the lease, or keep it. False: another process has it."""
-        return bool(self._first.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self._name, "lease_ms": LEASE_MS})))
+        return bool(self._first.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self.name, "lease_ms": LEASE_MS})))
 
     def give_lease_back(self) -> None:
         """Let another process have it at once."""
-        self._first.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self._name, "lease_ms": 0}))
+        self._first.call(*TAKE_LEASE.eval({"lease": LEASE, "name": self.name, "lease_ms": 0}))
 
     def authorizer(self, address: str) -> str:
         """The address that signs for this ledger: the given one, unless there is another one."""

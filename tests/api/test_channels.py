@@ -361,6 +361,20 @@ async def test_a_deposit_beside_a_stale_voucher_is_not_lost(buyer: Buyer, facili
     assert (await buyer.send(buyer.payer.voucher(2 * DEPOSIT))).status_code == 200
 
 
+async def test_a_deposit_that_is_too_small_is_made_and_pays_nothing(
+    buyer: Buyer, facilitator: FacilitatorDouble
+) -> None:
+    """The voucher beside it goes beyond the balance: a definite refusal, now and when it is repeated."""
+    buyer.chain.balances[f"0x{buyer.payer.channel.hex()}"] = DEPOSIT
+    payload = buyer.payer.deposit(DEPOSIT, DEPOSIT + 1)
+    for _ in range(2):
+        refused = await buyer.send(payload)
+        assert refusal(refused) == "cumulative_exceeds_balance"
+        assert receipt(refused)["amount"] == str(DEPOSIT)
+    assert len(facilitator.settles) == 1
+    assert (await buyer.send(buyer.payer.voucher(1_000))).status_code == 200
+
+
 async def test_a_refund_is_wished_by_get_and_post_and_ends_once(buyer: Buyer) -> None:
     """Whoever lost the answer gets it again. A partial one, one in the middle of calls, and one too soon are refused."""
     await buyer.open()

@@ -28,7 +28,6 @@ FORMS = {
     "evm_pay_to": ADDRESS,
     "evm_finality": "12",
     "evm_channels": "on",
-    "evm_withdraw_delay_s": "900",
     "ethereum_pay_to": ADDRESS,
     "ethereum_finality": "12",
     "solana_network": SOLANA_DEVNET,
@@ -50,6 +49,8 @@ def written(name: str, default: object) -> tuple[str, object]:
     match default:
         case bool():
             return "1", True
+        case int() if name == "evm_withdraw_delay_s":
+            return "1000", 1000
         case int() | float():
             return "7", type(default)(7)
         case Path():
