@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from jobs.faker.source import Method
+from jobs.faker.lists import LISTS
+from jobs.faker.source import Method, one_of
 
-# A module's function of the same name in snake case makes the values; an underscore follows a word of Python's.
+# A section of lists.txt has the values, or a module's function of the same name in snake case makes them. An underscore
+# follows a word of Python's.
 _NAMES = {
     "airline": "aircraftType airline airplane airport flightNumber recordLocator seat",
     "animal": "bear bird cat cetacean cow crocodilia dog fish horse insect lion petName rabbit rodent snake type",
@@ -62,7 +64,9 @@ _NAMES = {
 }
 
 
-def _function(module: str, name: str) -> Method:
+def _method(module: str, name: str) -> Method:
+    if f"{module}.{name}" in LISTS:
+        return one_of(f"{module}.{name}")
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
     taken = words in {"type", "format", "int", "float", "hex"}
     function: Method = getattr(import_module(f"jobs.faker.{module}"), f"{words}_" if taken else words)
@@ -70,5 +74,5 @@ def _function(module: str, name: str) -> Method:
 
 
 METHODS: dict[str, Method] = {
-    f"{module}.{name}": _function(module, name) for module, names in _NAMES.items() for name in names.split()
+    f"{module}.{name}": _method(module, name) for module, names in _NAMES.items() for name in names.split()
 }
