@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,51 +14,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.ports import Context
 from jobs.regex_test import endpoint as regex_test
-from jobs.regex_test.endpoint import ENDPOINT, ENGINE, Request, exhausted, run
+from jobs.regex_test.endpoint import ENDPOINT, ENGINE, Request, exhausted
 from jobs.regex_test.matching import isolate
-from shared.endpoint import InvalidField
 from shared.outcome import InvalidInput, failed
 from tests.each import each
+from tests.jobs.calls import CONTEXT, answer_to, refusal_of, request_of
 
-_CONTEXT = Context(payer="0x0")
-_NAMES = ["ok", "matched", "matchCount", "matches", "truncated", "flags", "engine", "elapsedMs", "error"]
+_request = partial(request_of, ENDPOINT)
+_refusal = partial(refusal_of, ENDPOINT)
 _MATCH_NAMES = ["match", "index", "length", "groups", "namedGroups", "indices", "namedIndices"]
 
 
-def _request(body: Any) -> Request:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return msgspec.json.decode(raw, type=Request)
-
-
 def _answer(pattern: str, text: str, **more: Any) -> dict[str, Any]:
-    request = _request({"pattern": pattern, "input": text, **more})
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(run(request, _CONTEXT)))
-    return answer
-
-
-def _refusal(body: Any) -> InvalidField:
-    with pytest.raises(msgspec.ValidationError) as caught:
-        _request(body)
-    assert isinstance(caught.value.__cause__, InvalidField)
-    return caught.value.__cause__
+    return answer_to(ENDPOINT, {"pattern": pattern, "input": text, **more})
 
 
 def test_example_is_what_the_call_gives() -> None:
     """The documented example is a real answer, but for the time that it takes."""
-    answer = _answer(**{"pattern": "", "text": ""} | _as_arguments(ENDPOINT.example.request))
+    answer = answer_to(ENDPOINT, ENDPOINT.example.request)
     assert answer | {"elapsedMs": 0} == ENDPOINT.example.response | {"elapsedMs": 0}
-
-
-def _as_arguments(request: dict[str, Any]) -> dict[str, Any]:
-    return {"text" if name == "input" else name: value for name, value in request.items()}
 
 
 def test_a_match() -> None:
     """Every key is there, null where it does not apply."""
     answer = _answer("(?<y>\\d+)-(x)?", "in 2026-", flags="d")
-    assert list(answer) == _NAMES
     assert answer | {"elapsedMs": 0} == {
         "ok": True,
         "matched": True,
@@ -169,7 +150,7 @@ def test_a_pattern_that_only_v8_refuses(monkeypatch: pytest.MonkeyPatch) -> None
     request = _request({"pattern": "(canary", "input": "x"})
 
     with pytest.raises(InvalidInput) as caught:
-        run(request, _CONTEXT)
+        ENDPOINT.run(request, CONTEXT)
 
     assert failed(caught.value).code == "regex_syntax"
     assert caught.value.detail == "Unterminated group."
@@ -187,8 +168,8 @@ def test_bounds() -> None:
     largest = {"pattern": "😀" * 5_000, "input": "😀" * 100_000, "flags": "gimsuyd", "captureLimit": 1000}
     body = json.dumps(largest).encode()
     assert len(body) < ENDPOINT.max_body_bytes
-    assert run(_request(body), _CONTEXT).match_count == 20
-    assert run(_request({"pattern": "", "input": ""}), _CONTEXT).match_count == 1
+    assert ENDPOINT.run(_request(body), CONTEXT).match_count == 20
+    assert ENDPOINT.run(_request({"pattern": "", "input": ""}), CONTEXT).match_count == 1
 
 
 @each(
@@ -197,23 +178,11 @@ def test_bounds() -> None:
         {},
         {"pattern": "a"},
         {"input": "a"},
-        {"pattern": None, "input": "a"},
-        {"pattern": "a", "input": None},
-        {"pattern": 5, "input": "a"},
-        {"pattern": "a", "input": ["a"]},
         {"pattern": "a", "input": "a", "flags": None},
-        {"pattern": "a", "input": "a", "flags": ["g"]},
         {"pattern": "a" * 5_001, "input": "a"},
         {"pattern": "a", "input": "a" * 100_001},
         {"pattern": "a", "input": "a", "captureLimit": 0},
         {"pattern": "a", "input": "a", "captureLimit": 1001},
-        {"pattern": "a", "input": "a", "captureLimit": -1},
-        {"pattern": "a", "input": "a", "captureLimit": 1.5},
-        {"pattern": "a", "input": "a", "captureLimit": "10"},
-        {"pattern": "a", "input": "a", "captureLimit": True},
-        {"pattern": "a", "input": "a", "captureLimit": None},
-        [],
-        "a",
     ],
 )
 def test_what_is_refused(body: Any) -> None:
@@ -228,11 +197,6 @@ def test_lone_surrogates_are_no_json() -> None:
         _request(b'{"pattern": "\\ud83d", "input": "a"}')
     answer = _answer("\\ud83d", "😀", flags="d")
     assert (answer["matches"][0]["match"], answer["matches"][0]["indices"]) == ("\ufffd", [[0, 1]])
-
-
-def test_unknown_fields_are_ignored() -> None:
-    """As in every endpoint."""
-    assert _answer("a", "a", unknown=1)["matched"]
 
 
 def test_patterns_and_texts_are_data() -> None:
@@ -282,7 +246,7 @@ def test_any_request_is_refused_or_answered(pattern: str, text: str, flags: str)
         code = refusal.code
     else:
         code = None
-        answer = json.loads(msgspec.json.encode(run(request, _CONTEXT)))
+        answer = json.loads(msgspec.json.encode(ENDPOINT.run(request, CONTEXT)))
         assert answer["ok"] is (answer["error"] is None)
         assert answer["matchCount"] == len(answer["matches"]) or answer["truncated"]
     assert code in (None, "regex_syntax")
