@@ -178,32 +178,6 @@ def test_b64_false(crit: dict[str, Any]) -> None:
     assert (answer["signatureValid"], answer["payload"], _codes(answer)) == (False, None, ["unsupported_crit"])
 
 
-@each("payload", ["", "hello", b"\xff\xfe", "[1]", "5", "null", '{"a": NaN}', '{"a": 1, "a": 1}'])
-def test_payloads_that_are_no_claims(payload: Any) -> None:
-    """The signature is right, but what it signs is no claims."""
-    for token, key in ((hs(payload), HS), (rs(payload), RS)):
-        answer = _answer(token, issuer="a", requiredClaims=["b"], **key)
-        assert (answer["valid"], answer["signatureValid"], _codes(answer)) == (False, True, ["malformed"])
-        assert (answer["payload"], answer["expired"], answer["notYetValid"]) == (None, None, None)
-        assert list(answer["claims"].values()) == [{"present": False, "value": None, "ok": None}] * 4
-
-
-def test_encrypted_tokens() -> None:
-    """Five parts are a JWE, whose header is shown."""
-    token = ".".join([b64u('{"alg":"RSA-OAEP","enc":"A256GCM"}'), "AA", "AA", "AA", "AA"])
-    answer = _answer(token, **RS)
-    assert _codes(answer) == ["malformed", "unsupported_alg"]
-    assert answer["header"] == {"alg": "RSA-OAEP", "enc": "A256GCM"}
-    assert "JWE" in answer["errors"][0]["message"]
-
-
-def test_a_token_in_a_token() -> None:
-    """The outer signature is right; the inner token is for another call."""
-    inner = hs({"sub": "ada"})
-    answer = _answer(hs(inner, {"alg": "HS256", "cty": "JWT"}), **HS)
-    assert (answer["signatureValid"], answer["payload"], _codes(answer)) == (True, None, ["malformed"])
-
-
 @each(
     "token", ["x", "..", "a.b.c", f"Bearer {hs({})}", f"{hs({})}\n", f"{hs({})}=", f"{hs({})}.AA", "{}", "é.é.é", " "]
 )
@@ -238,14 +212,6 @@ def test_all_that_is_wrong_is_said() -> None:
         "nbf": {"present": True, "value": NOW + 31, "ok": False},
     }
     assert (answer["expired"], answer["notYetValid"]) == (False, True)
-
-
-def test_tolerance() -> None:
-    """It moves both ends, and reaches an hour."""
-    claims = {"exp": NOW - 3599, "nbf": NOW + 3600}
-    assert _answer(hs(claims), clockToleranceSec=3600, **HS)["valid"] is True
-    assert _codes(_answer(hs(claims), clockToleranceSec=3599, **HS)) == ["expired", "not_yet_valid"]
-    assert _codes(_answer(hs({"exp": NOW}), **HS)) == ["expired"]
 
 
 def test_huge_numbers_stay_json() -> None:
