@@ -48,21 +48,10 @@ def test_example_is_what_the_call_gives() -> None:
 
 def test_valid_as_sent() -> None:
     """Data that fits comes back as it is, with nothing to tell."""
-    for coerce in (False, True):
-        assert _answer(_CITY, {"city": "Rome", "days": 3, "x": [1.5]}, coerce) == {
-            "ok": True,
-            "valid": True,
-            "data": {"city": "Rome", "days": 3, "x": [1.5]},
-            "coercions": [],
-            "errors": [],
-            "confidence": 1.0,
-            "dialect": _DRAFT,
-            "coercionCount": 0,
-            "errorCount": 0,
-            "error": None,
-            "formatAsserted": True,
-            "unwrapped": None,
-        }
+    data = {"city": "Rome", "days": 3, "x": [1.5]}
+    answer = _answer(_CITY, data, coerce=False)
+    assert (answer["valid"], answer["data"], answer["confidence"], answer["coercionCount"]) == (True, data, 1.0, 0)
+    assert _answer(_CITY, data, coerce=True) == answer
 
 
 def test_coerced() -> None:
@@ -268,25 +257,6 @@ def test_schema_and_data_are_required(body: Any) -> None:
     """The schema as an object; the data as anything."""
     with pytest.raises(msgspec.ValidationError, match=r"schema|data"):
         _request(body)
-
-
-@each("schema", [True, [], 1, "x"])
-def test_the_schema_is_an_object(schema: Any) -> None:
-    """A boolean would be a schema, but no tool has it."""
-    with pytest.raises(msgspec.ValidationError, match="schema"):
-        _request({"schema": schema, "data": 1})
-
-
-@each("coerce", [None, 1, "true", []])
-def test_coerce_is_a_boolean(coerce: Any) -> None:
-    """And nothing that would have to be coerced."""
-    with pytest.raises(msgspec.ValidationError, match="coerce"):
-        _request({"schema": {}, "data": 1, "coerce": coerce})
-
-
-def test_unknown_fields_are_ignored() -> None:
-    """A field that is not known does not matter."""
-    assert bytes(_request({"schema": {}, "data": 1, "strict": True}).data) == b"1"
 
 
 def test_size_of_the_data() -> None:

@@ -155,8 +155,3 @@ def test_expected_is_short_or_null() -> None:
     assert _told({"enum": fits}, 1)[0].expected == fits
     assert _told({"enum": does_not}, 1)[0].expected is None
     assert _told({"required": ["r" * 1000]}, {})[0].expected is None
-
-
-def test_valid() -> None:
-    """Nothing to tell."""
-    assert _told({}, 1) == []
