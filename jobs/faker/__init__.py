@@ -2,7 +2,7 @@
 
     allowlist.py   METHODS: the names that a request may use, with their functions
     source.py      what a method uses: a random stream, a reference date, Python Faker's providers
-    lists.txt      the names that methods draw from, where no library has them; lists.py reads it
+    lists.txt      the names that methods draw from, where no library has them; lists.py reads them
     locales.py     the ten locales, how they are spelled, and the CLDR's names for them
     records.py     makes records from a template, with one random stream per column
     closest.py     suggests names for an unknown one
