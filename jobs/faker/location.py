@@ -78,7 +78,7 @@ def secondary_address(source: Source) -> str:
 
 
 def postal_address(source: Source) -> str:
-    """Lines, as they stand on a letter in the locale."""
+    """The lines of an address on a letter, as in the locale."""
     if source.locale == "en_US":  # half of Python Faker's are of the armed forces
         lines = [street_address(source), f"{city(source)}, {source.fake.state_abbr(False)} {zip_code(source)}"]
     else:

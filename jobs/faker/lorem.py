@@ -51,12 +51,12 @@ sentences = gives(
     "Two to six sentences.", lambda source: " ".join(sentence(source) for _ in range(source.integer(2, 6)))
 )
 lines = gives(
-    "One to five sentences, each on a line of its own.",
+    "One to five sentences, each on its own line.",
     lambda source: "\n".join(sentence(source) for _ in range(source.integer(1, 5))),
 )
 paragraph = gives("Three sentences.", lambda source: " ".join(sentence(source) for _ in range(3)))
 paragraphs = gives(
-    "Three paragraphs, each on a line of its own.", lambda source: "\n".join(paragraph(source) for _ in range(3))
+    "Three paragraphs, each on its own line.", lambda source: "\n".join(paragraph(source) for _ in range(3))
 )
 text = gives(
     "Any of the others, from a sentence to paragraphs.",

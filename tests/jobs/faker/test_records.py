@@ -41,7 +41,7 @@ def test_another_key_is_another_column(other: dict[str, str]) -> None:
 
 
 def test_seeds_differ() -> None:
-    """Neighbours, negatives and numbers beyond 64 bits are seeds of their own."""
+    """Neighbours, negatives and numbers beyond 64 bits are different seeds."""
     seeds = (0, 1, -1, 2, 2**31, 2**32, 2**53, 2**63, 2**64, 2**64 + 1, -(2**64), 2**255, 2**256 - 1)
     assert len({_make({"a": "string.uuid"}, 1, seed)[0]["a"] for seed in seeds}) == len(seeds)
 

@@ -40,7 +40,7 @@ def test_nothing_asked_and_nothing_there() -> None:
 
 
 def test_without_a_payload() -> None:
-    """Nothing can be told, and it is not the claims' fault."""
+    """Nothing is known, and no claim has a fault."""
     judgement = _judge(None, issuers=("a",), audiences=("b",), required=("c",))
     assert (judgement.expired, judgement.not_yet_valid, judgement.faults) == (None, None, ())
     assert judgement.claims.iss.ok is None
@@ -88,7 +88,7 @@ def test_dates_that_no_calendar_has(exp: float, expired: bool, shown: str | None
 @each("value", [None, True, False, "1900000000", "never", "", [], [1900000000], {}])
 @each("name", ["exp", "nbf"])
 def test_dates_that_are_no_numbers(name: str, value: Any) -> None:
-    """They are malformed: whether the token is expired or not yet valid cannot be told."""
+    """They are malformed: whether the token is expired or not yet valid is unknown."""
     judgement = _judge({name: value}, required=(name,))
     assert _codes(judgement) == [("malformed", name)]
     claim = getattr(judgement.claims, name)

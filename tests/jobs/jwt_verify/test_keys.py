@@ -105,7 +105,7 @@ def test_private_keys_are_refused() -> None:
 
 
 def test_other_kinds_of_keys_are_refused() -> None:
-    """A key that is not RSA, or is for RSA-PSS only, is told apart from text that is no key."""
+    """A key that is not RSA, or is for RSA-PSS only, has another message than text that is no key."""
     curve = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([])
     day = datetime.datetime(2001, 1, 1, tzinfo=datetime.UTC)

@@ -75,7 +75,7 @@ def test_unions_are_judged_where_they_only_matter_to_others() -> None:
 
 
 def test_an_embedded_schema_hides_its_unions() -> None:
-    """Below an `$id` of its own, where the library tells less, errors are still found, with the library's own keywords."""
+    """Below its own `$id`, where the library reports less, errors are still found, with the library's own keywords."""
     schema = {"$ref": "b", "$defs": {"b": {"$id": "b", "properties": {"a": NULLABLE}}}}
     (violation,) = (document := _document(schema)).root.violations({"a": "x"})
     assert (violation.place, violation.keyword, violation.schema_path) == (("a",), "anyOf", "/properties/a/anyOf")

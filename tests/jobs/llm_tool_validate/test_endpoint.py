@@ -47,7 +47,7 @@ def test_example_is_what_the_call_gives() -> None:
 
 
 def test_valid_as_sent() -> None:
-    """Data that fits comes back as it is, with nothing to tell."""
+    """Data that fits comes back unchanged, without coercions and errors."""
     data = {"city": "Rome", "days": 3, "x": [1.5]}
     answer = _answer(_CITY, data, coerce=False)
     assert (answer["valid"], answer["data"], answer["confidence"], answer["coercionCount"]) == (True, data, 1.0, 0)
@@ -55,7 +55,7 @@ def test_valid_as_sent() -> None:
 
 
 def test_coerced() -> None:
-    """What was changed is told with its place, and what it was before and after."""
+    """A change is reported with its place, and the value before and after."""
     answer = _answer(_CITY, {"city": 8, "days": "3"})
     assert (answer["valid"], answer["data"], answer["confidence"]) == (True, {"city": "8", "days": 3}, 0.915)
     assert sorted(answer["coercions"], key=lambda coercion: coercion["path"]) == [
@@ -65,7 +65,7 @@ def test_coerced() -> None:
 
 
 def test_arguments_as_openai_sends_them() -> None:
-    """A JSON string, which is told as it was parsed."""
+    """Data may be a JSON string. The change to what it was parsed to is reported first."""
     answer = _answer(_CITY, '{"city": "Rome", "days": "3"}')
     assert answer["data"] == {"city": "Rome", "days": 3}
     assert [(coercion["path"], coercion["to"]) for coercion in answer["coercions"]] == [
@@ -153,7 +153,7 @@ def test_coercing_is_off_unless_wanted() -> None:
 
 
 def test_invalid_after_all() -> None:
-    """What was coerced is told, and the errors are those of the coerced data."""
+    """Coercions are reported, and the errors are those of the coerced data."""
     answer = _answer(_CITY, {"days": "3"})
     assert (answer["valid"], answer["data"], answer["coercionCount"]) == (False, {"days": 3}, 1)
     assert answer["errors"] == [

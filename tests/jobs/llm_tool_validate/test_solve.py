@@ -280,8 +280,8 @@ def test_left_alone(schema: Any, value: Any) -> None:
     assert repr(solution.value) == repr(value)
 
 
-def test_steps_are_told_one_by_one() -> None:
-    """A text that was parsed is told as it was parsed; what was changed in it comes after."""
+def test_steps_are_reported_one_by_one() -> None:
+    """A parsed text is reported as it was parsed; the changes in it come after."""
     solution = _solution(_object(a=INTEGERS), '{"a": "5"}')
     assert [(change.place, change.before, change.after, change.wraps) for change in solution.changes] == [
         ((), '{"a": "5"}', {"a": "5"}, False),

@@ -109,7 +109,7 @@ def test_what_is_no_pattern_is_refused(pattern: str, flags: str, detail: str) ->
 
 
 def test_a_pattern_that_only_v8_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Should the check before the payment ever let one through, the caller hears the same code."""
+    """If the check before the payment lets one through, the caller gets the same code."""
     monkeypatch.setattr(regex_test, "check", lambda pattern, flags: None)
     request = _request({"pattern": "(canary", "input": "x"})
 

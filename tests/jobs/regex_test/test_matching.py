@@ -113,7 +113,7 @@ def test_halves_of_surrogate_pairs() -> None:
 
 
 def test_what_v8_refuses() -> None:
-    """Is told, should the check before the payment ever let it through. The pattern is no part of the message."""
+    """It is reported if the check before the payment lets it through. The pattern is no part of the message."""
     for pattern in ("(", "a: (", "[z-a]", "(?<a>.)\\k<b>"):
         with pytest.raises(PatternError) as caught:
             find(pattern, "", "canary", limit=1)

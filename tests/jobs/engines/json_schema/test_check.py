@@ -1,4 +1,4 @@
-"""Schemas from strangers: what is refused before anything runs, and how errors are told."""
+"""Schemas that callers write: what is refused before anything runs, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_formats_are_asserted_unless_the_caller_says_otherwise(dialect: str | No
 
 
 def test_at_most_fifty_errors() -> None:
-    """Of many broken rules the first 50 are told."""
+    """Of many broken rules the first 50 are reported."""
     assert len(compile_schema({"items": {"type": "string"}}).errors([0] * 1000)) == MAX_ERRORS
 
 
