@@ -1,6 +1,6 @@
 """Fake data: one small function per faker-js method, in the same modules as in faker-js.
 
-    allowlist.py   METHODS: the names that a request may use, with their functions
+    allowlist.py   METHODS: the names that a request may use, from methods.txt, with their functions
     source.py      what a method uses: a random stream, a reference date, Python Faker's providers
     lists.txt      the names that methods draw from, where no library has them; lists.py reads them
     locales.py     the ten locales, how they are spelled, and the CLDR's names for them

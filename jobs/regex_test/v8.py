@@ -66,12 +66,6 @@ class Isolate:
         self._dll: Any = init_mini_racer(flags=_FLAGS, ignore_duplicate_init=True)
         self._context: int | None = None
 
-    @property
-    def version(self) -> str:
-        """V8's version."""
-        version: bytes = self._dll.mr_v8_version()
-        return version.decode()
-
     def call(self, name: str, *arguments: str, limit_s: float) -> Returned:
         """Call a function of the program.
 
