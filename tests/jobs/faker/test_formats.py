@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from faker.providers.person.en_US import Provider
 
+from jobs.faker import date
 from jobs.faker.locales import LOCALES
 from jobs.faker.records import records
 from tests.each import each
@@ -284,6 +285,12 @@ def test_birthdate_ages_are_18_to_80() -> None:
         born = datetime.fromisoformat(value)
         age = NOW.year - born.year - ((NOW.month, NOW.day) < (born.month, born.day))
         assert 18 <= age <= 80
+
+
+def test_years_before_a_leap_day() -> None:
+    """Whole years before 29 February end on the 28th where the year has no such day."""
+    assert date._years_before(NOW, 18).day == 28
+    assert date._years_before(NOW, 20).day == 29
 
 
 @pytest.mark.parametrize("name", ["location.timeZone", "date.timeZone"])

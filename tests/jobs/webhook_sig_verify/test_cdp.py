@@ -119,6 +119,7 @@ def test_missing_header(headers: dict[str, str] | None) -> None:
         (f" v1={V1} , h={H},\tt={NOW},x=y,z ", HEADERS, VALID),
         (f"t={NOW},h={H},v1={V1.upper()}", HEADERS, VALID),
         (f"t={NOW},v0={V0.upper()}", None, VALID),
+        (f"t=0{NOW},v0={mac(SECRET, '0', NOW, '.', PAYLOAD)}", None, VALID),
         (f"t={NOW},v1={mac(SECRET, NOW, '...', PAYLOAD)}", None, VALID),
         (f"t={NOW},h=,v1={mac(SECRET, NOW, '...', PAYLOAD)}", {}, VALID),
         (f"t={NOW},v1={V1}", HEADERS, MISMATCH),
