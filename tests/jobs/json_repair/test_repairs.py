@@ -1,59 +1,9 @@
-"""Rules meeting in one text, as models and people really write it, and what a list of repairs tells about it."""
+"""What the list of repairs says."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from jobs.json_repair import Repair, RepairKind, repair
 from tests.each import each
-
-TEXTS = [
-    (
-        """
-        // config
-        {
-          name: 'Ada', // trailing
-          "tags": ['x', "y",],
-          `nested`: {a: 1, b: [True, None, undefined,]
-        """,
-        {"name": "Ada", "tags": ["x", "y"], "nested": {"a": 1, "b": [True, None, None]}},
-    ),
-    (
-        'Sure, here is "the" answer:\n\n```json\n{\n  "title": "On "quotes"",\n  "n": 007,\n  "list": [1, 2, ...],\n}\n```\n',
-        {"title": 'On "quotes"', "n": "007", "list": [1, 2]},
-    ),
-    (
-        "{'employees': [{'name': 'O'Neil', 'langs': ('en', 'fr')}, {'name': 'It's me', 'boss': True}]",
-        {"employees": [{"name": "O'Neil", "langs": ["en", "fr"]}, {"name": "It's me", "boss": True}]},
-    ),
-    (
-        '{"user": {"name": "x", "tags": ["a", "b"}, "n": 1, "text": "cut off, in the mid',
-        {"user": {"name": "x", "tags": ["a", "b"]}, "n": 1, "text": "cut off, in the mid"},
-    ),
-    (
-        '[{"a": 1, "b": "it is 5" long",}\n{"a": 2 "b": \'x\'},\n{a: 3, b: y}',
-        [{"a": 1, "b": 'it is 5" long'}, {"a": 2, "b": "x"}, {"a": 3, "b": "y"}],
-    ),
-    (
-        'db.users.insert({_id: ObjectId("5f"), at: ISODate("2020-01-01"), n: NumberLong("9"), re: /^x/i, })',
-        {"_id": "5f", "at": "2020-01-01", "n": "9", "re": "/^x/i"},
-    ),
-    (
-        '{"sql": "SELECT "a" FROM "b" WHERE c = "d"", "n": 1}',
-        {"sql": 'SELECT "a" FROM "b" WHERE c = "d"', "n": 1},
-    ),
-    (
-        '{"tool": "f", "args": "{"q": "hi", "n": [1, 2]}"}',
-        {"tool": "f", "args": '{"q": "hi", "n": [1, 2]}'},
-    ),
-]
-
-
-@each(("text", "value"), TEXTS)
-def test_texts_as_they_come(text: str, value: Any) -> None:
-    """Several things wrong at once are put right at once."""
-    assert repair(text).value == value
-
 
 REPAIRS = [
     ('{"a":1,}', [(RepairKind.TRAILING_COMMA, 6)]),
