@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jobs.whois.keys import Field
-from jobs.whois.private_registries import suffix_of
+from jobs.whois.registries import private_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,6 @@ RULES: Mapping[str, Rules] = {
 
 def rules_of(domain: str) -> Rules:
     """The rules for a domain, by its last label. A private registry follows none of its top-level domain's."""
-    if suffix_of(domain):
+    if private_suffix(domain):
         return GENERIC
     return RULES.get(domain.rpartition(".")[2], GENERIC)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from jobs.whois.lines import Token
 from jobs.whois.no_match import ASKED, is_no_match
-from jobs.whois.private_registries import suffix_of
+from jobs.whois.registries import private_suffix
 
 SHORT_PARAGRAPH = 3
 """Lines."""
@@ -74,7 +74,7 @@ class Speech:
     """
 
     def __init__(self, tokens: Sequence[Token], names: Sequence[str]) -> None:
-        self._top = "" if not names or suffix_of(names[0]) else names[0].rpartition(".")[2]
+        self._top = "" if not names or private_suffix(names[0]) else names[0].rpartition(".")[2]
         self._sentences = list(_sentences(tokens, names))
         self._lines = len(tokens)
 

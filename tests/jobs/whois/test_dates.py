@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.whois.dates import iso, read_date
+from jobs.whois.dates import read_date
+from jobs.whois.endpoint import iso
 from tests.each import each
 
 DATES = {

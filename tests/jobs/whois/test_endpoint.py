@@ -13,8 +13,8 @@ import pytest
 
 from jobs.ports import NO_PORTS, Context, WhoisText
 from jobs.whois.endpoint import ENDPOINT, EXAMPLE_RECORD, InvalidDomain, Request, run
+from jobs.whois.registries import WITHOUT_SERVER
 from jobs.whois.rules import RULES
-from jobs.whois.without_server import WITHOUT_SERVER
 from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.each import each

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.whois.dates import iso
+from jobs.whois.endpoint import iso
 from jobs.whois.record import Record, is_throttled, read
 from jobs.whois.rules import rules_of
 from tests.each import each

@@ -67,10 +67,7 @@ FREE = [
         "free-name.co.nz",
         "version: 8.6\nquery_datetime: 2026-11-20T23:00:00+13:00\ndomain_name: free-name.co.nz\nquery_status: 220 Available\n",
     ),
-    (
-        "free-name.com.tr",
-        'No match found for "free-name.com.tr"\n',
-    ),
+    ("free-name.com.tr", 'No match found for "free-name.com.tr"\n'),
     ("free-name.com.ua", "% Query\n%\n% No entries found for domain free-name.com.ua\n"),
     ("free-name.no", "% By looking up information\n% service\n\n% No match\n"),
     ("free-name.dk", "# Hello 192.0.2.1.\n#\n\nNo entries found for the selected source.\n"),
