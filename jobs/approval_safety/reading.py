@@ -19,8 +19,6 @@ from jobs.engines.evm.tokens import METADATA_GAS, Token, metadata_calls, name_ca
 from jobs.engines.evm.unlimited import unlimited_form
 from jobs.ports.chains import CHAIN_IDS, Call, ChainCall, Code, Unavailable
 
-INTERFACE = selectors.SUPPORTS_INTERFACE + selectors.ERC721_INTERFACE.ljust(32, b"\0")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
@@ -51,7 +49,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
         *metadata_calls(token),
         name_call(token),
         Call(to=token, data=selectors.TOTAL_SUPPLY, gas=METADATA_GAS),
-        Call(to=token, data=INTERFACE, gas=METADATA_GAS),
+        Call(to=token, data=selectors.IS_ERC721, gas=METADATA_GAS),
         Code(spender),
         *proxy_reads(spender),
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from jobs.engines.evm import abi, signatures
-from jobs.engines.evm.signatures import Argument, Signature
+from jobs.engines.evm.signatures import Argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,11 @@ def method_of(data: bytes) -> Method | None:
         return None
     unknown = Method("0x" + data[:4].hex())
     known = signatures.function(data[:4])
-    return unknown if known is None else _decoded(unknown, known, data[4:])
-
-
-def _decoded(unknown: Method, known: Signature, body: bytes) -> Method:
+    if known is None:
+        return unknown
     try:
-        values = abi.decode(known.arguments, body)
-        used = abi.used_bytes(known.arguments, body)
-        args = tuple(signatures.arguments(known, body))
+        values, used = abi.decode_prefix(known.arguments, data[4:])
     except abi.Undecodable:
         return unknown
-    return Method(unknown.selector, known.name, known.text, args, values, len(body) - used)
+    args = tuple(signatures.arguments(known, values))
+    return Method(unknown.selector, known.name, known.text, args, values, len(data) - 4 - used)

@@ -71,14 +71,13 @@ def parse_arguments(text: str) -> Type:
 
 def decode(types: Type, data: bytes) -> tuple[Value, ...]:
     """The values of a tuple type. Bytes behind the last one are allowed. Raises Undecodable."""
-    return _Decoder(data).sequence(types.parts, 0, 0)
+    return decode_prefix(types, data)[0]
 
 
-def used_bytes(types: Type, data: bytes) -> int:
-    """How many bytes `decode` looks at: those behind them have no meaning to it. Raises Undecodable."""
+def decode_prefix(types: Type, data: bytes) -> tuple[tuple[Value, ...], int]:
+    """The values of a tuple type, and how many bytes of the data they take. Raises Undecodable."""
     decoder = _Decoder(data)
-    decoder.sequence(types.parts, 0, 0)
-    return decoder.end
+    return decoder.sequence(types.parts, 0, 0), decoder.end
 
 
 def encode_words(*words: int | str) -> bytes:

@@ -26,12 +26,6 @@ def listings(address: str) -> tuple[Listing, ...]:
 
 
 @cache
-def version() -> str:
-    """Of the data: changes when the data does."""
-    return data_file.load("addresses.bin").header.version
-
-
-@cache
 def _table() -> dict[bytes, tuple[Listing, ...]]:
     header, body = data_file.load("addresses.bin")
     found: dict[bytes, tuple[Listing, ...]] = {}

@@ -29,12 +29,6 @@ def known_tokens(chain: Chain) -> dict[str, KnownToken]:
 
 
 @cache
-def version() -> str:
-    """Of the data: changes when the data does."""
-    return data_file.load("tokens.tsv").header.version
-
-
-@cache
 def _by_chain() -> dict[int, dict[str, KnownToken]]:
     found: dict[int, dict[str, KnownToken]] = {chain_id: {} for chain_id in CHAIN_IDS.values()}
     for chain_id, address, decimals, symbol, name in data_file.lines("tokens.tsv"):

@@ -86,7 +86,7 @@ def _custom(data: bytes) -> Revert:
     known = signatures.error(data[:4])
     if known is not None:
         try:
-            found = signatures.arguments(known, data[4:])
+            found = signatures.arguments(known, abi.decode(known.arguments, data[4:]))
         except abi.Undecodable:
             pass
         else:

@@ -48,9 +48,8 @@ def error(selector: bytes) -> Signature | None:
     return _signature(selector.hex(), "error")
 
 
-def arguments(signature: Signature, data: bytes) -> list[Argument]:
-    """Of calldata or an error, without its selector. Raises Undecodable: then it is something else."""
-    values = abi.decode(signature.arguments, data)
+def arguments(signature: Signature, values: tuple[Value, ...]) -> list[Argument]:
+    """The arguments of calldata or of an error, by name."""
     named = zip(signature.arguments.names, signature.arguments.parts, values, strict=True)
     return [Argument(name, part.name, shown(part, value)) for name, part, value in named]
 

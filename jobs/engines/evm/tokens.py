@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.engines.evm import abi, text
 from jobs.engines.evm.quantity import formatted
-from jobs.engines.evm.selectors import DECIMALS, NAME, SYMBOL
+from jobs.engines.evm.selectors import DECIMALS, GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND, NAME, SYMBOL
 from jobs.ports.chains import Call
 
 METADATA_GAS = 1_000_000
@@ -44,6 +44,12 @@ def metadata_calls(token: str) -> tuple[Call, Call]:
 def name_call(token: str) -> Call:
     """Asks for the name."""
     return _metadata(token, NAME)
+
+
+def l1_fee_call(transaction_bytes: int) -> Call:
+    """Asks an OP Stack chain for the highest L1 fee of a transaction of this size."""
+    data = L1_FEE_UPPER_BOUND + abi.encode_words(transaction_bytes)
+    return Call(to=GAS_PRICE_ORACLE, data=data, gas=METADATA_GAS)
 
 
 def token_of(address: str, decimals: Any, symbol: Any, name: Any = None) -> Token:
