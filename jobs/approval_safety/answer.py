@@ -1,4 +1,4 @@
-"""The answer out of what is known."""
+"""Makes the answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jobs.engines.evm.reader import Reader
 
 
 def answer(reader: Reader, known: Known, amount: int) -> Response:
-    """Judged by the rules."""
+    """The answer, by the rules."""
     judgement = judge(known.evidence)
     evidence = known.evidence
     return Response(

@@ -54,7 +54,7 @@ class Request(ChainRequest, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Read, judge, and say why."""
+    """Read the token and the spender, and judge the approval."""
     # Not in the API, which needs the declaration alone.
     from jobs.approval_safety import reading
     from jobs.approval_safety.answer import answer

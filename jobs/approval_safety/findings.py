@@ -1,4 +1,4 @@
-"""Findings in words, with what each stands on."""
+"""The findings in words, each with its evidence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LIKENESS = {
 
 
 def findings(chain: Chain, known: Known, judgement: Judgement) -> list[Finding]:
-    """What counts, the worst first, then what is only to be known."""
+    """The findings that add points, the worst first, and then those that add none."""
     counting = [
         Finding(
             code=rule.code,
@@ -112,7 +112,7 @@ def _listed(code: str, chain: Chain, known: Known) -> tuple[str, str, Listing]:
 
 
 def _notes(known: Known) -> Iterator[Finding]:
-    """What does not count."""
+    """Findings that add no points."""
     if known.evidence.is_revocation:
         yield _note("revocation", "An amount of zero takes an approval back: it gives the spender nothing.")
     if known.label:

@@ -43,7 +43,7 @@ class Known:
 
 
 def read(reader: Reader, token: str, spender: str, amount: int, owner: str | None) -> Known:
-    """Raises NotAContract when there is no token, UpstreamFailed."""
+    """Read it all. Raises UpstreamFailed, and NotAContract when there is no token."""
     calls: list[ChainCall] = [
         Code(token, is_constant=True),
         *metadata_calls(token),
@@ -103,7 +103,7 @@ def read(reader: Reader, token: str, spender: str, amount: int, owner: str | Non
 
 
 def _ages(reader: Reader, target: Spender) -> tuple[Age, Age | None, bool]:
-    """Of the spender, of the youngest code that it runs as a proxy, and whether that was put there within seven days."""
+    """The ages of the spender and of the youngest code that it runs as a proxy, and whether it was upgraded in seven days."""
     bracket = ages.week_ago(reader)
     addresses = [target.address, *(hop.target for hop in target.hops if hop.code)]
     found = ages.ages(reader, bracket, addresses)

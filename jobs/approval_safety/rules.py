@@ -72,14 +72,14 @@ class Evidence:
 
 
 class Rule(NamedTuple):
-    """One that applies."""
+    """A rule that applies."""
 
     code: str
     points: int
 
 
 class Judgement(NamedTuple):
-    """What follows."""
+    """The result of the rules."""
 
     rules: tuple[Rule, ...]
     score: int
@@ -88,7 +88,7 @@ class Judgement(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Judgement:
-    """By the table above."""
+    """Apply the table above."""
     found = tuple(rule for rule in (*_token(evidence), *_spender(evidence)) if rule.points)
     score = min(100, sum(rule.points for rule in found))
     level: Level = (

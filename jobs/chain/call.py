@@ -59,7 +59,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Call, at one block."""
+    """Call the contract, at one block."""
     to = request.to.lower()
     given = request.from_.lower() if request.from_ else None
     data = parse_data(request.data, field="data")

@@ -1,7 +1,7 @@
 """chain/erc20-balance: how many of a token an address has.
 
-- The balance is what the contract says. Decimals and symbol are its own words, too: null when it has none. A symbol is a
-  stranger's text, from which everything invisible was taken.
+- Balance, decimals and symbol are what the contract says. Decimals and symbol are null when it has none. Invisible
+  characters are removed from the symbol, because anybody may have written it.
 - A contract that reverts is an answer: `balance` is null, and `revert` says why. Where there is no contract it is a 400.
 """
 

@@ -31,7 +31,7 @@ from shared.endpoint import Example, InvalidField
 from shared.money import Price
 
 ENVELOPE_BYTES = 120
-"""Of a transaction that is not signed yet, beside its data: chain, nonce, fees, gas, address and value at their longest."""
+"""The longest unsigned transaction without its data: chain, nonce, fees, gas, address and value."""
 NO_CODE = "no_code_at_to"
 
 
@@ -80,7 +80,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Estimate, at one block."""
+    """Estimate the gas and its fee, at one block."""
     to = request.to.lower() if request.to else None
     given = request.from_.lower() if request.from_ else None
     data = parse_data(request.data, field="data")

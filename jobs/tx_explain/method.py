@@ -1,4 +1,4 @@
-"""What calldata says, as far as its first four bytes are known and the rest fits.
+"""Decodes calldata whose first four bytes are known and whose arguments fit.
 
 Four bytes are shared by many functions, so a name counts only when the arguments are there in full and padded as they must be.
 What follows behind them has no meaning to the function (it may be a referral mark), and is counted.

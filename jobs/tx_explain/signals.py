@@ -1,4 +1,4 @@
-"""What is worth knowing of a transaction, as codes."""
+"""Finds what is worth knowing about a transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jobs.tx_explain.response import Signal
 
 
 def signals(details: Details) -> list[Signal]:
-    """Each code once, in a fixed order."""
+    """The signals, each code once, in a fixed order."""
     seen: dict[str, Signal] = {}
     for found in (*_outcome(details), *_kind(details), *_moves(details), *_approvals(details), *_calldata(details)):
         seen.setdefault(found.code, found)

@@ -34,7 +34,7 @@ from shared.outcome import UpstreamFailed
 from shared.x402.networks import EVM_USDC
 
 L1_BYTES = 250
-"""Of a transaction that sends tokens, before its signature."""
+"""Size of an unsigned transaction that sends tokens."""
 
 
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
@@ -97,7 +97,7 @@ class Response(ChainResponse, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(request: Request, context: Context) -> Response:
-    """Both balances, and what stands in the way of spending them, at one block."""
+    """Read both balances, and what prevents their use, at one block."""
     account = request.account()
     reader = Reader(context, request.chain)
     usdc = EVM_USDC["eip155:8453" if request.chain == "base" else "eip155:1"]

@@ -84,9 +84,9 @@ class _Findings:
 
     @property
     def evidence(self) -> int:
-        """How many kinds of facts there are that only a registered name has."""
-        facts = (Field.CREATED, Field.UPDATED, Field.EXPIRES, Field.REGISTRAR, Field.REGISTRANT, Field.IANA_ID)
-        return sum(any(self.first(what)) for what in facts) + bool(self.names) + bool(self.codes)
+        """How many kinds of data there are that only a registered name has."""
+        kinds = (Field.CREATED, Field.UPDATED, Field.EXPIRES, Field.REGISTRAR, Field.REGISTRANT, Field.IANA_ID)
+        return sum(any(self.first(what)) for what in kinds) + bool(self.names) + bool(self.codes)
 
 
 def read(text: str, names: Sequence[str], rules: Rules = GENERIC) -> Record:

@@ -22,7 +22,7 @@ class Rules:
         encodings: tried in this order; the last one accepts every byte.
         month_first: dates are month/day/year.
         begins: the line after which the record appears again in English.
-        keys: folded names with a meaning of their own; None: the name is ignored.
+        keys: folded names that mean something else here; None: the name is ignored.
         free: statuses of a name that nobody has registered.
         parts: by key, the pattern of a field inside a value (group 1). The last match counts.
         is_generic: only the query or the encoding is peculiar.

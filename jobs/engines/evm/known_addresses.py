@@ -21,7 +21,7 @@ class Listing(NamedTuple):
 
 
 def listings(address: str) -> tuple[Listing, ...]:
-    """Of an address, on whichever chain."""
+    """The listings of an address, on any chain."""
     return _table().get(bytes.fromhex(address[2:]), ())
 
 

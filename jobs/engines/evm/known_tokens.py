@@ -24,7 +24,7 @@ class KnownToken(NamedTuple):
 
 
 def known_tokens(chain: Chain) -> dict[str, KnownToken]:
-    """Of a chain, by address."""
+    """The canonical tokens of a chain, by address."""
     return _by_chain()[CHAIN_IDS[chain]]
 
 

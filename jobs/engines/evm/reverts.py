@@ -65,7 +65,7 @@ class Revert(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def explain(reverted: Reverted) -> Revert:
-    """In words."""
+    """Explain a revert in words."""
     data = reverted.data
     if not data:
         if reverted.cause == "revert":

@@ -1,4 +1,4 @@
-"""Selectors, topics and storage slots that the engines ask for by name, with the standard that each is from."""
+"""The selectors, topics and storage slots that the engines use, and the standard of each."""
 
 from __future__ import annotations
 

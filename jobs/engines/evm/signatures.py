@@ -13,7 +13,7 @@ from jobs.engines.evm.abi import Type, Value
 from jobs.fields import doc
 
 MAX_SHOWN_BYTES = 256
-"""Of one argument."""
+"""Limit for one argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Argument(msgspec.Struct, frozen=True):
 
 
 def function(selector: bytes) -> Signature | None:
-    """That calldata which starts so calls, as far as anybody knows: four bytes are easily found twice."""
+    """The known function with this selector. Others may have the same four bytes."""
     return _signature(selector.hex(), "function")
 
 
 def error(selector: bytes) -> Signature | None:
-    """That return data which starts so stands for."""
+    """The known error with this selector. Others may have the same four bytes."""
     return _signature(selector.hex(), "error")
 
 
