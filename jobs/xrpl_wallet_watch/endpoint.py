@@ -18,6 +18,7 @@ from typing import Annotated
 
 import msgspec
 
+from jobs.fields import doc
 from jobs.observation import Observed
 from jobs.ports import Context
 from jobs.ports.xrpl import History
@@ -40,14 +41,7 @@ Address = Annotated[str, msgspec.Meta(min_length=1, max_length=addresses.LONGEST
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    address: Annotated[
-        str,
-        msgspec.Meta(
-            min_length=1,
-            max_length=addresses.LONGEST,
-            description="The wallet, as classic address (r...) or X-address (X...).",
-        ),
-    ]
+    address: Annotated[Address, doc("The wallet, as classic address (r...) or X-address (X...).")]
     min_calls_remaining: Annotated[
         int,
         msgspec.Meta(
