@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from jobs.chain.endpoints import ENDPOINTS
@@ -20,12 +18,10 @@ from jobs.engines.evm.selectors import (
     SUPPORTS_INTERFACE,
     selector,
 )
-from jobs.ports.chains import FAILURES, Reverted
-from shared.endpoint import Endpoint, InvalidField, Pool
-from shared.outcome import UpstreamFailed
+from jobs.ports.chains import Reverted
+from shared.endpoint import InvalidField
 from tests.each import each
-from tests.jobs.engines.evm.fake_chains import HEAD, NOW, FakeChains, context, text, word
-from tests.sites import decoded
+from tests.jobs.engines.evm.fake_chains import HEAD, NOW, FakeChains, answered, text, word
 
 TOKEN = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -44,11 +40,7 @@ FILLED: dict[str, dict[str, Any]] = {
 
 
 def ask(name: str, chains: FakeChains, now: int = NOW, **body: Any) -> dict[str, Any]:
-    """A call, as JSON in and out."""
-    endpoint = BY_NAME[name]
-    request = decoded(endpoint.request, {"chain": "base"} | FILLED[name] | body)
-    answer: dict[str, Any] = json.loads(msgspec.json.encode(endpoint.run(request, context(chains, now))))
-    return answer
+    return answered(BY_NAME[name], chains, {"chain": "base"} | FILLED[name] | body, now)
 
 
 @pytest.fixture
@@ -59,15 +51,6 @@ def chains() -> FakeChains:
     found.base.calls[TOKEN, BALANCE_OF] = word(25_000_000)
     found.base.calls[TOKEN, ALLOWANCE] = word(2**256 - 1)
     return found
-
-
-@each("endpoint", ENDPOINTS)
-def test_declarations(endpoint: Endpoint) -> None:
-    """All on the chain pool; one is not listed."""
-    assert endpoint.pool is Pool.CHAIN
-    assert endpoint.failures == FAILURES
-    assert endpoint.listed is (endpoint.name != "chain/erc1155-balance")
-    assert set(endpoint.example.response) == {field.encode_name for field in msgspec.structs.fields(endpoint.response)}
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -292,18 +275,3 @@ def test_what_can_be_known_before_is_refused_before(name: str, body: dict[str, A
         ask(name, chains, **body)
     assert (refused.value.field, refused.value.code) == (field, code)
     assert not chains.reads
-
-
-@each("name", BY_NAME)
-def test_other_chains_are_refused(name: str) -> None:
-    """Two are read."""
-    with pytest.raises(msgspec.ValidationError):
-        ask(name, FakeChains(), chain="polygon")
-
-
-@pytest.mark.parametrize("name", BY_NAME)
-def test_a_failing_node_is_a_502(name: str, chains: FakeChains) -> None:
-    """With one of the documented reasons."""
-    chains.base.fails = UpstreamFailed("no", reason="timeout")
-    with pytest.raises(UpstreamFailed):
-        ask(name, chains)

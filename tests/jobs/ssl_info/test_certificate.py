@@ -299,9 +299,3 @@ def test_any_bytes_are_read_or_malformed(der: bytes) -> None:
     """No other exception."""
     with pytest.raises(Malformed):
         read(der)
-
-
-def test_a_certificate_without_changes_is_what_it_was() -> None:
-    """What these tests replace is all that differs."""
-    assert odd({}).subject == read(made.der(GOOD)).subject
-    assert odd({}).is_well_formed

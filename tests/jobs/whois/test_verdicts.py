@@ -246,7 +246,7 @@ Name Server: ns1.some-name.com
 
 @pytest.mark.parametrize("text", [RECORD + BOILERPLATE, BOILERPLATE + "\n" + RECORD], ids=["below", "above"])
 def test_a_record_overrules_all_boilerplate(text: str) -> None:
-    """Wherever it stands, and whatever it says."""
+    """Above or below the record."""
     record = read(text, ["some-name.com"])
     assert (record.registered, record.registrar, record.expires) == (True, "Some Registrar", None)
     assert record.name_servers == ("ns1.some-name.com",)

@@ -86,6 +86,8 @@ def test_any_return_data_is_explained(data: bytes) -> None:
         (word(32) + word(4) + b"USDC", "USDC"),
         (word(2**255) + word(4), None),
         (text("x" * 100_000), None),
+        # A name behind hundreds of invisible characters is that name: wallets show it so.
+        *((text(hidden * 1_000 + "USDC"), "USDC") for hidden in "\u200b\u202e\ufe0f\u3164\U000e0041\n"),
     ],
 )
 def test_symbols_in_every_form(answer: object, symbol: str | None) -> None:
