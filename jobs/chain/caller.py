@@ -18,7 +18,7 @@ Rule = Literal["gas_free_value_from_balance"]
 
 
 class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Who sent the call, and its means."""
+    """Who sent the call, and its ether."""
 
     address: Annotated[str, doc("`from` of the request, or the zero address.")]
     is_default: Annotated[bool, doc("Whether the request named no sender.")]

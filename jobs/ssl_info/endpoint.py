@@ -80,7 +80,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         doc("Whether it is `trusted`, neither expired nor too early, and for this host. Revocation is not checked."),
     ]
     expired: Annotated[bool, doc("Whether the time of `validTo` has passed.")]
-    not_yet_valid: Annotated[bool, doc("Whether the time of `validFrom` is still to come.")]
+    not_yet_valid: Annotated[bool, doc("Whether the time of `validFrom` has not come yet.")]
     self_signed: Annotated[bool, doc("Whether it is its own issuer and is signed with its own key.")]
     hostname_match: Annotated[
         bool, doc("Whether one of its alternative names is the host. The common name does not count.")

@@ -60,9 +60,8 @@ class InvalidDomain(InvalidInput):
 class Request(SiteRequest, frozen=True, kw_only=True, rename="camel"):
     domain: Annotated[
         str,
-        msgspec.Meta(
-            min_length=1, max_length=1012, description="Domain, or a host below it; Unicode names are accepted."
-        ),
+        msgspec.Meta(min_length=1, max_length=1012),
+        doc("The domain name, in Unicode or as A-labels; also a host below it."),
     ]
 
     def check(self, site: Site) -> None:
