@@ -13,54 +13,35 @@ ASKED = "§"
 
 
 _OF_TOPS: Mapping[str, tuple[str, ...]] = {
-    "com net edu cc tv name jobs": ("no match(?: for(?: domain)? §)?", "no match §"),
     "de lv": ("status free",),
-    "uk": ("(?:this|the) domain name has not been registered", "no match for §"),
-    "jp": ("no match", "該当するデータがありません"),
+    "jp": ("該当するデータがありません",),
     "pl": ("no information available about domain name §(?: in the registry nask database)?",),
     "ru su xn--p1ai dk si": ("no entries found for the selected source(?: ?s)?",),
-    "br": ("no match for(?: domain)? §",),
     "kr xn--3e0b707e": (
         "above domain name is not registered to krnic",
         "the requested domain was not found in the registry or registrar.s whois server",
         "(?:상기|위의) 도메인이름은 등록되어 있지 않습니다",
     ),
     "tw xn--kpry57d xn--kprw13d": ("no found",),
-    "cn xn--fiqs8s xn--fiqz9s": ("no matching record", "not find matchingrecord", "未找到匹配的记录"),
+    "cn xn--fiqs8s xn--fiqz9s": ("not find matchingrecord", "未找到匹配的记录"),
     "eu be it lt": ("status available",),
-    "nl": ("§ is free",),
-    "se nu": ("domain § not found", "§ not found"),
     "ch li": ("we do not have an entry in our database matching your query",),
-    "at": ("nothing found",),
     "nz": ("query status 220 available",),
-    "ua": ("no entries found for(?: domain)? §",),
-    "pt": ("§ no match",),
-    "il": ("no data was found to match the request criteria",),
-    "hk xn--j6w193g": ("the domain has not been registered",),
-    "hu": ("nincs tal[aá]lat(?: no match)?", "no match"),
-    "my bg": ("domain name § does not exist in database",),
+    "hu": ("nincs tal[aá]lat(?: no match)?",),
     "mx": ("no se encontro el objeto object not found",),
     "ar": ("el dominio no se encuentra registrado en nic argentina",),
     "cl": ("§ no existe",),
-    "rs cz": ("error domain is not registered", "error no entries found"),
+    "rs cz": ("error domain is not registered",),
     "uz": ("sorry but domain § not found in database",),
     "kz": ("nothing found for this query",),
-    "is": ("no entries found for query §",),
-    "im": ("the domain § was not found",),
     "kg": ("(?:data not found )?this domain is available for registration",),
-    "ca": ("domain status available", "not found §"),
+    "ca": ("domain status available",),
     "pe": ("(?:domain )?status no object found",),
     # Freenom
     "tk ml ga cf gq": ("(?:invalid query or )?domain name not known in(?: dot)? \\w{2}(?: domain registry| database)",),
-    # whois.corenic.net
-    "cat museum aero swiss barcelona eus gal madrid quebec scot": ("no matching objects found", "no matching record"),
-    "africa capetown durban joburg za": (
-        "no information was found matching that query",
-        "available",
-        "domain not found",
-    ),
+    "africa capetown durban joburg za": ("no information was found matching that query", "available"),
 }
-"""The statements of single registries, as patterns of whole lines, by the top-level domains that they serve."""
+"""The statements that only some registries make, as patterns of whole lines, by the top-level domains that they serve."""
 
 _GENERIC = (
     *(

@@ -19,9 +19,11 @@ from jobs.engines.evm.selectors import (
     selector,
 )
 from jobs.ports.chains import Reverted
+from jobs.site import Site
 from shared.endpoint import InvalidField
 from tests.each import each
 from tests.jobs.engines.evm.fake_chains import HEAD, NOW, FakeChains, answered, text, word
+from tests.sites import decoded
 
 TOKEN = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -175,7 +177,7 @@ def test_balances_of_erc1155(chains: FakeChains) -> None:
 def test_gas_and_what_it_costs(chains: FakeChains) -> None:
     """With the L1 fee on Base."""
     chains.base.estimate = 50_000
-    chains.base.calls[GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND] = word(1_000)
+    chains.base.calls[GAS_PRICE_ORACLE, L1_FEE_UPPER_BOUND + word(120 + 4)] = word(1_000)
     answer = ask("estimate-gas", chains)
     assert (answer["gas"], answer["gasHex"], answer["reverted"]) == ("50000", "0xc350", False)
     assert (answer["l1FeeWei"], answer["feeWei"]) == ("1000", str(50_000 * 6_000_000 + 1_000))
@@ -275,3 +277,11 @@ def test_what_can_be_known_before_is_refused_before(name: str, body: dict[str, A
         ask(name, chains, **body)
     assert (refused.value.field, refused.value.code) == (field, code)
     assert not chains.reads
+
+
+@each("name", BY_NAME)
+def test_a_chain_without_a_node_is_refused(name: str) -> None:
+    """The request is refused before the payment, and the other chain is suggested."""
+    with pytest.raises(InvalidField) as refused:
+        decoded(BY_NAME[name].request, {"chain": "base"} | FILLED[name], Site(own=(), chains=["ethereum"]))
+    assert (refused.value.field, refused.value.suggestions) == ("chain", ("ethereum",))
