@@ -44,7 +44,7 @@ def method_of(data: bytes) -> Method | None:
     if len(data) < 4:
         return None
     unknown = Method("0x" + data[:4].hex())
-    known = signatures.function(data[:4])
+    known = signatures.known(data[:4], "function")
     if known is None:
         return unknown
     try:

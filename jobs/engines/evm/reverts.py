@@ -83,7 +83,7 @@ def explain(reverted: Reverted) -> Revert:
 
 
 def _custom(data: bytes) -> Revert:
-    known = signatures.error(data[:4])
+    known = signatures.known(data[:4], "error")
     if known is not None:
         try:
             found = signatures.arguments(known, abi.decode(known.arguments, data[4:]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -38,14 +38,15 @@ class Argument(msgspec.Struct, frozen=True):
     value: Annotated[Any, doc("The value. Numbers are decimal strings, bytes are hex, tuples are objects.")]
 
 
-def function(selector: bytes) -> Signature | None:
-    """The known function with this selector. Others may have the same four bytes."""
-    return _signature(selector.hex(), "function")
-
-
-def error(selector: bytes) -> Signature | None:
-    """The known error with this selector. Others may have the same four bytes."""
-    return _signature(selector.hex(), "error")
+@lru_cache(maxsize=1024)
+def known(selector: bytes, kind: Literal["function", "error"]) -> Signature | None:
+    """The known function or error with this selector. Others may have the same four bytes."""
+    written = _table().get((selector.hex(), kind))
+    if written is None:
+        return None
+    name, _, _ = written.partition("(")
+    parsed = abi.parse_arguments(written.removeprefix(name))
+    return Signature(name, name + parsed.name, parsed)
 
 
 def arguments(signature: Signature, values: tuple[Value, ...]) -> list[Argument]:
@@ -71,16 +72,6 @@ def shown(kind: Type, value: Value) -> object:
         case tuple():
             named = zip(kind.names, kind.parts, value, strict=True)
             return {name or str(at): shown(part, each) for at, (name, part, each) in enumerate(named)}
-
-
-@lru_cache(maxsize=1024)
-def _signature(selector: str, kind: str) -> Signature | None:
-    written = _table().get((selector, kind))
-    if written is None:
-        return None
-    name, _, _ = written.partition("(")
-    parsed = abi.parse_arguments(written.removeprefix(name))
-    return Signature(name, name + parsed.name, parsed)
 
 
 @cache
