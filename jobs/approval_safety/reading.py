@@ -108,9 +108,9 @@ def _ages(reader: Reader, target: Spender) -> tuple[Age, Age | None, bool]:
     addresses = [target.address, *(hop.target for hop in target.hops if hop.code)]
     found = ages.ages(reader, bracket, addresses)
     own = found[target.address]
-    behind = [found[address] for address in addresses[1:]]
+    implementations = [found[address] for address in addresses[1:]]
     order = ("fresh", "unknown", "established")
-    youngest = min(behind, key=lambda age: order.index(age.verdict), default=None)
+    youngest = min(implementations, key=lambda age: order.index(age.verdict), default=None)
     if bracket.before is None or own.verdict != "established":
         return own, youngest, False
     changed = False

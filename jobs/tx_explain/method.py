@@ -1,7 +1,7 @@
 """Decodes calldata whose first four bytes are known and whose arguments fit.
 
 Four bytes are shared by many functions, so a name counts only when the arguments are there in full and padded as they must be.
-What follows behind them has no meaning to the function (it may be a referral mark), and is counted.
+Bytes after the arguments have no meaning to the function (they may be a referral mark), and are counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Method:
         selector: 0x and 8 digits.
         name, signature: None when nobody knows it, or the arguments are not its.
         values: decoded, as jobs/engines/evm/abi.py gives them.
-        trailing: bytes behind the arguments.
+        trailing: number of bytes after the arguments.
     """
 
     selector: str

@@ -70,7 +70,7 @@ def parse_arguments(text: str) -> Type:
 
 
 def decode(types: Type, data: bytes) -> tuple[Value, ...]:
-    """The values of a tuple type. Bytes behind the last one are allowed. Raises Undecodable."""
+    """The values of a tuple type. Bytes after the last one are allowed. Raises Undecodable."""
     return decode_prefix(types, data)[0]
 
 
@@ -169,7 +169,7 @@ class _Decoder:
 
 
 def _parse_type(text: str, depth: int) -> tuple[Type, str]:
-    """A type at the start of `text`, and what is behind it."""
+    """The type at the start of `text`, and the rest."""
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if text.startswith("("):
