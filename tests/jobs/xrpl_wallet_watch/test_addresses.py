@@ -62,3 +62,10 @@ def test_a_request_with_one_is_refused_unpaid(body: object, field: str) -> None:
     cause = refused.value.__cause__
     assert isinstance(cause, InvalidField)
     assert (cause.field, cause.code) == (field, "invalid_address")
+
+
+@each("fields", [{"address": ""}, {"minCallsRemaining": -1}, {"allowedDestinations": [EXAMPLE_ADDRESS] * 101}])
+def test_bounds_are_checked_before_the_payment(fields: dict[str, object]) -> None:
+    """Lengths and numbers have limits."""
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"address": EXAMPLE_ADDRESS} | fields, Request)
