@@ -1,4 +1,4 @@
-"""Tokens that a stranger made do not keep a transaction from being told."""
+"""Tokens that anybody made do not keep a transaction from being explained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from jobs.ports.chains import Call, Chain, ChainCall, ChainRead
 from shared.outcome import UpstreamFailed
 from tests.jobs.engines.evm.fake_chains import FakeChains
-from tests.jobs.tx_explain.receipts import ALICE, BOB, STRANGER, explained, moved, put, world
+from tests.jobs.tx_explain.receipts import ALICE, BOB, UNKNOWN_TOKEN, explained, moved, put, usual_chains
 
 
 class LongWinded(FakeChains):
@@ -20,7 +20,7 @@ class LongWinded(FakeChains):
 
     def read(self, chain: Chain, calls: Sequence[ChainCall], **how: Any) -> ChainRead:
         """As the port says."""
-        if any(isinstance(call, Call) and call.to == STRANGER for call in calls):
+        if any(isinstance(call, Call) and call.to == UNKNOWN_TOKEN for call in calls):
             raise UpstreamFailed("too large", reason=self.reason)
         return super().read(chain, calls, **how)
 
@@ -29,13 +29,13 @@ class LongWinded(FakeChains):
 def chains() -> LongWinded:
     """With a transfer of the token."""
     found = LongWinded()
-    found.base = world().base
-    put(found.base, logs=[moved(STRANGER, ALICE, BOB, 7)])
+    found.base = usual_chains().base
+    put(found.base, logs=[moved(UNKNOWN_TOKEN, ALICE, BOB, 7)])
     return found
 
 
 def test_symbols_that_cannot_be_read_are_left_out(chains: LongWinded) -> None:
-    """The transfer is told all the same, and that something is missing."""
+    """The transfer is in the answer, and a warning says that something is missing."""
     answer = explained(chains)
 
     (transfer,) = answer["transfers"]
@@ -46,7 +46,7 @@ def test_symbols_that_cannot_be_read_are_left_out(chains: LongWinded) -> None:
 
 
 def test_a_node_that_fails_otherwise_is_a_failure(chains: LongWinded) -> None:
-    """What a stranger cannot cause."""
+    """Failures that a token cannot cause are failures of the node."""
     chains.reason = "timeout"
     with pytest.raises(UpstreamFailed):
         explained(chains)
