@@ -101,7 +101,7 @@ class RunningBrowser:
     @property
     def has_ended(self) -> bool:
         """Whether it can answer no more."""
-        return self.cdp.ended.is_set()
+        return self.cdp.ended.done()
 
     @property
     def is_idle(self) -> bool:

@@ -85,6 +85,7 @@ class Page:
         target: id of the page, which is the id of its main frame.
         stop: done when the page need not be waited for any longer.
         crash: done when its process has ended, or the page has closed itself.
+        shown: done when the main frame shows the first document that was requested.
         asked: the URL of the main frame's last request.
         responses: by the loader's id.
         is_loaded: the main document and what it needs is loaded.
@@ -106,6 +107,7 @@ class Page:
     active_at: float = 0.0
     stop: asyncio.Future[Stop] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     crash: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    shown: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def __post_init__(self) -> None:
         self._kinds: dict[str, str] = {}
@@ -284,6 +286,8 @@ class Page:
         self.document = Document(frame["loaderId"], frame["url"], frame.get("unreachableUrl", ""))
         if frame["loaderId"] not in self._loaders:  # not by a request: about:blank, blob:
             self._count("navigation", 1 + MAX_NAVIGATIONS, Stop.LOOPED)
+        elif not self.shown.done():
+            self.shown.set_result(None)
 
     def _on_load_event(self, session: str, parameters: dict[str, Any]) -> None:
         self.is_loaded = self.is_loaded or session == self.session

@@ -61,8 +61,8 @@ def failed(reason: str, *, is_final: bool = False) -> UpstreamFailed:
     """The failure with this reason.
 
     Args:
-        is_final: it is known what the page is, and it is the same when it is asked for again. What a page shows whose process
-            has just been killed is never final: its navigation is aborted, or it is blank.
+        is_final: it is known what the page is, and it is the same when it is requested again. An aborted navigation and a
+            blank page are never final: the page's process may have been killed.
     """
     return UpstreamFailed(_DETAILS[reason], reason=reason, is_final=is_final)
 

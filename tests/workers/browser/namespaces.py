@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.bench import proc
+
 
 class Namespaces:
     """Those that were seen. They are kept open: the kernel gives the number of one that is gone to another browser's."""
@@ -53,3 +55,8 @@ def _namespace(pid: int) -> str:
         return os.readlink(f"/proc/{pid}/ns/pid")
     except OSError:
         return ""
+
+
+def renderers() -> list[int]:
+    """The processes in which pages of this process' browsers run."""
+    return [pid for pid in proc.family(os.getpid()) if "--type=renderer" in command(pid)]

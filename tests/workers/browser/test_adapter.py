@@ -17,10 +17,9 @@ from jobs.hosts import PublicUrl, public_url
 from shared.outcome import DeadlineExceeded
 from shared.pools import Pool
 from shared.settings.service import InvalidSetting, Settings
-from tests.bench.proc import family
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
-from tests.workers.browser.namespaces import command
+from tests.workers.browser.namespaces import renderers
 from tests.workers.browser.site import Site
 from tests.workers.browser.test_launcher import wait_until
 from workers.adapters import browser as adapter
@@ -213,13 +212,10 @@ def test_a_page_whose_process_dies_before_it_asks(
     site.add("/", "<p>text</p>")
     set_up, killed = Page._set_up, []
 
-    def of_pages() -> list[int]:
-        return [pid for pid in family(os.getpid()) if "--type=renderer" in command(pid)]
-
     def killing(page: Page, session: str, kind: str) -> object:
         if not killed:
-            wait_until(lambda: bool(of_pages()))
-            killed.extend(of_pages())
+            wait_until(lambda: bool(renderers()))
+            killed.extend(renderers())
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
         return set_up(page, session, kind)

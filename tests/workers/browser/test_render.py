@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import hashlib
+import os
+import signal
 import socket
 import struct
 import threading
@@ -19,6 +21,7 @@ from jobs.ports.browser import MAX_HTML, Area
 from shared.outcome import BlockedAddress, DeadlineExceeded, UpstreamFailed
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, SITE, Render
+from tests.workers.browser.namespaces import renderers
 from tests.workers.browser.site import Content, Site
 from workers.adapters.browser import ChromiumBrowser
 from workers.browser import render as rendering
@@ -250,7 +253,7 @@ def test_what_is_not_a_page(
     site.add("/", body, kind, headers=headers, status=status)
     with pytest.raises(UpstreamFailed) as failure:
         render()
-    # A response without a body looks like a navigation that was aborted because its process was killed.
+    # A response without a body is an aborted navigation, which may have other causes.
     assert (failure.value.reason, failure.value.retryable) == ("not_a_page", status == 204)
 
 
@@ -362,6 +365,37 @@ def test_a_page_that_stops_loading_itself(render: Render, site: Site) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
     site.pages["/"] = Content(b"", raw=lambda: [head, *parts])
     assert "<p>begun</p>" in render().html
+
+
+def test_a_page_whose_document_comes_late(render: Render, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A renderer that gets no processor time after the response has come is waited for: the empty page is not the answer."""
+    monkeypatch.setattr(rendering, "SETTLE_S", patience(0.3))
+
+    def answer() -> Iterator[bytes]:
+        stopped = renderers()
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        threading.Timer(patience(0.8), lambda: [os.kill(pid, signal.SIGCONT) for pid in stopped]).start()
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>text</p>"
+
+    site.pages["/"] = Content(b"", raw=answer)
+    assert "<p>text</p>" in render().html
+
+
+def test_a_page_whose_process_is_killed_while_its_response_comes(render: Render, site: Site) -> None:
+    """The browser answers that the navigation was aborted, as for a response without a body."""
+
+    def answer() -> Iterator[bytes]:
+        for pid in renderers():
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)  # until the browser knows, which nobody outside can see
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>text</p>"
+
+    site.pages["/"] = Content(b"", raw=answer)
+    for _ in range(3):  # the order of the browser's messages varies
+        with pytest.raises(UpstreamFailed) as failure:
+            render()
+        assert (failure.value.reason, failure.value.retryable) == ("page_crashed", True)
 
 
 def test_a_site_that_is_silent(render: Render, site: Site) -> None:
