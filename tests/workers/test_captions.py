@@ -20,7 +20,7 @@ import youtube_transcript_api
 from aiohttp import web
 from youtube_transcript_api import _errors
 
-from compose.sandbox.upstream_server import Upstreams, start_upstreams
+from compose.sandbox.upstream_server import Upstreams
 from compose.sandbox.upstreams.captions import VIDEOS
 from jobs.hosts import PublicUrl
 from jobs.ports import CaptionedVideo, Context, Page
@@ -79,14 +79,6 @@ def children() -> Iterator[ChildPool]:
     pool = warm_pool(1, Pool.YOUTUBE)
     yield pool
     pool.close()
-
-
-@pytest.fixture(scope="module")
-def upstreams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstreams]:
-    """The sandbox's."""
-    running = start_upstreams(tmp_path_factory.mktemp("upstreams"))
-    yield running
-    running.child.stop()
 
 
 @pytest.fixture

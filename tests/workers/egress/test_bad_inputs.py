@@ -26,8 +26,9 @@ from shared.endpoint import InvalidField
 from shared.outcome import BlockedAddress, UpstreamFailed
 from tests.each import each
 from tests.time_limits import SLACK_S
-from tests.workers.egress.hostile import ADDRESS, Answer, Calls, Canary, connector, repeating, saying, server
+from tests.workers.egress.hostile import Calls, Canary, connector, repeating, saying
 from tests.workers.egress.name_server import NameServer, failing, records, silence
+from tests.workers.servers import ADDRESS, Answer, server
 from workers.egress.http import HttpClient
 
 BLOCKED, NO_URL, NO_HOST, NEVER = "blocked_address", "invalid_url", "invalid_domain", "-"

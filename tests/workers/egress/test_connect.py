@@ -18,8 +18,9 @@ import pytest
 
 from compose.sandbox.child import claim_port
 from shared.outcome import BlockedAddress, UpstreamFailed
-from tests.workers.egress.hostile import ADDRESS, Canary, connector, server
+from tests.workers.egress.hostile import Canary, connector
 from tests.workers.egress.name_server import NameServer, failing, records, silence
+from tests.workers.servers import ADDRESS, server
 from workers.egress.connect import Connector
 from workers.egress.policy import Policy
 from workers.egress.resolver import Resolver

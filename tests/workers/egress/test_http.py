@@ -23,7 +23,8 @@ from shared.outcome import BlockedAddress, JobFailure, UpstreamFailed
 from shared.settings.service import Settings
 from tests.sites import FREE_PORTS
 from tests.time_limits import SLACK_S, patience
-from tests.workers.egress.raw_server import ADDRESS, Server, response, serving
+from tests.workers.egress.raw_server import Server, response, serving
+from tests.workers.servers import ADDRESS
 from workers.children import ChildPool
 from workers.egress.http import HttpClient
 from workers.ports import WorkerPorts

@@ -13,7 +13,8 @@ from jobs.site import Site
 from shared.outcome import UpstreamFailed
 from tests.sites import FREE_PORTS
 from tests.time_limits import SLACK_S
-from tests.workers.egress.hostile import ADDRESS, Answer, connector, head_of, repeating, saying, server
+from tests.workers.egress.hostile import connector, head_of, repeating, saying
+from tests.workers.servers import ADDRESS, Answer, server
 from workers.egress.http import HttpClient
 
 LIMIT = 100_000

@@ -16,8 +16,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from compose.sandbox.upstreams.authority import Authority
 from tests.each import each
 from tests.sites import PUBLIC, on_any_port
-from tests.workers.egress.hostile import ADDRESS, Canary, connector, head_of, repeating, saying, server
+from tests.workers.egress.hostile import Canary, connector, head_of, repeating, saying
 from tests.workers.egress.name_server import NameServer, silence
+from tests.workers.servers import ADDRESS, server
 from workers.egress.allowance import Job, Slot
 from workers.egress.proxy import Proxy
 
