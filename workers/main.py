@@ -7,10 +7,12 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from typing import Any
 
 import dramatiq
-from dramatiq.broker import Broker
+from dramatiq.broker import Broker, MessageProxy
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 from redis.exceptions import RedisError
@@ -48,7 +50,6 @@ from workers.preload import preload
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
-from workers.traced_jobs import TracedJobs
 
 CHILDREN = max(1, cores() - 1)
 """Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
@@ -126,6 +127,25 @@ class PrefetchPerThread(Middleware):
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Dramatiq's signal."""
         worker.queue_prefetch = worker.worker_threads
+
+
+class TracedJobs(Middleware):
+    """Runs each job in a span of its call's trace (shared/observability/tracing.py). The message's options carry the trace,
+    and actors do not see them."""
+
+    def __init__(self) -> None:
+        self._thread = threading.local()
+
+    def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
+        """Dramatiq's signal, in the thread that runs the job."""
+        self._thread.span = tracing.begin_job(message.options)
+
+    def after_process_message(
+        self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        """Dramatiq's signal, in the same thread."""
+        if (span := self._thread.span) is not None:
+            span.end()
 
 
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:

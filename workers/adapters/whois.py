@@ -13,6 +13,7 @@ from jobs.whois.text import MOST_BYTES, decode
 from shared.outcome import UpstreamFailed
 from workers.adapters.expiring_cache import ExpiringCache
 from workers.egress.connect import Connector
+from workers.egress.deadline import left_s
 from workers.egress.upstreams import Upstreams
 
 CONNECTION_S = 5.0
@@ -101,10 +102,7 @@ def _all(connected: socket.socket, deadline: float) -> tuple[bytes, bool]:
     """The answer up to MOST_BYTES, and whether it was longer. Raises OSError, of which TimeoutError is one."""
     received = bytearray()
     while True:
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError
-        connected.settimeout(left_s)
+        connected.settimeout(left_s(deadline))
         try:
             part = connected.recv(16 * 1024)
         except ConnectionResetError:

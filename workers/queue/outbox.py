@@ -10,16 +10,14 @@ import dramatiq
 
 from shared.endpoint import Endpoint
 from shared.failpoints import reach
-from shared.outcome import Failed
 from shared.queue.message import open_arguments
 from shared.queue.replies import PART_BYTES, UNREADABLE, Cost, Parts, Reply, encode_reply, in_parts
 from shared.sealing.sealing import Sealer, Unsealable
 from workers.answers import AnswerStore, Result
+from workers.execute import INTERNAL
 from workers.mirror import NO_MIRROR, Mirror
 
 log = logging.getLogger(__name__)
-
-INTERNAL = Failed(code="internal_error", detail="The call failed here and was not your fault.", retryable=True)
 
 
 class Outbox:
