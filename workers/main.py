@@ -59,7 +59,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class OwnProcessGroup(Middleware):
-    """Puts a worker process into a process group of its own, in which it gets only its master's signals. Supervisors signal a
+    """Puts a worker process into its own process group, in which it gets only its master's signals. Supervisors signal a
     whole group, and Dramatiq's master signals its workers: the second of two SIGTERMs ends a worker before its jobs are done.
     The worker ends when its master dies."""
 
@@ -186,7 +186,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         children.confinement, connect(settings.redis_url(settings.queue_url)), is_strict=settings.production
     )
     # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
-    # would run a job whose failure the caller has been told.
+    # would run a job whose failure the caller already has.
     broker = StreamBroker(
         settings.redis_url(settings.queue_url),
         middleware=[

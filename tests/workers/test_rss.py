@@ -117,21 +117,8 @@ PASSING = (response(b""), response(FEED, "Content-Encoding: br"), b"SSH-2.0-x\r\
         (b"", "connection_refused"),
     ],
     ids=[
-        *(
-            "410",
-            "a feed with 500",
-            "204",
-            "304",
-            "loop",
-            "HTML",
-            "empty",
-            "large",
-            "bomb",
-            "br",
-            "headers",
-            "SSH",
-            "closed",
-        ),
+        *("410", "a feed with 500", "204", "304", "loop", "HTML", "empty", "large", "bomb", "br", "headers", "SSH"),
+        "closed",
     ],
 )
 def test_failures_have_documented_reasons(ports: WorkerPorts, raw: bytes, expected: str) -> None:
@@ -164,13 +151,6 @@ def test_a_slow_body_ends_the_call(ports: WorkerPorts, monkeypatch: pytest.Monke
     start = time.monotonic()
     assert failure(called(ports, _trickle)) == ("upstream_failed", "timeout")
     assert time.monotonic() - start < 2
-
-
-def test_ten_seconds_are_ten_seconds(ports: WorkerPorts) -> None:
-    """The documented time, as it is."""
-    start = time.monotonic()
-    assert failure(called(ports, _trickle)) == ("upstream_failed", "timeout")
-    assert 9.5 < time.monotonic() - start < 11
 
 
 def _trickle(connected: socket.socket) -> None:

@@ -160,11 +160,6 @@ def test_a_connection_has_its_time(start: Start, monkeypatch: pytest.MonkeyPatch
     assert reason(ports, "a.com") == "timeout"
 
 
-def test_five_seconds_are_the_limit() -> None:
-    """The interface specification says so."""
-    assert adapter.CONNECTION_S == 5
-
-
 def test_an_answer_of_ten_megabytes(start: Start) -> None:
     """Is read up to 64 KB, and the connection closed."""
     sent = [0]

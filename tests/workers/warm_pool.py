@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from shared.pools import Pool
-from tests.time_limits import patience
+from tests.workers.until import until
 from workers.children import ChildPool
-
-PATIENCE_S = patience(60.0)
 
 
 def warm_pool(size: int, *pools: Pool) -> ChildPool:
@@ -21,7 +17,4 @@ def warm_pool(size: int, *pools: Pool) -> ChildPool:
 
 def await_ready(started: ChildPool) -> None:
     """Return when the fork server is ready."""
-    give_up_at = time.monotonic() + PATIENCE_S
-    while started.confinement() is None:
-        assert time.monotonic() < give_up_at
-        time.sleep(0.01)
+    until(started.confinement, 60.0)

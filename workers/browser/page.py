@@ -1,4 +1,4 @@
-"""One page in a context of its own: what its targets do is bounded here, and noted.
+"""One page in its own context: what its targets do is bounded here, and noted.
 
 Every target waits when it is attached, before its first request: popups are closed, workers beyond a few never run, frames get
 the same bounds as the page. Events are of the whole context; only the document that the main frame shows at the end counts, by
@@ -89,7 +89,7 @@ class Page:
         asked: the URL of the main frame's last request.
         responses: by the loader's id.
         is_loaded: the main document and what it needs is loaded.
-        is_halted: it was told to do no more.
+        is_halted: its scripts and its loading were stopped.
         active_at: when something was asked for, or came, last; monotonic seconds.
     """
 
@@ -192,7 +192,7 @@ class Page:
         self.browser.cdp.sessions[session] = lambda method, parameters: self._on_event(session, method, parameters)
 
     def _set_up(self, session: str, kind: str) -> list[asyncio.Future[dict[str, Any]]]:
-        """Send what a target needs before it goes on, and let it go on."""
+        """Send the set-up of a target, which waits for it, and let the target run."""
         post = self.browser.cdp.post
         results = [post("Target.setAutoAttach", session, **_ATTACH)]
         if kind in ("page", "iframe"):

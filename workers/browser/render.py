@@ -28,7 +28,7 @@ SETTLE_S = 5.0
 """Seconds of real time, from the first document on."""
 PENDING_S = 2.0
 """A loaded page whose requests have been silent for so long only listens (long polling, server-sent events): its virtual time
-goes on without them."""
+continues without them."""
 LOOK_S = 0.25
 """Between two looks at whether the main document is too large: nobody waits for the rest of it."""
 QUIET_S = 0.06
@@ -201,7 +201,7 @@ class _Rendering:
             raise verdicts.failed("page_crashed") from None
 
     async def _evaluate(self, script: str, *, limit_s: float) -> Any:
-        """The value of an expression, in a world of its own."""
+        """The value of an expression in an isolated world, which the page's scripts cannot change."""
         page = self._page
         until = time.monotonic() + limit_s
         made = await page.send("Page.createIsolatedWorld", frameId=page.target, worldName="coinslot", limit_s=limit_s)

@@ -87,7 +87,7 @@ def of_document(page: Page, job: Job) -> JobFailure | None:
     """Why the document that is shown is not what the caller asked for; None when it is."""
     document, response = page.document, page.response
     if document.unreachable:
-        # Why it could not be loaded is not told of navigations that the page itself began, but by the proxy's refusals.
+        # The browser does not say why a navigation that the page itself began has failed. The proxy's refusals do.
         return _refusal(document.unreachable, job) or failed("connection_refused")
     if not document.url.startswith(("http://", "https://")) or response is None:
         return failed("not_a_page")  # blob: and about:blank replace a page as if nothing had happened

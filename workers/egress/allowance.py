@@ -96,7 +96,7 @@ class Job:
 
 @dataclass(eq=False)
 class Slot:
-    """A listening socket of its own for one job after the other. Whatever connects to it belongs to that job.
+    """A listening socket for one job after the other. Whatever connects to it belongs to the job that is served.
 
     Attributes:
         job: the one that is served now. Without one, every request is refused.

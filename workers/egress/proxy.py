@@ -6,9 +6,9 @@
         ...  # whatever connects to the socket belongs to the job
     job.refusals  # reasons of refused requests, by host
 
-It has no policy of its own: jobs.hosts reads names, and the Connector resolves, checks and connects in one step. HTTP is parsed
-and written anew on both sides, one request per connection, so that no two parsers can disagree about where a request ends. A
-CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
+It has no other policy than the rest of the worker: jobs.hosts reads names, and the Connector resolves, checks and connects in
+one step. HTTP is parsed and written anew on both sides, one request per connection, so that no two parsers can disagree about
+where a request ends. A CONNECT tunnel carries bytes; the proxy does not check whether they are TLS.
 """
 
 from __future__ import annotations

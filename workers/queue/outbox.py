@@ -25,7 +25,7 @@ class Outbox:
 
     Args:
         endpoints: by name.
-        mirror: is told of every job that has ended.
+        mirror: gets every job that has ended.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Outbox:
         return parts + replies
 
     def _failure(self, message: dramatiq.Message[Any]) -> Result | None:
-        """Of a message that no actor ran to its end. None when it cannot even be told whose it was."""
+        """The result of a message that no actor ran to its end. None when nobody can say whose it was."""
         endpoint = self._endpoints.get(message.actor_name)
         try:
             assert endpoint is not None

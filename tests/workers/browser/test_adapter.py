@@ -21,7 +21,7 @@ from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
 from tests.workers.browser.namespaces import renderers
 from tests.workers.browser.site import Site
-from tests.workers.browser.test_launcher import wait_until
+from tests.workers.until import until
 from workers.adapters import browser as adapter
 from workers.adapters.browser import NO_BROWSER, NOT_STARTED, ChromiumBrowser
 from workers.browser import instance
@@ -157,7 +157,7 @@ def test_a_browser_that_is_killed_during_a_job(own: ChromiumBrowser, site: Site,
     """The job is done by the next one, within its deadline."""
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(25))
-        wait_until(lambda: site.count("/slow") == 1)
+        until(lambda: site.count("/slow") == 1)
         os.kill(first_process(), signal.SIGKILL)
         assert "done" in running.result().html
     assert site.count("/") == 2
@@ -187,7 +187,7 @@ def test_a_browser_is_replaced_after_its_jobs(
         ]
         assert all("done" in job.result().html for job in jobs)
     assert own.unavailable_reason() == ""
-    wait_until(lambda: len(launchers() - _BEFORE) == 1)
+    until(lambda: len(launchers() - _BEFORE) == 1)
     assert launchers() != first
 
 
@@ -196,12 +196,12 @@ def test_the_end(own: ChromiumBrowser, site: Site, url: PublicUrl) -> None:
     threads_before = len(os.listdir("/proc/self/task"))
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         running = threads.submit(own.render, url, screenshot=None, deadline=time.monotonic() + patience(9))
-        wait_until(lambda: site.count("/slow") == 1)
+        until(lambda: site.count("/slow") == 1)
         own.close()
         assert running.exception() is not None
     assert launchers() == _BEFORE
     # The site's threads are of this process, too, and end after their connections.
-    wait_until(lambda: len(os.listdir("/proc/self/task")) <= threads_before)
+    until(lambda: len(os.listdir("/proc/self/task")) <= threads_before)
     own.close()
 
 
@@ -214,7 +214,7 @@ def test_a_page_whose_process_dies_before_it_asks(
 
     def killing(page: Page, session: str, kind: str) -> object:
         if not killed:
-            wait_until(lambda: bool(renderers()))
+            until(lambda: bool(renderers()))
             killed.extend(renderers())
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)

@@ -247,17 +247,8 @@ async def test_what_is_not_public_is_refused(way: Way) -> None:
     with Canary(("127.0.0.1", 0), ("::1", 0)) as canary, way.serving(Job()) as job:
         there = canary.ports[0]
         for host in (
-            *(
-                "127.0.0.1",
-                "127.1",
-                "0x7f.1",
-                "2130706433",
-                "localhost",
-                "localhost.",
-                "[::1]",
-                "[::ffff:127.0.0.1]",
-                "redis",
-            ),
+            *("127.0.0.1", "127.1", "0x7f.1", "2130706433", "localhost", "localhost.", "[::1]", "[::ffff:127.0.0.1]"),
+            "redis",
             *("evil.example.com", "EVIL.example.com.", "169.254.169.254", "metadata.google.internal"),
         ):
             assert await asked(way, f"GET http://{host}:{there}/") == "403 blocked_address", host
