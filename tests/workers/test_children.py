@@ -28,6 +28,7 @@ from shared.pools import Pool
 from shared.queue.replies import Cost
 from tests.time_limits import SLACK_S, niceness, patience
 from tests.workers.until import until
+from tests.workers.warm_pool import fork_server_runs
 from workers import children, fork_server
 from workers.adapters.calculations import ChildCalculations
 from workers.child import Work
@@ -137,14 +138,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stunts(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def stunts(patient: None) -> Iterator[None]:
     """Children that can do more than what is sold."""
-
-    def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        assert command[:3] == [sys.executable, "-m", "workers.fork_server"]
-        return subprocess.Popen([sys.executable, "-c", STUNTS, "without-v8"], cwd=ROOT, **options)
-
-    monkeypatch.setattr(fork_server, "subprocess", SimpleNamespace(Popen=popen))
+    with fork_server_runs("-c", STUNTS, "without-v8"):
+        yield
 
 
 @pytest.fixture
@@ -620,11 +617,11 @@ def test_children_die_with_a_killed_parent() -> None:
         until(lambda: has_ended(busy))
 
 
-def test_a_child_that_nobody_watches_ends_by_its_own_clock(source: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_nobody_watches_ends_by_its_own_clock(source: ForkServer) -> None:
     """The kernel ends it, and nothing that it does can stop that."""
     impatient = "import workers.confinement.child as c\nc.ORPHAN_CPU_S = 0.3\n" + STUNTS
-    monkeypatch.setattr(sys.modules[__name__], "STUNTS", impatient)
-    child = Child(source)
+    with fork_server_runs("-c", impatient, "without-v8"):
+        child = Child(source)
     try:
         with pytest.raises(Lost):
             child.call(work("burn"), limit_s=PATIENCE_S)

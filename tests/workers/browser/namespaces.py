@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,3 +61,14 @@ def _namespace(pid: int) -> str:
 def renderers() -> list[int]:
     """The processes in which pages of this process' browsers run."""
     return [pid for pid in proc.family(os.getpid()) if "--type=renderer" in command(pid)]
+
+
+def children_of(parent: int) -> set[int]:
+    """The processes that a process has started, zombies too."""
+    found = set()
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended
+                if int((path / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                    found.add(int(path.name))
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import os
 import signal
 import time
@@ -19,7 +18,7 @@ from shared.pools import Pool
 from shared.settings.service import InvalidSetting, Settings
 from tests.time_limits import patience
 from tests.workers.browser.conftest import ADDRESS, HOSTS, SITE
-from tests.workers.browser.namespaces import renderers
+from tests.workers.browser.namespaces import children_of, command, renderers
 from tests.workers.browser.site import Site
 from tests.workers.until import until
 from workers.adapters import browser as adapter
@@ -61,18 +60,13 @@ def url(site: Site) -> PublicUrl:
 
 def launchers() -> set[int]:
     """Those that this process has started: one for each browser."""
-    found = set()
-    for pid in _children_of(os.getpid()):
-        with contextlib.suppress(OSError):
-            if b"browser/launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.add(pid)
-    return found
+    return {pid for pid in children_of(os.getpid()) if "browser/launcher.py" in command(pid)}
 
 
 def first_process() -> int:
     """The first process of the one namespace that this test's browser has."""
     (launcher,) = launchers() - _BEFORE
-    (first,) = _children_of(launcher)
+    (first,) = children_of(launcher)
     return first
 
 
@@ -84,16 +78,6 @@ def remember_others() -> None:
     """The session's browser may be running, too."""
     _BEFORE.clear()
     _BEFORE.update(launchers())
-
-
-def _children_of(parent: int) -> set[int]:
-    children = set()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                if int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                    children.add(int(name))
-    return children
 
 
 def test_a_machine_without_a_browser(
