@@ -26,6 +26,7 @@ from tests.time_limits import SLACK_S, patience
 from tests.workers.egress.raw_server import Server, response, serving
 from tests.workers.servers import ADDRESS
 from workers.children import ChildPool
+from workers.egress.deadline import left_s
 from workers.egress.http import HttpClient
 from workers.ports import WorkerPorts
 
@@ -387,10 +388,12 @@ def test_one_deadline_for_all_redirects(client: HttpClient) -> None:
 
 
 def test_a_deadline_that_has_passed(client: HttpClient) -> None:
-    """Nothing is asked."""
+    """Nothing is asked, and no operation of a socket begins."""
     with serving(response()) as server:
         assert failure(client, url(server), seconds=-1).reason == "timeout"
         assert server.requests == []
+    with pytest.raises(TimeoutError):
+        left_s(time.monotonic())
 
 
 # ---- content codings
