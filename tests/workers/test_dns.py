@@ -37,7 +37,7 @@ NAME = "a.example.com"
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.time = 1000.0
