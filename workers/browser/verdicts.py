@@ -7,17 +7,12 @@ from workers.browser.page import Page, host_of
 from workers.egress.allowance import REASONS, Job
 
 _BY_REFUSAL = {
-    "blocked_address": "blocked_address",
     "bad_request": "blocked_address",
-    "timeout": "timeout",
     "too_many_bytes": "too_large",
     "too_many_hosts": "too_many_redirects",
     "too_many_requests": "too_many_redirects",
-    "bad_content": "bad_content",
-    "connection_refused": "connection_refused",
-    "dns_failure": "dns_failure",
 }
-"""Reasons of the proxy (workers/egress/allowance.py)."""
+"""Reasons of the proxy (workers/egress/allowance.py) that mean another failure of the port."""
 
 _BY_ERROR = (
     ("ERR_CERT_", "tls_failure"),
@@ -113,7 +108,7 @@ def _refusal(url: str, job: Job) -> JobFailure | None:
     reason = job.refusals.get(host) or job.refusals.get("")  # "": a host that is not even a name, such as 127.0.0.1
     if reason is None:
         return None
-    means = _BY_REFUSAL.get(reason, "connection_refused")
+    means = _BY_REFUSAL.get(reason, reason if reason in REASONS else "connection_refused")
     if means == "blocked_address":
         return BlockedAddress("The page, or what it leads to, is at an address that is not public.")
     return failed(means, is_final=host in job.absent)
