@@ -7,10 +7,12 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from typing import Any
 
 import dramatiq
-from dramatiq.broker import Broker
+from dramatiq.broker import Broker, MessageProxy
 from dramatiq.middleware import Middleware
 from dramatiq.worker import Worker
 from redis.exceptions import RedisError
@@ -49,7 +51,6 @@ from workers.preload import preload
 from workers.queue.broker import StopFetching, StreamBroker
 from workers.queue.outbox import Outbox
 from workers.queue.work_queue import FastWorkQueue
-from workers.traced_jobs import TracedJobs
 
 CHILDREN = max(1, cores() - 1)
 """Child processes for hostile work: one core stays free for everything else. With all cores busy, echo's p99 is 4 ms later (a
@@ -59,7 +60,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class OwnProcessGroup(Middleware):
-    """Puts a worker process into a process group of its own, in which it gets only its master's signals. Supervisors signal a
+    """Puts a worker process into its own process group, in which it gets only its master's signals. Supervisors signal a
     whole group, and Dramatiq's master signals its workers: the second of two SIGTERMs ends a worker before its jobs are done.
     The worker ends when its master dies."""
 
@@ -129,6 +130,25 @@ class PrefetchPerThread(Middleware):
         worker.queue_prefetch = worker.worker_threads
 
 
+class TracedJobs(Middleware):
+    """Runs each job in a span of its call's trace (shared/observability/tracing.py). The message's options carry the trace,
+    and actors do not see them."""
+
+    def __init__(self) -> None:
+        self._thread = threading.local()
+
+    def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
+        """Dramatiq's signal, in the thread that runs the job."""
+        self._thread.span = tracing.begin_job(message.options)
+
+    def after_process_message(
+        self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        """Dramatiq's signal, in the same thread."""
+        if (span := self._thread.span) is not None:
+            span.end()
+
+
 def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
     """Build the broker with every actor. `--queues` decides which queues this process serves."""
     settings = read_settings(os.environ)
@@ -175,7 +195,7 @@ def create_broker(catalogue: Sequence[Endpoint] = CATALOGUE) -> StreamBroker:
         children.confinement, connect(settings.redis_url(settings.queue_url)), is_strict=settings.production
     )
     # Dramatiq's default middleware is left out: it costs 14 us a message, its time limit cannot stop C code, and its retries
-    # would run a job whose failure the caller has been told.
+    # would run a job whose failure the caller already has.
     broker = StreamBroker(
         settings.redis_url(settings.queue_url),
         middleware=[
