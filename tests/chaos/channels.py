@@ -334,13 +334,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/chaos channels", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one")
-    parser.add_argument("--planted", action="store_true", help="put each bug in, and see it found")
+    parser.add_argument("--planted", nargs="?", const="", help="put each bug in, or those with this text in their name")
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
-    if options.planted:
+    if options.planted is not None:
         missed = 0
-        for name, bug in PLANTED.items():
-            found = run(PLANTED_SECONDS, seed, bug)[1]
+        for name, bug in ((name, bug) for name, bug in PLANTED.items() if options.planted in name):
+            try:
+                found = run(PLANTED_SECONDS, seed, bug)[1]
+            except TimeoutError as stopped:  # a ledger that was lost is refused by all that know it
+                found = [f"the service stops: {stopped}"]
             missed += not found
             print(f"{'found' if found else 'MISSED'}: {name}: {found[:1]}", flush=True)
         sys.exit(1 if missed else 0)

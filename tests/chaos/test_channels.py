@@ -1,4 +1,4 @@
-"""Channels under kills: a short run of what `scripts/chaos channels` does for longer; and the planted bugs have their places."""
+"""Channels under kills: a short run of what `scripts/chaos channels` does for longer; planted bugs have their places."""
 
 from __future__ import annotations
 
