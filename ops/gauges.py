@@ -6,6 +6,7 @@ Each function reads one source. It raises RedisError or NoAnswer when the source
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
@@ -14,6 +15,7 @@ import redis
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from redis.client import Pipeline
 
+from ops import channels as channel_reader
 from ops.http_query import api_place, get_json
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
 from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
@@ -81,6 +83,37 @@ def payments(ledger: Sequence[redis.Redis]) -> Families:
 
 def _cards(index: Sequence[str]) -> Callable[[Pipeline, int], object]:
     return lambda asked, bucket: asked.zcard(index[bucket])
+
+
+def channels(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Families:
+    """What payment channels owe, and how far the claimer is; nothing where there are none."""
+    if not channel_reader.is_used(ledger, own):
+        return
+    state = channel_reader.read(ledger, own, now_ms=int(time.time() * 1000), most=MOST_OPEN)
+    for name, help_text, value in (
+        ("coinslot_channels", "Channels that were opened.", state.count),
+        (
+            "coinslot_channels_unclaimed_usdc",
+            "USDC that was charged and not claimed.",
+            state.owed / 10**channel_reader.DECIMALS,
+        ),
+        ("coinslot_channels_withdrawing", "Channels that owe while their payer withdraws.", len(state.leaving)),
+        ("coinslot_channels_frozen", "Channels that owe more than they hold.", len(state.frozen)),
+        ("coinslot_channels_not_worth_claiming", "Channels whose claim costs more than it brings.", len(state.small)),
+    ):
+        yield GaugeMetricFamily(name, help_text, value=value)
+    ages = GaugeMetricFamily("coinslot_channels_age_seconds", "How old it is.", labels=["of"])
+    limits = GaugeMetricFamily("coinslot_channels_age_limit_seconds", "When an alert tells it.", labels=["of"])
+    watched = float("inf") if state.watched_ms is None else state.watched_ms / 1000
+    watch = [("watch", watched, own.channels_stale_s)] if own.has_channels or state.owing else []
+    for of, age, limit in (
+        *watch,
+        ("unclaimed", state.oldest_ms / 1000, 2 * own.claim_within_s),
+        ("withdrawal", state.withdrawal_ms / 1000, own.withdraw_delay_s / 4),
+    ):
+        ages.add_metric([of], age)
+        limits.add_metric([of], limit)
+    yield from (ages, limits)
 
 
 def rails(settings: Settings) -> Families:
