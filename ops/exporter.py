@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from wsgiref.simple_server import WSGIServer
 
@@ -71,7 +72,7 @@ def sources(settings: Settings) -> dict[str, Source]:
     ledger, queue = [connect(url) for url in settings.ledger_urls], connect(settings.redis_url(settings.queue_url))
     read: dict[str, Source] = {
         "queue": lambda: gauges.pools(queue),
-        "ledger": lambda: [*gauges.payments(ledger), *gauges.channels(ledger, settings)],
+        "ledger": lambda: chain(gauges.payments(ledger), gauges.channels(ledger, settings.evm)),
         "api": lambda: gauges.rails(settings),
         "facilitator": lambda: gauges.settlers(settings),
     }
