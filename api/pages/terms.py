@@ -21,6 +21,7 @@ class Terms:
         raw_amount: as the challenge writes it.
         asset: contract, mint or currency code; `issuer`: of a currency on the XRP Ledger.
         valid_s: seconds for which a payment is expected to stay valid.
+        deposit: of a channel the least deposit, in whole units; empty for payments that are settled one by one.
     """
 
     rail: str
@@ -33,6 +34,7 @@ class Terms:
     issuer: str
     pay_to: str
     valid_s: int
+    deposit: str = ""
 
     @property
     def badge(self) -> str:
@@ -46,16 +48,22 @@ def read(gate: PaymentGate) -> tuple[Terms, ...]:
 
 
 def _terms(offer: Offer, rail: ConfiguredRail) -> Terms:
-    whole = Decimal(offer.amount).scaleb(-rail.token.decimals)
+    least = offer.extra.get("minDeposit", "")
     return Terms(
         rail=rail.rail.value,
         network=name_of(offer.network),
         network_id=offer.network,
         symbol=rail.token.symbol,
-        amount=format(whole.normalize(), "f"),
+        amount=_whole(offer.amount, rail),
         raw_amount=offer.amount,
         asset=offer.asset,
         issuer=offer.extra.get("issuer", ""),
         pay_to=offer.pay_to,
         valid_s=offer.max_timeout_seconds,
+        deposit=_whole(least, rail) if least else "",
     )
+
+
+def _whole(amount: str, rail: ConfiguredRail) -> str:
+    """An amount of an offer in whole units of the token."""
+    return format(Decimal(amount).scaleb(-rail.token.decimals).normalize(), "f")

@@ -174,7 +174,9 @@ def money(error: CoinslotError) -> str:
 def _receipt(answer: Answer, payment: SignedPayment) -> str:
     receipt = answer.receipt
     payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-    transaction = (receipt.transaction if receipt else None) or "unknown: no receipt came"
+    transaction = (receipt.transaction if receipt else None) or (
+        "none: it was paid out of a channel" if receipt else "unknown: no receipt came"
+    )
     return (
         f"paid {payment.price.text()} {payment.asset} on {payment.offer.network} from {payer}; "
         f"transaction {transaction}; request {answer.request_id}"

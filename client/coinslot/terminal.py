@@ -66,7 +66,9 @@ class Terminal:
         """What was paid, by whom, and in which transaction."""
         receipt = answer.receipt
         payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-        transaction = (receipt.transaction if receipt else None) or "unknown: no receipt came"
+        transaction = (receipt.transaction if receipt else None) or (
+            "none: it was paid out of a channel" if receipt else "unknown: no receipt came"
+        )
         self._console.print(Text.assemble(("paid ", "green"), (_line(_paid(payment, is_sandbox)), "bold")))
         self._members((("payer", payer), ("transaction", transaction), ("request", answer.request_id)))
 

@@ -105,7 +105,7 @@ class ChannelBuyer:
         elif kind < 0.97 and not self.is_leaving:
             self._leave()
         else:
-            self._want_refund()
+            self.want_refund()
 
     def finish(self) -> None:
         """Insist on an end of every call that has none."""
@@ -206,7 +206,8 @@ class ChannelBuyer:
             self.leave()
             self.seen["leaves"] += 1
 
-    def _want_refund(self) -> None:
+    def want_refund(self) -> None:
+        """Ask for everything that is not charged."""
         with self._lock:
             last = self._next
         status, headers, _ = self._post(self.payer.refund(last), "", method="GET")

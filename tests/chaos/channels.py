@@ -95,11 +95,11 @@ class Chaos:
         offer = self._offer()
         origins = [f"http://127.0.0.1:{self._ports[name]}" for name in ("api-1", "api-2")]
         self.buyers = [
-            ChannelBuyer(self._bench, offer, origins, random.Random(self._plan.random())) for _ in range(BUYERS + 2)
+            ChannelBuyer(self._bench, offer, origins, random.Random(self._plan.random())) for _ in range(BUYERS + 3)
         ]
-        *buyers, spoiled, leaver = self.buyers
-        for one in (spoiled, leaver):
-            for _ in range(3):
+        *buyers, spoiled, leaver, refunded = self.buyers
+        for one in (spoiled, leaver, refunded):
+            for _ in range(10):
                 one.buy()
             one.finish()
         self._ledger().hset(self._key(spoiled), "sig", 130 * "1")  # a batch with this channel reverts
@@ -111,12 +111,16 @@ class Chaos:
                 one.result()
             self._wait_ready()
             list(threads.map(ChannelBuyer.finish, buyers))
+        for _ in range(3):
+            refunded.buy()
+        refunded.finish()
+        refunded.want_refund()  # before what it owes is due
         leaver.leave()
         self._wait_watched()
         if leaver.is_served():
             self.violations.append("money that leaves has paid")
         self._claim_everything()
-        self._judge([*buyers, leaver])
+        self._judge([*buyers, leaver, refunded])
         self._bench.rpc("evm_increaseTime", DELAY_S + 1)
         leaver.withdraw()
         if (left := self._bench.balance(leaver.payer.config.payer)) != FUNDS - PRICE * leaver.answered:
