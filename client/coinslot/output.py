@@ -18,6 +18,7 @@ from coinslot.errors import CoinslotError
 from coinslot.payment import SignedPayment
 from coinslot.printable import is_number, printable, without_keys
 from coinslot.progress import Progress
+from coinslot.receipt import transaction_of
 
 if TYPE_CHECKING:
     from coinslot.terminal import Terminal
@@ -174,9 +175,7 @@ def money(error: CoinslotError) -> str:
 def _receipt(answer: Answer, payment: SignedPayment) -> str:
     receipt = answer.receipt
     payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-    transaction = (receipt.transaction if receipt else None) or (
-        "none: it was paid out of a channel" if receipt else "unknown: no receipt came"
-    )
+    transaction = transaction_of(receipt)
     return (
         f"paid {payment.price.text()} {payment.asset} on {payment.offer.network} from {payer}; "
         f"transaction {transaction}; request {answer.request_id}"

@@ -24,6 +24,13 @@ def receipt_of(reply: Reply) -> Settlement | None:
     return None
 
 
+def transaction_of(receipt: Settlement | None) -> str:
+    """The transaction for people. A call that is paid out of a channel has none."""
+    if receipt is None:
+        return "unknown: no receipt came"
+    return receipt.transaction or "none: it was paid out of a channel"
+
+
 def shows_charge(receipt: Settlement | None, offer: Offer) -> bool:
     """Whether the receipt says that the call was charged. That of a channel can be of its deposit alone."""
     if receipt is None or not receipt.success:
