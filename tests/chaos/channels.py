@@ -98,10 +98,12 @@ class Chaos:
             ChannelBuyer(self._bench, offer, origins, random.Random(self._plan.random())) for _ in range(BUYERS + 3)
         ]
         *buyers, spoiled, leaver, refunded = self.buyers
-        for one in (spoiled, leaver, refunded):
+        for one in (leaver, refunded):
             for _ in range(10):
                 one.buy()
             one.finish()
+        for _ in range(3):
+            spoiled.buy()
         self._ledger().hset(self._key(spoiled), "sig", 130 * "1")  # a batch with this channel reverts
         until = time.monotonic() + self._seconds
         with ThreadPoolExecutor(BUYERS * THREADS + 2) as threads:
@@ -145,7 +147,7 @@ class Chaos:
                 self.violations.append(f"{charged} is charged, and {claimed} is claimed, of {balance}")
             if claimed > buyer.signed:
                 self.violations.append(f"{claimed} is claimed, and {buyer.signed} was signed")
-        earned = sum(buyer.on_chain()[1] for buyer in buyers)
+        earned = sum(buyer.on_chain()[1] for buyer in self.buyers)
         paid_out = int(
             self._bench.rpc("eth_call", {"to": TOKEN.address, "data": "0x" + balance_of(self._pay_to).hex()}, "latest"),
             16,
