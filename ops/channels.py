@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, cast
 
 import redis
 
-from shared.ledger.channels import CHANNELS, WATCH, channel_key
+from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, channel_key
 from shared.servers.ledger_servers import ask_each_bucket, of_bucket
+from shared.settings.rails import EvmRailSettings
 
 PAGE = 1_000
 _FIELDS = ("payer", "network", "balance", "charged", "claimed", "leaving", "withdraw_at", "owed_since")
@@ -49,9 +50,10 @@ class Summary(NamedTuple):
 
     Attributes:
         unclaimed: atomic units.
-        oldest_s: age of the oldest charge that is not claimed.
+        oldest_s: age of the oldest charge that is not claimed, and whose claim is possible and worth its gas.
         leaving: payers who withdraw while they owe something.
         leaving_s: since when the first of them.
+        small: channels whose claim is due and not worth its gas.
         watch_age_s: since the claimer looked at the chain; None: it never did.
     """
 
@@ -61,12 +63,13 @@ class Summary(NamedTuple):
     leaving: int
     leaving_s: float
     frozen: int
+    small: int
     watch_age_s: float | None
 
 
 def channels(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
-    """Every channel, bucket by bucket. Raises RedisError."""
-    for bucket, key in enumerate(CHANNELS):
+    """Every channel that may owe something: a charge lists it, and a final claim ends that. Raises RedisError."""
+    for bucket, key in enumerate(CLAIMABLE):
         server, start = of_bucket(ledger, bucket), 0
         while page := cast(list[bytes], server.zrange(key, start, start + PAGE - 1)):
             start += PAGE
@@ -79,23 +82,30 @@ def channels(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
                     yield Channel(name.decode(), payer.decode(), network.decode(), *amounts)
 
 
-def summary(ledger: Sequence[redis.Redis]) -> Summary | None:
-    """The sum of all channels; None where there are none and nobody claims. Raises RedisError."""
-    watched_at = cast(Any, of_bucket(ledger, 0).hget(WATCH, "watched_at"))
+def summary(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Summary | None:
+    """The sum of all channels; None where none are sold and none was opened. Raises RedisError."""
     counts = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(CHANNELS[bucket]))
-    if watched_at is None and not sum(counts):
+    if not own.has_channels and not sum(counts):
         return None
+    watched_at, cost = cast(list[Any], of_bucket(ledger, 0).hmget(WATCH, "watched_at", "claim_cost"))
     found = list(channels(ledger))
     now = time.time()
-    owed = [one.owed_since for one in found if one.unclaimed and one.owed_since]
+    due_ms = (now - own.claim_within_s) * 1000
+    small = {one.id for one in found if 0 < one.unclaimed < int(cost or 0) and one.owed_since < due_ms}
+    owed = [
+        one.owed_since
+        for one in found
+        if one.unclaimed and one.owed_since and one.id not in small and not one.is_frozen
+    ]
     left = [one.withdraw_at for one in found if one.is_urgent]
     return Summary(
-        open=len(found),
+        open=sum(counts),
         unclaimed=sum(one.unclaimed for one in found),
         oldest_s=max(0.0, now - min(owed) / 1000) if owed else 0.0,
         leaving=len(left),
         leaving_s=max(0.0, now - min(left) / 1000) if left else 0.0,
         frozen=sum(one.is_frozen for one in found),
+        small=len(small),
         watch_age_s=None if watched_at is None else max(0.0, now - int(watched_at) / 1000),
     )
 
@@ -105,5 +115,10 @@ def sentence(told: Summary) -> str:
     watched = "nobody watches the chain" if told.watch_age_s is None else f"chain read {told.watch_age_s:.0f} s ago"
     return (
         f"channels: {told.open} open, {told.unclaimed / 1e6:.6f} USDC unclaimed (oldest {told.oldest_s:.0f} s), "
-        f"{told.leaving} withdraw while they owe, {told.frozen} frozen, {watched}"
+        f"{told.leaving} withdraw while they owe, {told.frozen} frozen, {told.small} not worth a claim, {watched}"
     )
+
+
+def is_unwatched(told: Summary, own: EvmRailSettings) -> bool:
+    """Whether something is owed while the claimer has not looked at the chain for too long: it could be withdrawn unseen."""
+    return told.unclaimed > 0 and (told.watch_age_s is None or told.watch_age_s > own.channels_stale_s)

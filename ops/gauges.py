@@ -86,7 +86,8 @@ def _cards(index: Sequence[str]) -> Callable[[Pipeline, int], object]:
 
 def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
     """What channels owe, and the settings that say when that is too much. No series without channels."""
-    told = summary(ledger)
+    own = settings.evm
+    told = summary(ledger, own)
     if told is None:
         return
     for name, value, help_text in (
@@ -96,13 +97,18 @@ def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
         ("coinslot_channels_leaving", told.leaving, "Channels whose payers withdraw while they owe something."),
         ("coinslot_channel_leaving_seconds", told.leaving_s, "Since when the first of them."),
         ("coinslot_channels_frozen", told.frozen, "Channels that owe more than they hold."),
-        ("coinslot_channel_claim_within_seconds", settings.evm.claim_within_s, "How old a charge may be."),
-        ("coinslot_channel_withdraw_delay_seconds", settings.evm.withdraw_delay_s, "How long a withdrawal takes."),
+        ("coinslot_channels_not_worth_claiming", told.small, "Channels whose claim is due and not worth its gas."),
+        ("coinslot_channel_claim_within_seconds", own.claim_within_s, "How old a charge may be."),
+        ("coinslot_channel_withdraw_delay_seconds", own.withdraw_delay_s, "How long a withdrawal takes."),
     ):
         yield GaugeMetricFamily(name, help_text, value=value)
-    if told.watch_age_s is not None:
-        help_text = "Since the claimer looked at the chain."
-        yield GaugeMetricFamily("coinslot_channel_watch_age_seconds", help_text, value=told.watch_age_s)
+    if own.has_channels or told.unclaimed:
+        age = float("inf") if told.watch_age_s is None else told.watch_age_s
+        yield GaugeMetricFamily(
+            "coinslot_channel_watch_age_seconds", "Since the claimer looked at the chain.", value=age
+        )
+        help_text = "When no voucher is taken any more."
+        yield GaugeMetricFamily("coinslot_channel_stale_seconds", help_text, value=own.channels_stale_s)
 
 
 def rails(settings: Settings) -> Families:

@@ -40,8 +40,9 @@ def report(settings: Settings, *, as_json: bool) -> int:
     try:
         with connect_ledger(settings) as ledger:
             found = list(attention(ledger, now_ms=int(time.time() * 1000)))
-            sum_of_channels = channels.summary(ledger)
+            sum_of_channels = channels.summary(ledger, settings.evm)
             urgent = [one for one in channels.channels(ledger) if one.is_urgent or one.is_frozen]
+            is_late = sum_of_channels is not None and channels.is_unwatched(sum_of_channels, settings.evm)
     except RedisError as error:
         return _unreadable(settings, error)
     for payment in found:
@@ -50,11 +51,17 @@ def report(settings: Settings, *, as_json: bool) -> int:
         kind = "frozen" if channel.is_frozen else "leaving"
         told = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
         print(json.dumps(told) if as_json else _channel_line(told))
+    if as_json and sum_of_channels:
+        print(json.dumps({"kind": "channels", **sum_of_channels._asdict()}))
     if not as_json:
         if sum_of_channels:
             print(channels.sentence(sum_of_channels))
+        if is_late:
+            print(
+                "Channels owe money, and the claimer does not watch the chain: does it run, and does its node answer?"
+            )
         print(f"{len(found)} payments need you." if found else "No payment needs you.")
-    return 1 if found or urgent else 0
+    return 1 if found or urgent or is_late else 0
 
 
 def show(settings: Settings, payment_id: str) -> int:

@@ -101,7 +101,7 @@ class Observer:
             {event: count / WINDOW_S for event, count in counted.items()},
             {fault: count / WINDOW_S for fault, count in failed.items()},
             (counts[0], counts[1], counts[2]),
-            summary(self._ledger),
+            summary(self._ledger, self._settings.evm),
             self._rails(),
             list(reversed(self._failures)),
         )

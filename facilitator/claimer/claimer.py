@@ -98,6 +98,7 @@ class Claimer:
         head = await self._watch()
         await self._refund_all(head)
         price = await self._chain.gas_price()
+        self._ledger.watched({"claim_cost": self._atomic((CLAIM_GAS + ROW_GAS) * price)})
         await self._claim_due(head, price, is_all=is_last)
         await self._pay_out(price, is_last=is_last)
 

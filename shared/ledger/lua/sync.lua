@@ -12,7 +12,8 @@
 local channel, channels, claimable, journal = unpack(KEYS)
 local id, block, balance, claimed, leaving, withdraw_at, refund_nonce, config, network, payer = unpack(ARGV)
 
-local known, charged, done_top, was_leaving = unpack(redis.call('HMGET', channel, 'block', 'charged', 'done_top', 'leaving'))
+local known, charged, done_top, was_leaving, was_claimed = unpack(redis.call('HMGET', channel,
+  'block', 'charged', 'done_top', 'leaving', 'claimed'))
 if known and tonumber(known) > tonumber(block) then return 0 end
 redis.call('HSET', channel, 'block', block, 'balance', balance, 'claimed', claimed, 'leaving', leaving,
   'withdraw_at', withdraw_at, 'refund_nonce', refund_nonce)
@@ -23,6 +24,9 @@ if not known then
   redis.call('ZADD', channels, now, id)
   note(journal, id, 'OPENED', 0)
 else
+  if was_claimed ~= claimed then  -- what is owed now was charged after that claim was signed
+    redis.call('HSET', channel, 'owed_since', tonumber(charged) > tonumber(claimed) and now or 0)
+  end
   if tonumber(charged) < tonumber(claimed) then redis.call('HSET', channel, 'charged', claimed) end
   if tonumber(done_top) < tonumber(claimed) then
     redis.call('HSET', channel, 'done_top', claimed, 'old_top', claimed, 'rotated', now)

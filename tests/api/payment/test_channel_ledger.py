@@ -211,6 +211,21 @@ async def test_no_voucher_goes_beyond_what_stays_in_the_channel(shop: Shop) -> N
     assert (await shop.accept(4 * PRICE)).verdict is Verdict.EXCEEDS
 
 
+async def test_a_claim_makes_the_oldest_charge_a_newer_one(shop: Shop) -> None:
+    """Also of a channel that is charged all the time, so that never everything is claimed: its age is no alarm."""
+    shop.sync(1)
+    for calls in (1, 2):
+        await shop.accept(calls * PRICE)
+        shop.end(calls * PRICE)
+    shop.redis.hset(channel_key(shop.bucket, shop.id), "owed_since", 1)
+    shop.sync(2)
+    assert shop.number("owed_since") == 1
+    shop.sync(3, claimed=PRICE)
+    assert shop.number("owed_since") > 1
+    shop.sync(4, claimed=2 * PRICE)
+    assert shop.number("owed_since") == 0
+
+
 async def test_a_ledger_that_was_lost_takes_the_chains_word(shop: Shop) -> None:
     """What was claimed is the least that was charged, so no voucher of the past works again."""
     assert (await shop.accept(PRICE)).verdict is Verdict.UNKNOWN
