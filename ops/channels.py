@@ -1,12 +1,9 @@
-"""What the ledger knows of payment channels: what they owe, who withdraws, and how far the claimer is. Functions raise
-RedisError.
-"""
+"""What operators see of channels: what is owed and not claimed, payers who leave, and when the claimer looked at the chain."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple, cast
 
 import redis
@@ -15,20 +12,12 @@ from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, channel_key
 from shared.servers.ledger_servers import ask_each_bucket, of_bucket
 from shared.settings.rails import EvmRailSettings
 
-PAGE = 500
-DECIMALS = 6
-"""Of the token, USDC."""
-_FIELDS = ("payer", "network", "balance", "charged", "claimed", "leaving", "withdraw_at", "owed_since", "calls")
+PAGE = 1_000
+_FIELDS = ("payer", "network", "balance", "charged", "claimed", "leaving", "withdraw_at", "owed_since")
 
 
 class Channel(NamedTuple):
-    """A channel's row. Amounts are atomic units of the token.
-
-    Attributes:
-        charged, claimed: by us, and from the contract.
-        leaving, withdraw_at: of a withdrawal that its payer has announced: how much, and when in Unix milliseconds.
-        owed_since: when the oldest charge was made that is not claimed, in Unix milliseconds.
-    """
+    """A channel. Amounts in atomic units, times in Unix milliseconds; 0: there is none."""
 
     id: str
     payer: str
@@ -39,100 +28,97 @@ class Channel(NamedTuple):
     leaving: int
     withdraw_at: int
     owed_since: int
-    calls: int
 
     @property
-    def owed(self) -> int:
+    def unclaimed(self) -> int:
         """What was charged and not claimed."""
         return max(0, self.charged - self.claimed)
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it owes more than it holds: the contract refuses such a claim."""
-        return self.owed > 0 and self.charged > self.balance
+        """Whether it owes more than it holds: a deposit is no longer on the chain."""
+        return self.charged > self.balance
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether its payer leaves while something is owed."""
+        return self.leaving > 0 and self.unclaimed > 0
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class Summary(NamedTuple):
     """All channels.
 
     Attributes:
-        count: of channels that were ever opened.
-        owing: those with charges that are not claimed, at most as many as were asked for.
-        leaving: those of them whose payer withdraws.
-        frozen: those of them that owe more than they hold.
-        small: those of them whose claim is due, and not worth its gas.
-        watched_ms: how long ago the claimer has looked at the chain; None: never.
-        oldest_ms: how old the oldest charge is whose claim is possible and worth its gas.
-        withdrawal_ms: how long ago the first of `leaving` was announced.
+        unclaimed: atomic units.
+        oldest_s: age of the oldest charge that is not claimed, and whose claim is possible and worth its gas.
+        leaving: payers who withdraw while they owe something.
+        leaving_s: since when the first of them.
+        small: channels whose claim is due and not worth its gas.
+        watch_age_s: since the claimer looked at the chain; None: it never did.
     """
 
-    count: int
-    owing: tuple[Channel, ...]
-    leaving: tuple[Channel, ...]
-    frozen: tuple[Channel, ...]
-    small: tuple[Channel, ...]
-    watched_ms: int | None
-    oldest_ms: int
-    withdrawal_ms: int
-
-    @property
-    def owed(self) -> int:
-        """What all channels owe."""
-        return sum(channel.owed for channel in self.owing)
+    open: int
+    unclaimed: int
+    oldest_s: float
+    leaving: int
+    leaving_s: float
+    frozen: int
+    small: int
+    watch_age_s: float | None
 
 
-def is_used(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> bool:
-    """Whether there is anything to say of channels. They may owe money when they are not sold any more."""
-    return own.has_channels or bool(_count(ledger))
+def channels(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
+    """Every channel that may owe something: a charge lists it, and a final claim ends that. Raises RedisError."""
+    for bucket, key in enumerate(CLAIMABLE):
+        server, start = of_bucket(ledger, bucket), 0
+        while page := cast(list[bytes], server.zrange(key, start, start + PAGE - 1)):
+            start += PAGE
+            pipeline = server.pipeline(transaction=False)
+            for name in page:
+                pipeline.hmget(channel_key(bucket, name.decode()), *_FIELDS)
+            for name, (payer, network, *numbers) in zip(page, pipeline.execute(), strict=True):
+                if payer is not None:
+                    amounts = (int(number or 0) for number in numbers)
+                    yield Channel(name.decode(), payer.decode(), network.decode(), *amounts)
 
 
-def read(ledger: Sequence[redis.Redis], own: EvmRailSettings, *, now_ms: int, most: int | None = None) -> State:
-    """The state of all channels.
-
-    Args:
-        ledger: its primaries (shared/servers/ledger_servers.py).
-        most: how many channels that owe are read; None: all.
-    """
-    watch = cast(dict[bytes, bytes], of_bucket(ledger, 0).hgetall(WATCH))
-    owing = tuple(channel for channel in islice(_claimable(ledger), most) if channel.owed)
-    frozen = tuple(channel for channel in owing if channel.is_frozen)
-    leaving = tuple(channel for channel in owing if channel.leaving)
-    due = now_ms - own.claim_within_s * 1000
-    cost = int(watch.get(b"claim_cost", 0))
-    small = tuple(channel for channel in owing if channel.owed < cost and channel.owed_since < due)
-    impossible = {channel.id for channel in (*small, *frozen)}
-    waited = [now_ms - channel.owed_since for channel in owing if channel.owed_since and channel.id not in impossible]
-    return State(
-        count=_count(ledger),
-        owing=owing,
-        leaving=leaving,
-        frozen=frozen,
-        small=small,
-        watched_ms=now_ms - int(watch[b"watched_at"]) if b"watched_at" in watch else None,
-        oldest_ms=max(waited, default=0),
-        withdrawal_ms=max((now_ms - channel.withdraw_at for channel in leaving), default=0),
+def summary(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Summary | None:
+    """The sum of all channels; None where none are sold and none was opened. Raises RedisError."""
+    counts = ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(CHANNELS[bucket]))
+    if not own.has_channels and not sum(counts):
+        return None
+    watched_at, cost = cast(list[Any], of_bucket(ledger, 0).hmget(WATCH, "watched_at", "claim_cost"))
+    found = list(channels(ledger))
+    now = time.time()
+    due_ms = (now - own.claim_within_s) * 1000
+    small = {one.id for one in found if 0 < one.unclaimed < int(cost or 0) and one.owed_since < due_ms}
+    owed = [
+        one.owed_since
+        for one in found
+        if one.unclaimed and one.owed_since and one.id not in small and not one.is_frozen
+    ]
+    left = [one.withdraw_at for one in found if one.is_urgent]
+    return Summary(
+        open=sum(counts),
+        unclaimed=sum(one.unclaimed for one in found),
+        oldest_s=max(0.0, now - min(owed) / 1000) if owed else 0.0,
+        leaving=len(left),
+        leaving_s=max(0.0, now - min(left) / 1000) if left else 0.0,
+        frozen=sum(one.is_frozen for one in found),
+        small=len(small),
+        watch_age_s=None if watched_at is None else max(0.0, now - int(watched_at) / 1000),
     )
 
 
-def _count(ledger: Sequence[redis.Redis]) -> int:
-    return sum(ask_each_bucket(ledger, lambda asked, bucket: asked.zcard(CHANNELS[bucket])))
+def sentence(told: Summary) -> str:
+    """The sum in one line."""
+    watched = "nobody watches the chain" if told.watch_age_s is None else f"chain read {told.watch_age_s:.0f} s ago"
+    return (
+        f"channels: {told.open} open, {told.unclaimed / 1e6:.6f} USDC unclaimed (oldest {told.oldest_s:.0f} s), "
+        f"{told.leaving} withdraw while they owe, {told.frozen} frozen, {told.small} not worth a claim, {watched}"
+    )
 
 
-def _claimable(ledger: Sequence[redis.Redis]) -> Iterator[Channel]:
-    """Every channel that may owe something: a charge puts it there, and a final claim takes it away."""
-    for bucket, key in enumerate(CLAIMABLE):
-        server, start = of_bucket(ledger, bucket), 0
-        while names := cast(list[bytes], server.zrange(key, start, start + PAGE - 1)):
-            start += PAGE
-            with server.pipeline(transaction=False) as pipeline:
-                for name in names:
-                    pipeline.hmget(channel_key(bucket, name.decode()), _FIELDS)
-                for name, fields in zip(names, pipeline.execute(), strict=True):
-                    if fields[0] is not None:
-                        yield _channel(name.decode(), fields)
-
-
-def _channel(name: str, fields: Sequence[Any]) -> Channel:
-    payer, network, *numbers = fields
-    return Channel(name, payer.decode(), network.decode(), *(int(number or 0) for number in numbers))
+def is_unwatched(told: Summary, own: EvmRailSettings) -> bool:
+    """Whether something is owed while the claimer has not looked at the chain for too long: it could be withdrawn unseen."""
+    return told.unclaimed > 0 and (told.watch_age_s is None or told.watch_age_s > own.channels_stale_s)

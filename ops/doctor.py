@@ -30,6 +30,7 @@ from shared.queue import queue_clock
 from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, pool_states
 from shared.sealing.keys import previous_key_file
 from shared.servers.ledger_servers import check_server, connect_ledger
+from shared.servers.ledger_start import WrongLedger
 from shared.servers.redis_connection import connect
 from shared.settings.cdp_key import read_cdp_key
 from shared.settings.rails import EvmRailSettings, RailSettings
@@ -304,9 +305,8 @@ def _channels(settings: Settings) -> Findings:
             of_chain = (
                 channel_checks.chain_lacks(own, settler, ledger) if own.rpc_url else ["COINSLOT_EVM_RPC_URL is not set"]
             )
-    except RedisError as error:
-        yield Finding("fail", about, unreadable(error, ledger_url=settings.ledger_url))
-        return
+    except (RedisError, WrongLedger):
+        return  # told already
     if of_chain is None:
         yield Finding("warn", about, "not checked on the chain: its node does not answer")
     lacks += of_chain or []

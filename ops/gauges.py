@@ -6,7 +6,6 @@ Each function reads one source. It raises RedisError or NoAnswer when the source
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
@@ -15,7 +14,7 @@ import redis
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from redis.client import Pipeline
 
-from ops import channels as channel_reader
+from ops.channels import summary
 from ops.http_query import api_place, get_json
 from shared.ledger.keys import LOST, OPEN, RECHECK, RECORDS, REFUNDABLE
 from shared.queue.pool_states import ARGUMENTS, KEYS, SCRIPT, PoolState, pool_states
@@ -85,35 +84,31 @@ def _cards(index: Sequence[str]) -> Callable[[Pipeline, int], object]:
     return lambda asked, bucket: asked.zcard(index[bucket])
 
 
-def channels(ledger: Sequence[redis.Redis], own: EvmRailSettings) -> Families:
-    """What payment channels owe, and how far the claimer is; nothing where there are none."""
-    if not channel_reader.is_used(ledger, own):
+def channels(ledger: Sequence[redis.Redis], settings: Settings) -> Families:
+    """What channels owe, and the settings that say when that is too much. No series without channels."""
+    own = settings.evm
+    told = summary(ledger, own)
+    if told is None:
         return
-    state = channel_reader.read(ledger, own, now_ms=int(time.time() * 1000), most=MOST_OPEN)
-    for name, help_text, value in (
-        ("coinslot_channels", "Channels that were opened.", state.count),
-        (
-            "coinslot_channels_unclaimed_usdc",
-            "USDC that was charged and not claimed.",
-            state.owed / 10**channel_reader.DECIMALS,
-        ),
-        ("coinslot_channels_withdrawing", "Channels that owe while their payer withdraws.", len(state.leaving)),
-        ("coinslot_channels_frozen", "Channels that owe more than they hold.", len(state.frozen)),
-        ("coinslot_channels_not_worth_claiming", "Channels whose claim costs more than it brings.", len(state.small)),
+    for name, value, help_text in (
+        ("coinslot_channels", told.open, "Channels."),
+        ("coinslot_channel_unclaimed_usdc", told.unclaimed / 1e6, "What was charged and not claimed, in USDC."),
+        ("coinslot_channel_oldest_unclaimed_seconds", told.oldest_s, "Age of the oldest charge that is not claimed."),
+        ("coinslot_channels_leaving", told.leaving, "Channels whose payers withdraw while they owe something."),
+        ("coinslot_channel_leaving_seconds", told.leaving_s, "Since when the first of them."),
+        ("coinslot_channels_frozen", told.frozen, "Channels that owe more than they hold."),
+        ("coinslot_channels_not_worth_claiming", told.small, "Channels whose claim is due and not worth its gas."),
+        ("coinslot_channel_claim_within_seconds", own.claim_within_s, "How old a charge may be."),
+        ("coinslot_channel_withdraw_delay_seconds", own.withdraw_delay_s, "How long a withdrawal takes."),
     ):
         yield GaugeMetricFamily(name, help_text, value=value)
-    ages = GaugeMetricFamily("coinslot_channels_age_seconds", "How old it is.", labels=["of"])
-    limits = GaugeMetricFamily("coinslot_channels_age_limit_seconds", "When an alert tells it.", labels=["of"])
-    watched = float("inf") if state.watched_ms is None else state.watched_ms / 1000
-    watch = [("watch", watched, own.channels_stale_s)] if own.has_channels or state.owing else []
-    for of, age, limit in (
-        *watch,
-        ("unclaimed", state.oldest_ms / 1000, 2 * own.claim_within_s),
-        ("withdrawal", state.withdrawal_ms / 1000, own.withdraw_delay_s / 4),
-    ):
-        ages.add_metric([of], age)
-        limits.add_metric([of], limit)
-    yield from (ages, limits)
+    if own.has_channels or told.unclaimed:
+        age = float("inf") if told.watch_age_s is None else told.watch_age_s
+        yield GaugeMetricFamily(
+            "coinslot_channel_watch_age_seconds", "Since the claimer looked at the chain.", value=age
+        )
+        help_text = "When no voucher is taken any more."
+        yield GaugeMetricFamily("coinslot_channel_stale_seconds", help_text, value=own.channels_stale_s)
 
 
 def rails(settings: Settings) -> Families:

@@ -1,6 +1,5 @@
 """`coinslot-ops payments`: the payments that need a person. Exit code 1 when there are any, 3 when the ledger is unreadable.
-So do channels that owe money while their payer withdraws, or more than they hold, or while nobody claims. With `--id`, what the
-ledger knows of one payment: exit code 1 when it knows nothing.
+With `--id`, what the ledger knows of one payment: exit code 1 when it knows nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any, cast
 
 import redis
@@ -20,7 +18,6 @@ from ops import channels
 from ops.http_query import unreadable
 from shared.ledger.keys import JOURNAL, LOST, OPEN, REFUNDABLE, RERUN_MS, bucket_of
 from shared.servers.ledger_servers import connect_ledger, of_bucket, read_record
-from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 
 PAGE = 500
@@ -28,101 +25,43 @@ JOURNAL_PAGE = 5_000
 _SEALED = frozenset({"payment", "failure"})
 
 UNKNOWN, REFUND, GONE = "unknown", "refundable", "lost"
-LEAVING, FROZEN = "leaving", "frozen"
 _REASONS = {
     UNKNOWN: "Nobody knows whether it was settled. The service examines it for as long as the facilitator can tell.",
     REFUND: "It was charged and not answered within a day.",
     GONE: "It was settled, and the chain does not show it any more. Nothing is owed to the payer.",
-    LEAVING: "Its payer withdraws. What it owes has to be claimed before: is the claimer running, and does it claim?",
-    FROZEN: "It owes more than it holds: what it holds less than that is lost, unless a deposit comes back.",
+    "leaving": "Its payer withdraws, and owes something: it has to be claimed before the delay is over. Does the claimer run?",
+    "frozen": "It owes more than it holds: a deposit is no longer on the chain. Nothing more is sold to it.",
     "waiting": "It was charged and is not answered yet. The same request runs it again.",
 }
 
 
 def report(settings: Settings, *, as_json: bool) -> int:
     """Print them. Returns the exit code."""
-    now_ms, state = int(time.time() * 1000), None
     try:
         with connect_ledger(settings) as ledger:
-            found = list(attention(ledger, now_ms=now_ms))
-            if channels.is_used(ledger, settings.evm):
-                state = channels.read(ledger, settings.evm, now_ms=now_ms)
+            found = list(attention(ledger, now_ms=int(time.time() * 1000)))
+            sum_of_channels = channels.summary(ledger, settings.evm)
+            urgent = [one for one in channels.channels(ledger) if one.is_urgent or one.is_frozen]
+            is_late = sum_of_channels is not None and channels.is_unwatched(sum_of_channels, settings.evm)
     except RedisError as error:
         return _unreadable(settings, error)
     for payment in found:
         print(json.dumps(payment) if as_json else _line(payment))
+    for channel in urgent:
+        kind = "frozen" if channel.is_frozen else "leaving"
+        told = {"kind": kind, "reason": _REASONS[kind], **channel._asdict(), "unclaimed": channel.unclaimed}
+        print(json.dumps(told) if as_json else _channel_line(told))
+    if as_json and sum_of_channels:
+        print(json.dumps({"kind": "channels", **sum_of_channels._asdict()}))
     if not as_json:
-        print(f"{len(found)} payments need you." if found else "No payment needs you.")
-    needs_person = bool(found)
-    if state is not None:
-        needs_person |= _show_channels(state, settings.evm, as_json=as_json)
-    return int(needs_person)
-
-
-def _show_channels(state: channels.State, own: EvmRailSettings, *, as_json: bool) -> bool:
-    """Print what channels owe. Returns whether a person is needed."""
-    is_late = state.watched_ms is None or state.watched_ms > own.channels_stale_s * 1000
-    for kind, listed in ((LEAVING, state.leaving), (FROZEN, state.frozen)):
-        for channel in listed:
-            print(json.dumps(_described_channel(channel, kind)) if as_json else _channel_line(channel, kind, own))
-    told = {
-        "kind": "channels",
-        "channels": state.count,
-        "owing": len(state.owing),
-        "unclaimed": str(state.owed),
-        "oldestUnclaimedSeconds": state.oldest_ms // 1000,
-        "withdrawing": len(state.leaving),
-        "frozen": len(state.frozen),
-        "notWorthClaiming": len(state.small),
-        "watchAgeSeconds": None if state.watched_ms is None else state.watched_ms // 1000,
-    }
-    if as_json:
-        print(json.dumps(told))
-    else:
-        small = sum(channel.owed for channel in state.small)
-        print(
-            f"{state.count} channels, of which {len(state.owing)} owe {_usdc(state.owed)} that is not claimed"
-            f" (oldest: {state.oldest_ms // 1000} s). {len(state.leaving)} of them are being withdrawn from,"
-            f" {len(state.frozen)} owe more than they hold, {len(state.small)} wait because their claim is not worth its gas"
-            f" ({_usdc(small)})."
-        )
-        if is_late and (own.has_channels or state.owing):
-            since = "ever" if state.watched_ms is None else f"for {state.watched_ms // 1000} s"
+        if sum_of_channels:
+            print(channels.sentence(sum_of_channels))
+        if is_late:
             print(
-                f"The claimer has not looked at the chain {since}: start it, or see its log. No voucher is taken meanwhile."
+                "Channels owe money, and the claimer does not watch the chain: does it run, and does its node answer?"
             )
-    return bool(state.leaving or state.frozen or (is_late and state.owing))
-
-
-def _described_channel(channel: channels.Channel, kind: str) -> dict[str, Any]:
-    return {
-        "channel": channel.id,
-        "kind": kind,
-        "reason": _REASONS[kind],
-        "payer": channel.payer,
-        "network": channel.network,
-        "balance": str(channel.balance),
-        "charged": str(channel.charged),
-        "claimed": str(channel.claimed),
-        "leaving": str(channel.leaving),
-        "withdrawalSince": _time(channel.withdraw_at) if channel.withdraw_at else None,
-        "unclaimedSince": _time(channel.owed_since) if channel.owed_since else None,
-    }
-
-
-def _channel_line(channel: channels.Channel, kind: str, own: EvmRailSettings) -> str:
-    until = f" It ends {_time(channel.withdraw_at + own.withdraw_delay_s * 1000)}." if kind == LEAVING else ""
-    return (
-        f"{kind:10} {_time(channel.withdraw_at or channel.owed_since)}  {_usdc(channel.owed)} not claimed, of"
-        f" {_usdc(channel.balance)} on {channel.network}\n"
-        f"           payer {channel.payer}\n"
-        f"           channel {channel.id}\n"
-        f"           {_REASONS[kind]}{until}"
-    )
-
-
-def _usdc(atomic: int) -> str:
-    return f"{Decimal(atomic).scaleb(-channels.DECIMALS):f} USDC"
+        print(f"{len(found)} payments need you." if found else "No payment needs you.")
+    return 1 if found or urgent or is_late else 0
 
 
 def show(settings: Settings, payment_id: str) -> int:
@@ -227,6 +166,14 @@ def _line(payment: dict[str, Any]) -> str:
         f"           payer {payment['payer']}  transaction {payment['transaction'] or '-'}\n"
         f"           {payment['payment']}\n"
         f"           {payment['reason']} Settle calls: {payment['settleAttempts']}, failed jobs: {payment['failures']}."
+    )
+
+
+def _channel_line(told: dict[str, Any]) -> str:
+    return (
+        f"{told['kind']:10} channel {told['id']} on {told['network']}\n"
+        f"           payer {told['payer']}  owes {told['unclaimed']} of {told['balance']}\n"
+        f"           {told['reason']}"
     )
 
 

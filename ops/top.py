@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ops import channels
+from ops.channels import Summary, sentence, summary
 from ops.http_query import api_place, get_json, unreadable
 from shared.ledger.keys import BUCKETS, JOURNAL, LOST, OPEN, REFUNDABLE
 from shared.pools import Pool
@@ -34,8 +34,6 @@ WINDOW_S = 10
 MOST_ENTRIES = 20_000
 """Of the journal of each bucket, at each look. More than that are counted at the next one."""
 LAST_FAILURES = 8
-MOST_CHANNELS = 1_000
-"""Of those that owe money, at each look."""
 FAILURES = frozenset(("FAILURE", "FINAL", "FAILED", "UNKNOWN", "REJECTED", "LOST"))
 """Events that are no progress: a job failed and may run again, its failure is the answer, nobody answered in a day, nobody
 knows, refused, taken back. In the journal FINAL is DONE with a cause; the other words are the journal's."""
@@ -62,7 +60,7 @@ class View(NamedTuple):
         rates: events per second over WINDOW_S, by event.
         failing: jobs of charged calls that failed, per second, by whose fault it is: `caller` or `ours`.
         payments: how many are open, refundable and lost.
-        channels: of payment channels; None where there are none.
+        channels: their sum; None where there are none.
         rails: whether each works, by its name; None when the API does not answer.
     """
 
@@ -70,9 +68,9 @@ class View(NamedTuple):
     rates: dict[str, float]
     failing: dict[str, float]
     payments: tuple[int, int, int]
+    channels: Summary | None
     rails: dict[str, bool] | None
     failures: list[Failure]
-    channels: channels.State | None = None
 
 
 class Observer:
@@ -103,16 +101,10 @@ class Observer:
             {event: count / WINDOW_S for event, count in counted.items()},
             {fault: count / WINDOW_S for fault, count in failed.items()},
             (counts[0], counts[1], counts[2]),
+            summary(self._ledger, self._settings.evm),
             self._rails(),
             list(reversed(self._failures)),
-            self._channels(),
         )
-
-    def _channels(self) -> channels.State | None:
-        own = self._settings.evm
-        if not channels.is_used(self._ledger, own):
-            return None
-        return channels.read(self._ledger, own, now_ms=int(time.time() * 1000), most=MOST_CHANNELS)
 
     def _count(self, index: Sequence[str]) -> int:
         return sum(ask_each_bucket(self._ledger, lambda asked, bucket: asked.zcard(index[bucket])))
@@ -190,8 +182,11 @@ def drawn(view: View) -> Group:
         (f"{ours + callers:.1f} charged and failed", "red" if ours else "yellow" if callers else ""),
         f" ({ours:.1f} ours)      payments: {open_} open, {refundable} refundable, {lost} lost",
     )
-    rails = [_rails_line(view), *([] if view.channels is None else [_channels_line(view.channels)])]
-    return Group(head, Text(), _pools(view), Text(), *rails, Text(), _failures(view))
+    if view.channels:
+        head.append(
+            f"\n          {sentence(view.channels)}", "red" if view.channels.leaving or view.channels.frozen else ""
+        )
+    return Group(head, Text(), _pools(view), Text(), _rails_line(view), Text(), _failures(view))
 
 
 def _pools(view: View) -> Table:
@@ -226,19 +221,6 @@ def _rails_line(view: View) -> Text:
         (f"  {name} {'ok' if works else 'down'}", "green" if works else "red") for name, works in view.rails.items()
     )
     return Text.assemble(("rails", "dim"), *shown)
-
-
-def _channels_line(state: channels.State) -> Text:
-    owed = f"{state.owed / 10**channels.DECIMALS:.6f} USDC"
-    watched = "never" if state.watched_ms is None else f"{state.watched_ms / 1000:.0f} s ago"
-    return Text.assemble(
-        ("channels", "dim"),
-        f"  {state.count}, {owed} not claimed (oldest: {state.oldest_ms / 1000:.0f} s), ",
-        (f"{len(state.leaving)} withdrawn from", "red" if state.leaving else ""),
-        ", ",
-        (f"{len(state.frozen)} frozen", "red" if state.frozen else ""),
-        f", {len(state.small)} not worth a claim   the claimer looked {watched}",
-    )
 
 
 def _failures(view: View) -> Table:

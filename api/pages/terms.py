@@ -21,7 +21,8 @@ class Terms:
         raw_amount: as the challenge writes it.
         asset: contract, mint or currency code; `issuer`: of a currency on the XRP Ledger.
         valid_s: seconds for which a payment is expected to stay valid.
-        deposit: of a channel the least deposit, in whole units; empty for payments that are settled one by one.
+        scheme: of x402.
+        deposit: the least deposit into a channel that pays many calls, in whole units; empty where each call is paid by itself.
     """
 
     rail: str
@@ -34,7 +35,8 @@ class Terms:
     issuer: str
     pay_to: str
     valid_s: int
-    deposit: str = ""
+    scheme: str
+    deposit: str
 
     @property
     def badge(self) -> str:
@@ -48,22 +50,22 @@ def read(gate: PaymentGate) -> tuple[Terms, ...]:
 
 
 def _terms(offer: Offer, rail: ConfiguredRail) -> Terms:
-    least = offer.extra.get("minDeposit", "")
+    decimals = rail.token.decimals
     return Terms(
         rail=rail.rail.value,
         network=name_of(offer.network),
         network_id=offer.network,
         symbol=rail.token.symbol,
-        amount=_whole(offer.amount, rail),
+        amount=_whole(offer.amount, decimals),
         raw_amount=offer.amount,
         asset=offer.asset,
         issuer=offer.extra.get("issuer", ""),
         pay_to=offer.pay_to,
         valid_s=offer.max_timeout_seconds,
-        deposit=_whole(least, rail) if least else "",
+        scheme=offer.scheme,
+        deposit=_whole(least, decimals) if (least := offer.extra.get("minDeposit")) else "",
     )
 
 
-def _whole(amount: str, rail: ConfiguredRail) -> str:
-    """An amount of an offer in whole units of the token."""
-    return format(Decimal(amount).scaleb(-rail.token.decimals).normalize(), "f")
+def _whole(amount: str, decimals: int) -> str:
+    return format(Decimal(amount).scaleb(-decimals).normalize(), "f")

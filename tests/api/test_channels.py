@@ -15,6 +15,7 @@ import httpx
 import msgspec
 import pytest
 from litestar import Litestar
+from lxml import html
 
 from api.app import create_app
 from facilitator.claimer.ledger import ChainState, ClaimerLedger
@@ -110,6 +111,19 @@ async def shop(chain: Chain, app: Litestar) -> AsyncIterator[httpx.AsyncClient]:
 def channel_offer(challenge: dict[str, Any]) -> dict[str, Any] | None:
     found = [one for one in challenge["accepts"] if one["scheme"] == "batch-settlement"]
     return found[0] if found else None
+
+
+async def test_pages_say_what_a_channel_is_and_its_least_deposit(shop: httpx.AsyncClient) -> None:
+    """As the last offer, where the call is sold by channels."""
+    page = html.fromstring((await shop.get("/bazaar/echo", headers={"accept": "text/html"})).text)
+    *exact, channel = page.cssselect(".offers > li")
+    assert not [offer for offer in exact if offer.cssselect("p")]
+    assert channel.cssselect("h3")[0].text == "0.001 USDC on Base, from a channel"
+    assert "batch-settlement: one deposit of at least 0.01 USDC" in channel.cssselect("p")[0].text_content()
+    text = (await shop.get("/bazaar/echo", headers={"accept": "text/markdown"})).text
+    assert "from a channel (`batch-settlement`): one deposit of at least 0.01 USDC" in text
+    secret = (await shop.get("/bazaar/jwt-verify", headers={"accept": "text/html"})).text
+    assert "from a channel" not in secret
 
 
 @dataclasses.dataclass

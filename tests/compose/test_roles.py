@@ -87,7 +87,7 @@ all_of("workers")
 from workers.warming import warm
 warm([Pool.RENDER])
 """,
-    "facilitator": 'import facilitator.__main__; all_of("facilitator")',
+    "facilitator": 'import facilitator.__main__, facilitator.claimer.__main__; all_of("facilitator")',
     "client": f'all_of("{BUYER}", {[f"{BUYER}.{name}" for name in OF_MCP]})',
     "mcp": f'all_of("{BUYER}")',
     "ops": f'all_of("{OPERATOR}")',

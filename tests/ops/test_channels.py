@@ -6,18 +6,21 @@ import dataclasses
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
+from coincurve import PrivateKey
 from rich.console import Console
 
 from compose.sandbox.child import claim_port
-from ops import channels, gauges, payments
+from ops import channel_checks, channels, gauges, payments
 from ops.top import Observer, drawn
-from shared.ledger.channels import CHANNELS, CLAIMABLE, WATCH, channel_key
+from shared.ledger.channels import AUTHORIZER, CHANNELS, CLAIMABLE, WATCH, channel_key
 from shared.ledger.keys import bucket_of_payer
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
+from shared.x402.evm import address_of, checksummed
 
 NETWORK = "eip155:8453"
 DELAY_S = 40_000
@@ -58,13 +61,9 @@ def settings(clean_redis: str) -> Settings:
     return Settings(ledger_url=clean_redis, queue_url=clean_redis, evm=OWN, port=claim_port(0))
 
 
-def series(book: Book) -> dict[tuple[str, ...], float]:
-    families = gauges.channels([book.client], OWN)
-    return {
-        (sample.name.removeprefix("coinslot_channels_"), *sample.labels.values()): sample.value
-        for family in families
-        for sample in family.samples
-    }
+def series(book: Book, own: EvmRailSettings = OWN) -> dict[str, float]:
+    families = gauges.channels([book.client], Settings(evm=own))
+    return {sample.name.removeprefix("coinslot_"): sample.value for family in families for sample in family.samples}
 
 
 def test_nothing_is_said_where_nothing_is_sold_by_channels(
@@ -74,11 +73,12 @@ def test_nothing_is_said_where_nothing_is_sold_by_channels(
     off = dataclasses.replace(settings, evm=EvmRailSettings())
     assert payments.report(off, as_json=False) == 0
     assert capsys.readouterr().out == "No payment needs you.\n"
-    assert list(gauges.channels([book.client], off.evm)) == []
+    assert series(book, off.evm) == {}
     assert Observer(off, [book.client], book.client).look().channels is None
     book.open(1, charged=3_000)
     assert payments.report(off, as_json=False) == 1
-    assert "1 owe 0.003000 USDC" in capsys.readouterr().out
+    assert "0.003000 USDC unclaimed" in capsys.readouterr().out
+    assert series(book, off.evm)["channel_watch_age_seconds"] == float("inf")
 
 
 def test_what_is_owed_is_no_alarm_while_it_is_claimed_in_time(
@@ -89,36 +89,30 @@ def test_what_is_owed_is_no_alarm_while_it_is_claimed_in_time(
     book.open(1, charged=7_000, claimed=4_000)
     book.open(2, charged=4_000, claimed=4_000, leaving=1_000, withdraw_at=book.now)
     assert payments.report(settings, as_json=False) == 0
-    assert "2 channels, of which 1 owe 0.003000 USDC" in capsys.readouterr().out
+    assert "2 open, 0.003000 USDC unclaimed" in capsys.readouterr().out
     found = series(book)
-    assert found["coinslot_channels",] == 2
-    assert found["unclaimed_usdc",] == 0.003
-    assert (
-        found["withdrawing",]
-        == found["frozen",]
-        == found["not_worth_claiming",]
-        == found["age_seconds", "withdrawal"]
-        == 0
-    )
-    assert found["age_seconds", "unclaimed"] == pytest.approx(60, abs=10)
-    assert found["age_limit_seconds", "unclaimed"] == 7_200
-    assert found["age_seconds", "watch"] < found["age_limit_seconds", "watch"] == 60
+    assert (found["channels"], found["channel_unclaimed_usdc"]) == (2, 0.003)
+    assert found["channels_leaving"] == found["channels_frozen"] == found["channels_not_worth_claiming"] == 0
+    assert found["channel_leaving_seconds"] == 0
+    assert found["channel_oldest_unclaimed_seconds"] == pytest.approx(60, abs=10)
+    assert found["channel_claim_within_seconds"] == 3_600
+    assert found["channel_watch_age_seconds"] < found["channel_stale_seconds"] == 60
 
 
 def test_a_withdrawal_from_a_channel_that_owes_needs_a_person(
     book: Book, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With its end, until which the charges have to be claimed."""
+    """What it owes has to be claimed before the delay is over."""
     book.watched()
     name = book.open(1, charged=7_000, leaving=93_000, withdraw_at=book.now - 12_000_000)
     assert payments.report(settings, as_json=False) == 1
-    assert "Its payer withdraws." in capsys.readouterr().out
+    assert "Its payer withdraws, and owes something" in capsys.readouterr().out
     assert payments.report(settings, as_json=True) == 1
     told, counts = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (told["channel"], told["kind"], told["leaving"]) == (name, "leaving", "93000")
-    assert (counts["kind"], counts["unclaimed"], counts["withdrawing"]) == ("channels", "7000", 1)
+    assert (told["id"], told["kind"], told["leaving"], told["unclaimed"]) == (name, "leaving", 93_000, 7_000)
+    assert (counts["kind"], counts["unclaimed"], counts["leaving"]) == ("channels", 7_000, 1)
     found = series(book)
-    assert found["age_seconds", "withdrawal"] > found["age_limit_seconds", "withdrawal"] == DELAY_S / 4
+    assert found["channel_leaving_seconds"] > found["channel_withdraw_delay_seconds"] / 4 == DELAY_S / 4
 
 
 def test_a_channel_that_owes_more_than_it_holds_needs_a_person(
@@ -130,20 +124,21 @@ def test_a_channel_that_owes_more_than_it_holds_needs_a_person(
     assert payments.report(settings, as_json=False) == 1
     assert "frozen" in capsys.readouterr().out
     found = series(book)
-    assert (found["frozen",], found["age_seconds", "unclaimed"]) == (1, 0)
+    assert (found["channels_frozen"], found["channel_oldest_unclaimed_seconds"]) == (1, 0)
 
 
 def test_a_claim_that_is_not_worth_its_gas_is_counted_and_no_alarm(book: Book, settings: Settings) -> None:
     """It waits for more charges, however old the first one is."""
     book.watched()
     book.open(1, charged=1_000, owed_since=1)
-    state = channels.read([book.client], OWN, now_ms=book.now)
-    assert (len(state.small), state.owed, state.oldest_ms) == (1, 1_000, 0)
+    told = channels.summary([book.client], OWN)
+    assert told is not None
+    assert (told.small, told.unclaimed, told.oldest_s) == (1, 1_000, 0)
     assert payments.report(settings, as_json=False) == 0
     console = Console(width=220)
     with console.capture() as captured:
         console.print(drawn(Observer(settings, [book.client], book.client).look()))
-    assert "channels  1, 0.001000 USDC not claimed" in captured.get()
+    assert "channels: 1 open, 0.001000 USDC unclaimed" in captured.get()
     assert "1 not worth a claim" in captured.get()
 
 
@@ -154,7 +149,32 @@ def test_a_claimer_that_does_not_look_needs_a_person(
     book.watched(ago_s=90)
     book.open(1, charged=7_000, owed_since=book.now - 7_300_000)
     assert payments.report(settings, as_json=False) == 1
-    assert "The claimer has not looked at the chain for 9" in capsys.readouterr().out
+    assert "the claimer does not watch the chain" in capsys.readouterr().out
     found = series(book)
-    for of in ("watch", "unclaimed"):
-        assert found["age_seconds", of] > found["age_limit_seconds", of]
+    assert found["channel_watch_age_seconds"] > found["channel_stale_seconds"]
+    assert found["channel_oldest_unclaimed_seconds"] > 2 * found["channel_claim_within_seconds"]
+
+
+def test_the_authorizers_key_is_private_not_the_settlers_and_the_ledgers(book: Book, tmp_path: Path) -> None:
+    """Two ledgers with one authorizer would take one voucher twice."""
+    key = PrivateKey()
+    own = dataclasses.replace(OWN, authorizer_key_file=tmp_path / "authorizer", settler_key_file=tmp_path / "settler")
+
+    def lacks() -> list[str]:
+        return list(channel_checks.key_lacks(own, [book.client]))
+
+    (missing,) = lacks()
+    assert str(own.authorizer_key_file) in missing
+    for path in (own.authorizer_key_file, own.settler_key_file):
+        path.write_text(key.to_hex())
+        path.chmod(0o600)
+    assert [sentence.partition(":")[0] for sentence in lacks()] == ["the authorizer's key is the settler's"]
+    own.settler_key_file.write_text("22" * 32)
+    book.client.set(AUTHORIZER, checksummed(address_of(key.public_key)))
+    assert lacks() == []
+    own.authorizer_key_file.chmod(0o644)
+    assert len(lacks()) == 1
+    own.authorizer_key_file.write_text("11" * 32)
+    own.authorizer_key_file.chmod(0o600)
+    (other,) = lacks()
+    assert "the ledger's channels name 0x" in other

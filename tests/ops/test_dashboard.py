@@ -98,7 +98,8 @@ def test_rules_say_who_has_to_act_and_what_to_do() -> None:
         "NoCallAnswered",
         "SettlerBalanceLow",
         "Refundable",
-        "ClaimerBehind",
+        "ClaimerAway",
+        "ChannelsUnclaimed",
         "WithdrawalUnanswered",
     ):
         assert f"Coinslot{name}" in alerts

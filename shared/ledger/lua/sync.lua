@@ -12,8 +12,8 @@
 local channel, channels, claimable, journal = unpack(KEYS)
 local id, block, balance, claimed, leaving, withdraw_at, refund_nonce, config, network, payer = unpack(ARGV)
 
-local known, charged, done_top, was_leaving, was_claimed = unpack(
-  redis.call('HMGET', channel, 'block', 'charged', 'done_top', 'leaving', 'claimed'))
+local known, charged, done_top, was_leaving, was_claimed = unpack(redis.call('HMGET', channel,
+  'block', 'charged', 'done_top', 'leaving', 'claimed'))
 if known and tonumber(known) > tonumber(block) then return 0 end
 redis.call('HSET', channel, 'block', block, 'balance', balance, 'claimed', claimed, 'leaving', leaving,
   'withdraw_at', withdraw_at, 'refund_nonce', refund_nonce)
