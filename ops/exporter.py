@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from pathlib import Path
 from wsgiref.simple_server import WSGIServer
 
@@ -72,7 +71,7 @@ def sources(settings: Settings) -> dict[str, Source]:
     ledger, queue = [connect(url) for url in settings.ledger_urls], connect(settings.redis_url(settings.queue_url))
     read: dict[str, Source] = {
         "queue": lambda: gauges.pools(queue),
-        "ledger": lambda: chain(gauges.payments(ledger), gauges.channels(ledger, settings.evm)),
+        "ledger": lambda: [*gauges.payments(ledger), *gauges.channels(ledger, settings)],
         "api": lambda: gauges.rails(settings),
         "facilitator": lambda: gauges.settlers(settings),
     }

@@ -65,7 +65,14 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
         headers=read_headers(own.facilitator_headers_file),
         cdp_key=read_cdp_key(own.facilitator_cdp_key_file),
     )
-    terms = Terms(own.pay_to, own.ether_price, own.withdraw_delay_s, own.min_deposit)
+    terms = Terms(
+        pay_to=own.pay_to,
+        ether_price=own.ether_price,
+        withdraw_delay=own.withdraw_delay_s,
+        min_deposit=own.min_deposit,
+        claim_value=own.claim_value,
+        claim_within_s=own.claim_within_s,
+    )
     chain = Chain(node)
     claimer = Claimer(ledger, chain, relay, token, key, terms)
     await _require_own(ledger, claimer.address)

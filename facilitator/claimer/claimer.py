@@ -50,13 +50,16 @@ class Terms:
 
     Attributes:
         ether_price: USDC for one ether.
-        network, withdraw_delay, min_deposit: what the API offers.
+        withdraw_delay, min_deposit: what the API offers.
+        claim_value, claim_within_s: when a channel is claimed: when it owes so much, or when its oldest charge is so old.
     """
 
     pay_to: str
     ether_price: float
     withdraw_delay: int
     min_deposit: int
+    claim_value: int
+    claim_within_s: float
 
 
 class Claimer:
@@ -157,6 +160,8 @@ class Claimer:
                     "channel %s owes %d and holds %d: nothing is claimed", channel.id, channel.charged, state.balance
                 )
                 self._ledger.claimed(channel, final_claimed, pause_s=WAIT_S, event="FROZEN")
+            elif not is_all and (early_s := self._early_s(channel, owed)) > 0:
+                self._ledger.claimed(channel, final_claimed, pause_s=min(early_s, CHECK_S))
             elif owed < self._atomic(ROW_GAS * gas_price):
                 self._ledger.claimed(channel, final_claimed, pause_s=WAIT_S)
             else:
@@ -167,6 +172,12 @@ class Claimer:
                 self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=WAIT_S)
         elif rows:
             await self._claim(rows, finals)
+
+    def _early_s(self, channel: Channel, owed: int) -> float:
+        """For how long the channel's charges may wait. It is looked at sooner, to see its last claim in a final block."""
+        if owed >= self._terms.claim_value or channel.leaving:
+            return 0.0
+        return self._terms.claim_within_s - (time.time() - channel.owed_since / 1000)
 
     async def _claim(self, rows: Sequence[Channel], finals: dict[str, ChainState]) -> None:
         """Claim of these channels. Of a batch that would revert, each half is tried by itself."""

@@ -183,7 +183,15 @@ async def a_shop(
     connection, node = RedisConnection(redis_url), EvmNode(bench.sandbox.rpc_url)
     ledger = ClaimerLedger([connection], name)
     relay = Relay(f"http://127.0.0.1:{process.port}", TOKEN, pay_to, headers={}, cdp_key=None)
-    claimer = Claimer(ledger, Chain(node), relay, TOKEN, AUTHORIZER.secret, Terms(pay_to, ether_price, DELAY_S, 10_000))
+    terms_of_claims = Terms(
+        pay_to=pay_to,
+        ether_price=ether_price,
+        withdraw_delay=DELAY_S,
+        min_deposit=10_000,
+        claim_value=50_000,
+        claim_within_s=60.0,
+    )
+    claimer = Claimer(ledger, Chain(node), relay, TOKEN, AUTHORIZER.secret, terms_of_claims)
     with redis.Redis.from_url(redis_url) as client:
         yield Shop(bench, process, client, ledger, claimer, offer)
     await relay.close()
@@ -352,6 +360,17 @@ async def test_a_deposit_that_the_chain_takes_back_covers_nothing(shop: Shop) ->
     await shop.claimer.look()
     assert (shop.row(payer, "balance"), shop.row(payer, "charged")) == (0, 30_000)
     assert "FROZEN" in shop.events()
+
+
+async def test_a_young_charge_waits_until_it_is_old_or_much(shop: Shop) -> None:
+    """A busy channel is claimed when it owes enough, or when its oldest charge is old, and not at each look."""
+    payer = await shop.opened(charged=5_000)
+    shop.redis.hset(shop.key(payer), "owed_since", int(shop.redis.time()[0]) * 1000)
+    await shop.claimer.look()
+    assert shop.on_chain(payer)[1] == 0
+    shop.charge(payer, 55_000, 55_000)
+    await shop.claimer.look()
+    assert shop.on_chain(payer)[1] == 55_000
 
 
 async def test_a_payer_who_leaves_pays_first(shop: Shop) -> None:
