@@ -211,6 +211,19 @@ async def test_no_voucher_goes_beyond_what_stays_in_the_channel(shop: Shop) -> N
     assert (await shop.accept(4 * PRICE)).verdict is Verdict.EXCEEDS
 
 
+async def test_a_voucher_of_before_a_withdrawal_covers_no_more_than_the_rest(shop: Shop) -> None:
+    shop.sync(1)
+    await shop.accept(DEPOSIT)
+    shop.end(DEPOSIT, Failed("not_found", ""))
+    shop.sync(2, balance=5 * PRICE)  # the rest was withdrawn
+    verdicts = []
+    for max_claimable in range(1, 11):
+        verdicts.append((await shop.accept(max_claimable)).verdict)
+        shop.end(max_claimable)
+    assert verdicts == 5 * [Verdict.RUN] + 5 * [Verdict.EXCEEDS]
+    assert shop.number("charged") == 5 * PRICE
+
+
 async def test_a_ledger_that_was_lost_takes_the_chains_word(shop: Shop) -> None:
     """What was claimed is the least that was charged, so no voucher of the past works again."""
     assert (await shop.accept(PRICE)).verdict is Verdict.UNKNOWN
