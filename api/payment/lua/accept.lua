@@ -20,7 +20,7 @@ local claimed_by, state, lease, current_driver = unpack(redis.call('HMGET', reco
   'fingerprint', 'state', 'lease', 'driver'))
 if claimed_by and state ~= 'VOID' then
   if claimed_by ~= fingerprint and claimed_by ~= previous_fingerprint then
-    return {'mismatch', channel_state(channel)}  -- it pays another call: the payer signs the next one
+    return {'mismatch', channel_state(channel, max)}  -- it pays another call: the payer signs the next one
   end
   if state == 'DONE' then
     local stored = redis.call('GET', answer)
@@ -51,10 +51,10 @@ local most = tonumber(max)
 local used = now - tonumber(rotated) < ROTATION_MS and old_top or done_top
 local owed = tonumber(charged) + tonumber(inflight) + tonumber(price)
 if math.max(most, tonumber(top)) < owed or most <= math.max(tonumber(used), tonumber(shown_top or 0)) then
-  return {'mismatch', channel_state(channel)}
+  return {'mismatch', channel_state(channel, max)}
 end
 -- What an earlier voucher covers may have left the channel since.
-if math.max(most, owed) > tonumber(balance) - tonumber(leaving) then return {'exceeds', channel_state(channel)} end
+if math.max(most, owed) > tonumber(balance) - tonumber(leaving) then return {'exceeds', channel_state(channel, max)} end
 local wait, left, reset = rate_wait(rate, tonumber(interval_ms), tonumber(burst), now)
 if wait then return {'limited', tostring(wait), reset} end
 redis.call('HSET', record, 'fingerprint', fingerprint, 'state', 'RUNNING', 'lease', now + run_lease_ms, 'driver', driver,
