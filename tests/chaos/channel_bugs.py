@@ -52,7 +52,7 @@ PLANTED: dict[str, Bug] = {
     "the ledger forgets at a restart": Bug("", "", ""),
     "a voucher pays two requests": Bug(
         ACCEPT,
-        "    return {'mismatch', channel_state(channel)}  -- it pays another call: the payer signs the next one\n",
+        "    return {'mismatch', channel_state(channel, max)}  -- it pays another call: the payer signs the next one\n",
         "    state = 'VOID'\n",
     ),
     "a call is charged twice": Bug(CHARGE, "'charged', price)", "'charged', 2 * price)"),

@@ -20,7 +20,7 @@ local claimed_by, state, lease, current_driver = unpack(redis.call('HMGET', reco
   'fingerprint', 'state', 'lease', 'driver'))
 if claimed_by and state ~= 'VOID' then
   if claimed_by ~= fingerprint and claimed_by ~= previous_fingerprint then
-    return {'mismatch', channel_state(channel)}  -- it pays another call: the payer signs the next one
+    return {'mismatch', channel_state(channel, max)}  -- it pays another call: the payer signs the next one
   end
   if state == 'DONE' then
     local stored = redis.call('GET', answer)
@@ -49,11 +49,12 @@ local most = tonumber(max)
 -- Vouchers in flight come in any order: the highest one covers all. No voucher comes twice: the records of the last minutes say
 -- so, and of those before them the highest. One that a claim has shown to everybody pays no call.
 local used = now - tonumber(rotated) < ROTATION_MS and old_top or done_top
-local covered = math.max(most, tonumber(top)) >= tonumber(charged) + tonumber(inflight) + tonumber(price)
-if not covered or most <= math.max(tonumber(used), tonumber(shown_top or 0)) then
-  return {'mismatch', channel_state(channel)}
+local owed = tonumber(charged) + tonumber(inflight) + tonumber(price)
+if math.max(most, tonumber(top)) < owed or most <= math.max(tonumber(used), tonumber(shown_top or 0)) then
+  return {'mismatch', channel_state(channel, max)}
 end
-if most > tonumber(balance) - tonumber(leaving) then return {'exceeds', channel_state(channel)} end
+-- What an earlier voucher covers may have left the channel since.
+if math.max(most, owed) > tonumber(balance) - tonumber(leaving) then return {'exceeds', channel_state(channel, max)} end
 local wait, left, reset = rate_wait(rate, tonumber(interval_ms), tonumber(burst), now)
 if wait then return {'limited', tostring(wait), reset} end
 redis.call('HSET', record, 'fingerprint', fingerprint, 'state', 'RUNNING', 'lease', now + run_lease_ms, 'driver', driver,

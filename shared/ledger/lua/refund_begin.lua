@@ -14,7 +14,7 @@ local id, max, wanted = unpack(ARGV)
 local balance, charged, inflight, refunding, refunded, calls, done_top, refunded_calls = unpack(redis.call('HMGET', channel,
   'balance', 'charged', 'inflight', 'refunding', 'refunded', 'calls', 'done_top', 'refunded_calls'))
 if not balance then return {'unknown'} end
-if tonumber(max) ~= tonumber(charged) and tonumber(max) ~= tonumber(done_top) then return {'mismatch', channel_state(channel)} end
+if tonumber(max) ~= tonumber(charged) and tonumber(max) ~= tonumber(done_top) then return {'mismatch', channel_state(channel, max)} end
 if refunding == '1' then return {'begun'} end  -- by a request whose caller may have left
 if tonumber(inflight) > 0 then return {'busy'} end
 local left = tonumber(balance) - tonumber(charged)

@@ -19,6 +19,7 @@ from shared.ledger.channels import (
     CLAIMABLE,
     READS,
     RUNNING,
+    SHOW,
     SYNC,
     VOID,
     VOID_AFTER_MS,
@@ -100,6 +101,10 @@ class Shop:
 
     def number(self, field: str) -> int:
         return int(self.redis.hget(channel_key(self.bucket, self.id), field) or 0)
+
+    def show(self) -> None:
+        keys = {"channel": channel_key(self.bucket, self.id), "journal": JOURNAL[self.bucket]}
+        self.redis.execute_command(*SHOW.eval({**keys, "id": self.id}))
 
     def void(self) -> int:
         arguments = {"running": RUNNING[self.bucket], "count": 100, "records": RECORDS[self.bucket]}
@@ -224,6 +229,39 @@ async def test_a_claim_makes_the_oldest_charge_a_newer_one(shop: Shop) -> None:
     assert shop.number("owed_since") > 1
     shop.sync(4, claimed=2 * PRICE)
     assert shop.number("owed_since") == 0
+
+
+async def test_a_voucher_of_before_a_withdrawal_covers_no_more_than_the_rest(shop: Shop) -> None:
+    shop.sync(1)
+    await shop.accept(DEPOSIT)
+    shop.end(DEPOSIT, Failed("not_found", ""))
+    shop.sync(2, balance=5 * PRICE)  # the rest was withdrawn
+    verdicts = []
+    for max_claimable in range(1, 11):
+        verdicts.append((await shop.accept(max_claimable)).verdict)
+        shop.end(max_claimable)
+    assert verdicts == 5 * [Verdict.RUN] + 5 * [Verdict.EXCEEDS]
+    assert shop.number("charged") == 5 * PRICE
+
+
+async def test_a_voucher_from_a_claim_gets_no_other_voucher(shop: Shop) -> None:
+    """Anybody can read it on the chain. A voucher whose call has failed would pay his own."""
+    shop.sync(1)
+    await shop.accept(PRICE)
+    shop.end(PRICE)
+    shop.show()
+    await shop.accept(2 * PRICE)
+    shop.end(2 * PRICE, Failed("not_found", ""))
+    stale = await shop.accept(PRICE, "a call of somebody else")
+    _, wanted = await shop.ledger.channels.begin_refund(shop.payer.checked(0), None)
+    for told in (stale.channel, wanted):
+        assert told is not None
+        assert (told.top, told.signature) == (2 * PRICE, "")
+    await shop.accept(2 * PRICE)
+    shop.end(2 * PRICE)
+    stale = await shop.accept(PRICE, "a call of somebody else")
+    assert stale.channel is not None
+    assert stale.channel.signature == shop.payer.checked(2 * PRICE).signature.hex()
 
 
 async def test_a_ledger_that_was_lost_takes_the_chains_word(shop: Shop) -> None:
