@@ -44,12 +44,14 @@ class JobCall:
         """7, 8. Run the job. From here on every answer carries the receipt, whatever happens."""
         checked.call_log.receipt = receipt
         secret = self._services.answers.secret(self._endpoint, checked.authorization.signature)
+        authorization = checked.authorization
         payment = SettledPayment(
             network=checked.offer.network,
-            payer=checked.authorization.payer,
+            payer=authorization.payer,
             asset=checked.offer.asset,
             amount=checked.offer.amount,
             transaction=msgspec.json.decode(receipt, type=Settlement).transaction if receipt else "",
+            signer=authorization.other_signer if isinstance(authorization, Voucher) else "",
         )
         arguments = Arguments(
             checked.claim.payment_id, payment, checked.body, secret, request_id=checked.call_log.request_id

@@ -32,7 +32,7 @@ from shared.observability import tracing
 from shared.observability.logs import call_ids
 from shared.observability.metrics import metrics
 from shared.x402.authorization import Authorization
-from shared.x402.evm_channel import Deposit, RefundRequest
+from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import FlatPayment, Payment
 
@@ -147,6 +147,8 @@ class PaidCall:
 
         # Before the chain is asked, nobody knows who a contract wallet's payment is from.
         holder = authorization.payer if authorization.signature_checked else authorization.payment_id
+        if isinstance(authorization, Voucher):
+            holder = authorization.other_signer or holder
         try:
             body = await request_body.read(limit=self._endpoint.max_body_bytes, payer=holder)
         except Problem as unreadable:

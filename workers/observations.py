@@ -109,7 +109,8 @@ class ObservationStore:
 
     def baseline(self, payment: SettledPayment, subject: str) -> Baseline:
         """The place for what this payer's calls about a subject observe."""
-        payer = f"{payment.network}\0{payment.payer}"
+        owner = f"{payment.signer}@{payment.payer}" if payment.signer else payment.payer
+        payer = f"{payment.network}\0{owner}"
         bound_to = f"{payer}\0{subject}".encode("utf-8", "surrogatepass")
         prefix = PREFIXES[bucket_of_payer(payment.network, payment.payer)]
         earlier = None if self._previous_key is None else _place(self._previous_key, prefix, payer, bound_to)

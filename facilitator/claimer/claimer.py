@@ -7,6 +7,7 @@ process of an installation does this. What it sends may be sent twice: the contr
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import time
 from collections.abc import Sequence
@@ -152,26 +153,28 @@ class Claimer:
         rows = []
         for channel in await self._synced(due, head):
             state, final_claimed = states[channel.id], min(finals[channel.id].claimed, states[channel.id].claimed)
-            owed = channel.charged - state.claimed
-            if owed <= 0:
-                self._ledger.claimed(channel, final_claimed, pause_s=CHECK_S)
-            elif channel.charged > min(state.balance, channel.top):
+            most = _most(channel, state)
+            owed = most - state.claimed
+            if is_frozen := most < channel.charged:
                 log.error(
-                    "channel %s owes %d and holds %d: nothing is claimed", channel.id, channel.charged, state.balance
+                    "channel %s owes %d and holds %d: no more is claimed", channel.id, channel.charged, state.balance
                 )
                 self._ledger.claimed(channel, final_claimed, pause_s=WAIT_S, event="FROZEN")
-            elif not is_all and (early_s := self._early_s(channel, owed)) > 0:
+            if owed <= 0:
+                if not is_frozen:
+                    self._ledger.claimed(channel, final_claimed, pause_s=CHECK_S)
+            elif not (is_all or is_frozen) and (early_s := self._early_s(channel, owed)) > 0:
                 self._ledger.claimed(channel, final_claimed, pause_s=min(early_s, CHECK_S))
             elif owed < self._atomic(ROW_GAS * gas_price):
                 self._ledger.claimed(channel, final_claimed, pause_s=WAIT_S)
             else:
                 rows.append(channel)
-        worth = sum(channel.charged - states[channel.id].claimed for channel in rows)
+        worth = sum(_most(channel, states[channel.id]) - states[channel.id].claimed for channel in rows)
         if rows and worth < self._atomic((CLAIM_GAS + ROW_GAS * len(rows)) * gas_price):
             for channel in rows:
                 self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=WAIT_S)
         elif rows:
-            await self._claim(rows, finals)
+            await self._claim(rows, states, finals)
 
     def _early_s(self, channel: Channel, owed: int) -> float:
         """For how long the channel's charges may wait. It is looked at sooner, to see its last claim in a final block."""
@@ -179,11 +182,14 @@ class Claimer:
             return 0.0
         return self._terms.claim_within_s - (time.time() - channel.owed_since / 1000)
 
-    async def _claim(self, rows: Sequence[Channel], finals: dict[str, ChainState]) -> None:
+    async def _claim(
+        self, rows: Sequence[Channel], states: dict[str, ChainState], finals: dict[str, ChainState]
+    ) -> None:
         """Claim of these channels. Of a batch that would revert, each half is tried by itself."""
         for channel in rows:
             self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=CHECK_S)
-        rows = [self._ledger.show(channel) for channel in rows]
+        shown = [self._ledger.show(channel) for channel in rows]
+        rows = [dataclasses.replace(channel, charged=_most(channel, states[channel.id])) for channel in shown]
         reach("claim-noted")
         result = await self._send({"type": "claim", **self._signed_claims(rows)})
         reach("claim-sent")
@@ -196,8 +202,8 @@ class Claimer:
             )
         elif len(rows) > 1:
             middle = len(rows) // 2
-            await self._claim(rows[:middle], finals)
-            await self._claim(rows[middle:], finals)
+            await self._claim(rows[:middle], states, finals)
+            await self._claim(rows[middle:], states, finals)
         else:
             log.error("the claim of channel %s is refused: %s", rows[0].id, result.error_reason)
             self._ledger.claimed(rows[0], finals[rows[0].id].claimed, pause_s=WAIT_S, event="CLAIM_REFUSED")
@@ -230,10 +236,8 @@ class Claimer:
             (channel,) = await self._synced([channel], state.block)
             self._ledger.refunded(channel, self._refund_result(channel, state, transaction, 0), is_done=True)
             return
-        channel = self._ledger.show(channel)
-        digest = evm_channel.refund_digest(
-            self._token.chain_id, bytes.fromhex(channel.id[2:]), state.refund_nonce, left
-        )
+        channel, refund_nonce = self._ledger.show(channel), state.refund_nonce
+        digest = evm_channel.refund_digest(self._token.chain_id, bytes.fromhex(channel.id[2:]), refund_nonce, left)
         payload: dict[str, object] = {
             "type": "refund",
             "channelConfig": msgspec.to_builtins(channel.config),
@@ -243,7 +247,7 @@ class Claimer:
                 "signature": "0x" + channel.signature.hex(),
             },
             "amount": str(left),
-            "refundNonce": str(state.refund_nonce),
+            "refundNonce": str(refund_nonce),
             "refundAuthorizerSignature": self._sign(digest),
             "claims": [],
         }
@@ -251,18 +255,26 @@ class Claimer:
             payload |= self._signed_claims([channel])
         reach("refund-signed")
         result = await self._send(payload)
-        if result.success:
-            self._sent.pop(channel.id, None)
-            head = await self._chain.head()
-            (channel,) = await self._synced([channel], head)
-            (state,) = (await self._chain.states([channel.id], head)).values()
-            told = self._refund_result(channel, state, result.transaction, left)
-            self._ledger.refunded(channel, told, is_done=True)
-        elif result.error_reason in _UNDECIDED or result.transaction:
+        if result.error_reason in _UNDECIDED:
             self._sent[channel.id] = result.transaction  # looked at again at the next look
+            return
+        # From here on vouchers are taken again, so the ledger has to know what is left. A refund is also refused because an
+        # earlier attempt, or another process, has made it.
+        head = await self._chain.head()
+        (channel,) = await self._synced([channel], head)
+        (state,) = (await self._chain.states([channel.id], head)).values()
+        is_shown = state.refund_nonce > refund_nonce
+        if not is_shown and (result.success or self._sent.get(channel.id)):  # our node is behind the facilitator's
+            self._sent[channel.id] = result.transaction or self._sent[channel.id]
+            return
+        if is_shown:
+            transaction = result.transaction or self._sent.get(channel.id, "")
+            told = self._refund_result(channel, state, transaction, left)
+            self._ledger.refunded(channel, told, is_done=True)
         else:
             log.error("the refund of channel %s is refused: %s", channel.id, result.error_reason)
             self._ledger.refunded(channel, msgspec.json.encode(result), is_done=False)
+        self._sent.pop(channel.id, None)
 
     def _refund_result(self, channel: Channel, state: ChainState, transaction: str, amount: int) -> bytes:
         """What the payer is told."""
@@ -315,6 +327,11 @@ class Claimer:
     def _atomic(self, wei: int) -> int:
         """What so many wei are worth, in atomic units of the token."""
         return int(wei * self._terms.ether_price * 10**self._token.decimals / 10**18)
+
+
+def _most(channel: Channel, state: ChainState) -> int:
+    """What can be claimed of a channel in all: what was charged, as far as the voucher and the deposit go."""
+    return min(channel.charged, channel.top, state.balance)
 
 
 async def run(

@@ -34,6 +34,9 @@ from shared.servers.redis_connection import RedisConnection
 from shared.x402.evm_channel import ChannelConfig
 
 LEASE_MS = 15_000
+LEARN_AGAIN_MS = 60_000
+"""Channels that are so much older than the newest one are learned again: several have one time, and a replica that takes over
+has a clock of its own."""
 _VOIDED_AT_ONCE = 100
 _FIELDS = (
     "config",
@@ -130,7 +133,7 @@ class ClaimerLedger:
     def learn(self) -> None:
         """Learn of new channels."""
         asked = [
-            ("ZRANGEBYSCORE", CHANNELS[bucket], f"({self._seen_ms[bucket]}", "+inf", "WITHSCORES")
+            ("ZRANGEBYSCORE", CHANNELS[bucket], self._seen_ms[bucket] - LEARN_AGAIN_MS, "+inf", "WITHSCORES")
             for bucket in range(BUCKETS)
         ]
         for bucket, found in self._of_each_bucket(asked):

@@ -110,6 +110,12 @@ class Voucher(authorization.Authorization):
         """Atomic units of the call."""
         return int(self.amount)
 
+    @property
+    def other_signer(self) -> str:
+        """Whose key signed it, where it is not the payer's own; else empty. Anybody can make a channel in a payer's name."""
+        signer = self.config.payer_authorizer.lower()
+        return "" if signer == self.payer else signer
+
     def window_refusal(self, now: int, ledger: authorization.KnownLedger | None = None) -> str | None:
         """A voucher is always in time."""
         return None

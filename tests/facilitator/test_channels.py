@@ -22,7 +22,7 @@ from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from facilitator.claimer.relay import Relay
 from facilitator.rails.evm import channel_calldata
 from facilitator.rails.evm.node import EvmNode
-from shared.ledger.channels import CLAIMABLE, REFUND_BEGIN, REFUNDS, ReadRequest, channel_key, read_key
+from shared.ledger.channels import CHANNELS, CLAIMABLE, REFUND_BEGIN, REFUNDS, ReadRequest, channel_key, read_key
 from shared.ledger.keys import JOURNAL, bucket_of_payer
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
@@ -259,12 +259,13 @@ async def test_what_was_charged_is_claimed_and_paid_out_to_the_unit(shop: Shop) 
 
 
 async def test_one_bad_row_costs_the_others_nothing(shop: Shop) -> None:
-    """A channel that holds less than it owes, and a signature that the ledger has spoiled: both stay, and are named."""
+    """A channel that holds less than it owes pays what it holds; a signature that the ledger has spoiled pays nothing. Both are
+    named."""
     good, drained, spoiled = [await shop.opened(charged=5_000) for _ in range(3)]
     shop.charge(drained, DEPOSIT + 1, DEPOSIT + 1)
     shop.redis.hset(shop.key(spoiled), "sig", 130 * "1")
     await shop.claimer.look()
-    assert [shop.on_chain(payer)[1] for payer in (good, drained, spoiled)] == [5_000, 0, 0]
+    assert [shop.on_chain(payer)[1] for payer in (good, drained, spoiled)] == [5_000, DEPOSIT, 0]
     assert {"FROZEN", "CLAIM_REFUSED"} <= set(shop.events())
 
 
@@ -312,6 +313,34 @@ async def test_a_refund_whose_answer_was_lost_is_made_once(shop: Shop, monkeypat
     assert shop.bench.balance(payer.config.payer) == DEPOSIT - 30_000
     told = msgspec.json.decode(shop.redis.hget(shop.key(payer), "refund"))
     assert told["success"]
+
+
+async def test_a_refund_that_another_process_made_leaves_the_rest_alone(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The facilitator refuses the second one. Vouchers are taken again only when the ledger knows what is left."""
+    payer = await shop.opened(charged=30_000)
+    bucket = bucket_of_payer(shop.offer.network, payer.config.payer)
+    shop.redis.zadd(REFUNDS[bucket], {f"0x{payer.channel.hex()}": 1})
+    send = shop.claimer._relay.send
+
+    async def after_another(payload: dict[str, Any]) -> Any:
+        assert (await send(payload)).success
+        return await send(payload)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shop.claimer._relay, "send", after_another)
+        await shop.claimer.look()
+    assert (shop.row(payer, "refunding"), shop.row(payer, "balance")) == (0, 30_000)
+    assert msgspec.json.decode(shop.redis.hget(shop.key(payer), "refund"))["amount"] == str(DEPOSIT - 30_000)
+
+
+async def test_channels_of_one_millisecond_are_all_watched(shop: Shop) -> None:
+    """Also one that a replica with an earlier clock has written."""
+    for name, score in (("0xa", 2_000), ("0xb", 2_000), ("0xc", 1_990)):
+        shop.redis.zadd(CHANNELS[0], {name: score})
+        shop.ledger.learn()
+        assert name in shop.ledger.buckets
 
 
 async def test_one_process_claims_and_one_key_signs(shop: Shop, clean_redis: str) -> None:

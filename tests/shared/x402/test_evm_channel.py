@@ -18,6 +18,7 @@ from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer, Payment
 from tests.channel_signing import Payer
 from tests.each import each
+from tests.signing import rsv
 
 OFFICIAL = msgspec.json.decode(Path(__file__).with_name("channels_official.json").read_bytes())
 """Messages of one run of PyPI x402 2.25 (client, server and facilitator)."""
@@ -161,6 +162,27 @@ def test_a_deposit_is_signed_for_its_channel_and_large_enough() -> None:
     of_another["deposit"] = Payer(OFFER, PAYER.key, "0x" + 64 * "1").deposit(10_000, 1_000)["deposit"]
     with pytest.raises(PaymentRefused, match="deposit_signature"):
         evm_channel.check(OFFER, of_another)
+
+
+def test_who_signs_in_the_name_of_a_payer_is_known() -> None:
+    """Anybody can deposit into a channel of another payer, and sign its vouchers."""
+    key = PrivateKey(bytes(31) + b"\x08")
+    signer = evm.address_of(key.public_key)
+    config = msgspec.structs.replace(PAYER.config, payer_authorizer=signer)
+    channel = evm_channel.channel_id(8453, config)
+    payload = {
+        "type": "voucher",
+        "channelConfig": msgspec.to_builtins(config),
+        "voucher": {
+            "channelId": "0x" + channel.hex(),
+            "maxClaimableAmount": "1000",
+            "signature": "0x" + rsv(key, evm_channel.voucher_digest(8453, channel, 1000)).hex(),
+        },
+    }
+    assert PAYER.checked(1000).other_signer == ""
+    voucher = evm_channel.check(OFFER, payload)
+    assert isinstance(voucher, Voucher)
+    assert (voucher.payer, voucher.other_signer) == (PAYER.config.payer.lower(), signer.lower())
 
 
 def test_terms_that_are_none_make_no_offer() -> None:
