@@ -23,7 +23,7 @@ from facilitator.rails.evm.evidence import transfers_in
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from tests.facilitator.bench import TOKEN, FaultyNode, Payer
-from tests.facilitator.paused_chain import StillChain
+from tests.facilitator.paused_chain import PausedChain
 from tests.facilitator.served import Served, serve
 
 CALLERS = 24
@@ -98,7 +98,7 @@ def violations(bought: Iterable[Bought], paid: Paid) -> list[str]:
 class Chaos:
     """One run, on a new chain."""
 
-    def __init__(self, chain: StillChain, node: FaultyNode, settings: Settings, seconds: float, seed: int) -> None:
+    def __init__(self, chain: PausedChain, node: FaultyNode, settings: Settings, seconds: float, seed: int) -> None:
         self._chain = chain
         self._node = node
         self._settings = settings
@@ -188,7 +188,7 @@ class Chaos:
         self._ask(one)
 
     def _trouble(self) -> None:
-        kinds = (self._kill, self._fail, self._fail, self._stand_still, self._forget, self._code, self._code)
+        kinds = (self._kill, self._fail, self._fail, self._hold_blocks, self._forget, self._code, self._code)
         while time.monotonic() < self._until:
             kind = self._plan.choice(kinds)
             self.troubles[kind.__name__.strip("_")] += 1
@@ -207,7 +207,7 @@ class Chaos:
         time.sleep(self._plan.uniform(0.05, 0.8))
         self._node.faults.clear()
 
-    def _stand_still(self) -> None:
+    def _hold_blocks(self) -> None:
         self._chain.hold()
         time.sleep(self._plan.uniform(0.1, 2.0))
         self._chain.flow()
@@ -232,7 +232,7 @@ class Chaos:
 def run(seconds: float, seed: int) -> tuple[Chaos, list[str]]:
     """One run, of which nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
-        process, chain = StillChain.start(Path(folder))
+        process, chain = PausedChain.start(Path(folder))
         node = FaultyNode(chain.sandbox.rpc_url)
         try:
             node.start()

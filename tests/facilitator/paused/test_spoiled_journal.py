@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
-from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from tests.facilitator.bench import TOKEN, FaultyNode
+from tests.facilitator.bench import TOKEN, FaultyNode, settle, until, with_evm
 from tests.facilitator.conftest import Build, running
-from tests.facilitator.paused_chain import StillChain, until
+from tests.facilitator.paused_chain import PausedChain
 from tests.time_limits import patience
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def node(still: StillChain) -> Iterator[FaultyNode]:
-    """In front of the chain that waits."""
-    node = FaultyNode(still.sandbox.rpc_url)
-    node.start()
-    yield node
-    still.flow()
-    node.stop()
-
-
-@pytest.fixture
-def settings(node: FaultyNode, still: StillChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A facilitator that settles one by one and waits for a moment only."""
     monkeypatch.setattr("facilitator.rails.evm.settlements.SETTLE_TIMEOUT_S", patience(0.5))
-    key = tmp_path / "settler.key"
-    key.write_text(still.sandbox.settler_key)
-    return Settings(evm=EvmRailSettings(rpc_url=node.url, settler_key_file=key, batch=1, spacing_ms=0))
-
-
-async def settle(facilitator: httpx.AsyncClient, call: Any) -> Any:
-    return (await facilitator.post("/settle", json=call)).json()
+    return with_evm(settings, batch=1)
 
 
 def spoil(journal: Path, transaction: str) -> None:
@@ -48,11 +29,11 @@ def spoil(journal: Path, transaction: str) -> None:
     journal.write_bytes(journal.read_bytes().replace(transaction.encode(), b"\xff\x00"))
 
 
-def hide_the_pool(node: FaultyNode, still: StillChain) -> None:
+def hide_the_pool(node: FaultyNode, chain: PausedChain) -> None:
     """As the nodes of Base do: `pending` counts no transaction that only the pool has."""
 
     def count(params: list[str]) -> dict[str, str]:
-        return {"result": still.rpc("eth_getTransactionCount", params[0], "latest")}
+        return {"result": chain.rpc("eth_getTransactionCount", params[0], "latest")}
 
     node.faults["eth_getTransactionCount"] = count
 
@@ -62,20 +43,20 @@ async def test_a_payment_whose_line_is_lost_is_made_once(
     build: Build,
     settings: Settings,
     node: FaultyNode,
-    still: StillChain,
+    chain: PausedChain,
     pay_to: str,
-    hide: Callable[[FaultyNode, StillChain], None],
+    hide: Callable[[FaultyNode, PausedChain], None],
 ) -> None:
     """Given three transactions in no block, when the line of the second one is spoiled and the facilitator is started again,
     then it settles, each of the three payments is made once, by the transaction that was sent first, and no number is lost."""
-    hide(node, still)
-    calls, other, before = [still.payer().call(pay_to) for _ in range(3)], still.payer().call(pay_to), still.confirmed
-    still.hold()
+    hide(node, chain)
+    calls, other, before = [chain.payer().call(pay_to) for _ in range(3)], chain.payer().call(pay_to), chain.confirmed
+    chain.hold()
     async with running(build(settings)) as first:
         settling = []
         for count, call in enumerate(calls, 1):
             settling.append(asyncio.create_task(settle(first, call)))
-            await asyncio.to_thread(until, lambda count=count: len(still.waiting) == count)
+            await until(lambda count=count: len(chain.waiting) == count)
         pending = await asyncio.gather(*settling)
     sent = [one["transaction"] for one in pending]
     spoil(Path(f"{settings.evm.settler_key_file}.8453.journal"), sent[1])
@@ -83,7 +64,7 @@ async def test_a_payment_whose_line_is_lost_is_made_once(
     async with running(build(settings)) as second:
         health = (await second.get("/healthz")).json()
         meanwhile = await asyncio.gather(*(settle(second, call) for call in (*calls, other)))
-        still.flow()
+        chain.flow()
         settlements = [await settle(second, call) for call in calls]
         later = await settle(second, other)
 
@@ -91,8 +72,8 @@ async def test_a_payment_whose_line_is_lost_is_made_once(
     assert (health["ok"], health["rails"][TOKEN.network]["counts"]["dropped_journal_lines"]) == (True, 1)
     assert {one["errorReason"] for one in meanwhile} <= {"settlement_pending", "unexpected_settle_error"}
     assert [one["transaction"] for one in settlements] == sent
-    assert (later["success"], still.number_of(later["transaction"])) == (True, before + 3)
-    assert (len(still.transfers(pay_to)), still.confirmed) == (4, before + 4)
+    assert (later["success"], chain.number_of(later["transaction"])) == (True, before + 3)
+    assert (len(chain.transfers(pay_to)), chain.confirmed) == (4, before + 4)
 
 
 async def test_a_journal_that_cannot_be_opened_is_no_fault_of_the_node(
