@@ -29,3 +29,10 @@ def shows_charge(receipt: Settlement | None, offer: Offer) -> bool:
     if receipt is None or not receipt.success:
         return False
     return offer.scheme != CHANNEL or (receipt.extra or {}).get("chargedAmount", "0") != "0"
+
+
+def transaction_of(receipt: Settlement | None, offer: Offer) -> str:
+    """The transaction of a call, for a person. Calls out of a channel have none, and a deposit has one."""
+    if receipt is None or offer.scheme != CHANNEL:
+        return (receipt.transaction if receipt else "") or "unknown: no receipt came"
+    return f"{receipt.transaction} (deposit)" if receipt.transaction else "none: paid out of a channel"
