@@ -54,6 +54,8 @@ class Channel(msgspec.Struct, rename="camel"):
         top: the highest voucher that may be charged; the next one is above it, too.
         signed: the highest voucher that was ever signed.
         balance: deposits that are confirmed, less what was paid back.
+        charged: what the answers have cost. It is less than `base` where vouchers were overtaken by others: only a refund or a
+            withdrawal brings that difference back.
         vouchers: by the amount that they allow to claim.
         deposits: by their nonce.
         withdrawn_at: when a withdrawal was announced, in Unix seconds; 0: none was. No voucher is signed after it.
@@ -68,6 +70,7 @@ class Channel(msgspec.Struct, rename="camel"):
     top: int = 0
     signed: int = 0
     balance: int = 0
+    charged: int = 0
     vouchers: dict[str, SignedVoucher] = {}
     deposits: dict[str, SignedDeposit] = {}
     withdrawn_at: int = 0
@@ -95,7 +98,7 @@ class Channel(msgspec.Struct, rename="camel"):
     @property
     def locked(self) -> int:
         """What of the payer's money is in it, or may get into it."""
-        return self.left + sum(deposit.amount for deposit in self.deposits.values())
+        return max(0, self.balance - self.charged) + sum(deposit.amount for deposit in self.deposits.values())
 
     @property
     def open(self) -> list[int]:
@@ -124,9 +127,10 @@ class Channel(msgspec.Struct, rename="camel"):
     def end(self, most: int, charged: int) -> None:
         """Note what was charged of a voucher. What was not can be signed for again, as soon as no voucher above it counts."""
         voucher = self.vouchers.get(str(most))
-        if voucher is None:
+        if voucher is None or voucher.unused is not None:
             return
         voucher.unused = voucher.price - charged
+        self.charged += charged
         while (top := self.vouchers.get(str(self.top))) is not None and top.unused:
             del self.vouchers[str(self.top)]
             self.top -= top.unused

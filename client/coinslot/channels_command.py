@@ -43,7 +43,7 @@ def show(output: Output, *, env: Mapping[str, str], folder: Path) -> int:
         (
             channel.server + (" (sandbox)" if is_sandbox else ""),
             name_of(channel.network),
-            *(_dollars(channel, amount) for amount in (channel.balance, channel.used, channel.left)),
+            *(_dollars(channel, amount) for amount in (channel.balance, channel.charged, channel.left)),
             str(len(channel.open)),
             _day(channel.withdrawn_at) if channel.withdrawn_at else "-",
             channel.id,
@@ -269,9 +269,9 @@ def _members(channel: Channel) -> dict[str, Any]:
             name: _dollars(channel, amount)
             for name, amount in (
                 ("deposited", channel.balance),
-                ("spent", channel.used),
+                ("spent", channel.charged),
                 ("left", channel.left),
-                ("unconfirmed", channel.locked - channel.left),
+                ("unconfirmed", sum(deposit.amount for deposit in channel.deposits.values())),
             )
         },
         "openVouchers": [_dollars(channel, most) for most in channel.open],

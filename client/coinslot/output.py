@@ -175,7 +175,7 @@ def money(error: CoinslotError) -> str:
 def _receipt(answer: Answer, payment: SignedPayment) -> str:
     receipt = answer.receipt
     payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-    transaction = transaction_of(receipt)
+    transaction = transaction_of(receipt, payment.offer)
     return (
         f"paid {payment.price.text()} {payment.asset} on {payment.offer.network} from {payer}; "
         f"transaction {transaction}; request {answer.request_id}"

@@ -24,15 +24,15 @@ def receipt_of(reply: Reply) -> Settlement | None:
     return None
 
 
-def transaction_of(receipt: Settlement | None) -> str:
-    """The transaction for people. A call that is paid out of a channel has none."""
-    if receipt is None:
-        return "unknown: no receipt came"
-    return receipt.transaction or "none: it was paid out of a channel"
-
-
 def shows_charge(receipt: Settlement | None, offer: Offer) -> bool:
     """Whether the receipt says that the call was charged. That of a channel can be of its deposit alone."""
     if receipt is None or not receipt.success:
         return False
     return offer.scheme != CHANNEL or (receipt.extra or {}).get("chargedAmount", "0") != "0"
+
+
+def transaction_of(receipt: Settlement | None, offer: Offer) -> str:
+    """The transaction of a call, for a person. Calls out of a channel have none, and a deposit has one."""
+    if receipt is None or offer.scheme != CHANNEL:
+        return (receipt.transaction if receipt else "") or "unknown: no receipt came"
+    return f"{receipt.transaction} (deposit)" if receipt.transaction else "none: paid out of a channel"

@@ -67,7 +67,7 @@ class Terminal:
         """What was paid, by whom, and in which transaction."""
         receipt = answer.receipt
         payer = (receipt.payer if receipt else None) or payment.payer or "a saved payment"
-        transaction = transaction_of(receipt)
+        transaction = transaction_of(receipt, payment.offer)
         self._console.print(Text.assemble(("paid ", "green"), (_line(_paid(payment, is_sandbox)), "bold")))
         self._members((("payer", payer), ("transaction", transaction), ("request", answer.request_id)))
 

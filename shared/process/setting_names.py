@@ -14,7 +14,8 @@ NOT_SETTINGS = frozenset(
     f"{PREFIX}{name}"
     for name in (
         *("VAR", "ANVIL", "URL", "SANDBOX_FILE", "WALLET_KEY_FILE", "WALLET_RPC_URL", "MAX_PRICE", "STATE_DIR"),
-        *("CAPS_FILE", "CAP_PER_CALL", "CAP_PER_DAY", "CAP_TOTAL", "CAP_PER_ENDPOINT"),
+        *("CAPS_FILE", "CAP_PER_CALL", "CAP_PER_DAY", "CAP_TOTAL", "CAP_PER_ENDPOINT", "CAP_DEPOSIT"),
+        *("SCHEME", "CHANNEL_KEY_FILE"),
     )
 )
 """Of scripts/run and of the buyer's command."""
