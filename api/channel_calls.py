@@ -17,7 +17,8 @@ from api.payment.gate import PaymentGate, channel_state
 from api.payment.ledger_terms import Entry, Verdict
 from api.payment.settle import Checked
 from api.services import Services
-from shared.x402.evm_channel import PREFIX, Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel_ids import PREFIX
 from shared.x402.wire import Settlement
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from shared.settings.rails import EvmRailSettings
 from shared.settings.secret_files import is_exposed, read_key
 from shared.settings.service import InvalidSetting
 from shared.x402.evm import address_of, checksummed, keccak256
-from shared.x402.evm_channel import COLLECTOR, CONTRACT
+from shared.x402.evm_channel_ids import COLLECTOR, CONTRACT
 from shared.x402.networks import EVM_USDC
 
 ROW_GAS = 25_000

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 from coincurve import PrivateKey
 
-from shared.x402 import evm, evm_channel
-from shared.x402.evm_channel import ChannelConfig, Voucher
+from shared.x402 import evm, evm_channel, evm_channel_ids
+from shared.x402.evm_channel import Voucher
+from shared.x402.evm_channel_ids import ChannelConfig
 from shared.x402.wire import Offer
 from tests.signing import rsv
 
@@ -46,16 +47,16 @@ class Payer:
     @property
     def chain_id(self) -> int:
         """Of its network."""
-        return evm_channel.chain_id_of(self.offer.network)
+        return evm_channel_ids.chain_id_of(self.offer.network)
 
     @property
     def channel(self) -> bytes:
         """The channel's id."""
-        return evm_channel.channel_id(self.chain_id, self.config)
+        return evm_channel_ids.channel_id(self.chain_id, self.config)
 
     def voucher(self, max_claimable: int, **changes: Any) -> dict[str, Any]:
         """A payload of type ``voucher``."""
-        signature = rsv(self.key, evm_channel.voucher_digest(self.chain_id, self.channel, max_claimable))
+        signature = rsv(self.key, evm_channel_ids.voucher_digest(self.chain_id, self.channel, max_claimable))
         return {
             "type": "voucher",
             "channelConfig": msgspec.to_builtins(self.config),
@@ -76,8 +77,8 @@ class Payer:
     def deposit(self, amount: int, max_claimable: int, *, valid_s: int = 60) -> dict[str, Any]:
         """A payload of type ``deposit``, with the voucher of its call."""
         salt, valid_before = secrets.token_bytes(32), int(time.time()) + valid_s
-        nonce = evm_channel.deposit_nonce(self.channel, salt)
-        digest = evm_channel.deposit_digest(self.offer, self.config.payer, amount, 0, valid_before, nonce)
+        nonce = evm_channel_ids.deposit_nonce(self.channel, salt)
+        digest = evm_channel_ids.deposit_digest(self.offer, self.config.payer, amount, 0, valid_before, nonce)
         signed = {
             "validAfter": "0",
             "validBefore": str(valid_before),

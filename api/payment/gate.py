@@ -22,7 +22,7 @@ from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
-from shared.x402 import evm_channel
+from shared.x402 import evm_channel_ids
 from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
 from shared.x402.refusal import PaymentRefused
@@ -45,7 +45,7 @@ _LONGEST = Channel(
     top=10**12,
     signature=130 * "0",
 )
-_LONGEST_REASON = evm_channel.PREFIX + "cumulative_amount_mismatch"
+_LONGEST_REASON = evm_channel_ids.PREFIX + "cumulative_amount_mismatch"
 
 
 @dataclass(frozen=True, slots=True)

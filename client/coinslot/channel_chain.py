@@ -13,7 +13,7 @@ from coinslot.evm_signer import EvmSigner
 from shared.nodes.connections import NodeFailed
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
 from shared.x402.evm import keccak256
-from shared.x402.evm_channel import CONTRACT, ChannelConfig, chain_id_of
+from shared.x402.evm_channel_ids import CONTRACT, ChannelConfig, chain_id_of
 
 MINED_WITHIN_S = 180.0
 _POLL_S = 0.5

@@ -20,7 +20,7 @@ from coinslot.channel_store import Channel, ChannelStore
 from coinslot.errors import ChallengeRefused, Charged, CoinslotError
 from coinslot.exchange import Reply
 from coinslot.payment import SignedPayment
-from shared.x402 import evm_channel
+from shared.x402 import evm_channel_ids
 from shared.x402.evm import signer_of
 from shared.x402.evm_channel import SCHEME
 from shared.x402.wire import Challenge, Settlement
@@ -50,7 +50,7 @@ def signed(payment: SignedPayment) -> Signed | None:
     payload = payments.decode(payment.header).payload
     channel = payload["voucher"]["channelId"]
     salt = payload.get("deposit", {}).get("authorization", {}).get("erc3009Authorization", {}).get("salt", "")
-    nonce = evm_channel.deposit_nonce(bytes.fromhex(channel[2:]), bytes.fromhex(salt[2:])).hex() if salt else ""
+    nonce = evm_channel_ids.deposit_nonce(bytes.fromhex(channel[2:]), bytes.fromhex(salt[2:])).hex() if salt else ""
     return Signed(channel, int(payload["voucher"]["maxClaimableAmount"]), nonce and f"0x{nonce}")
 
 
@@ -105,7 +105,7 @@ def correct(channel: Channel, extra: dict[str, Any]) -> bool:
         return False
     if not isinstance(signature, str) or not _SIGNATURE.fullmatch(signature):
         return False
-    digest = evm_channel.voucher_digest(evm_channel.chain_id_of(channel.network), channel.raw_id, most)
+    digest = evm_channel_ids.voucher_digest(evm_channel_ids.chain_id_of(channel.network), channel.raw_id, most)
     if signer_of(digest, bytes.fromhex(signature[2:])) != channel.config.payer_authorizer.lower():
         return False
     channel.start_from(start)

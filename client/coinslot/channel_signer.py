@@ -21,8 +21,9 @@ from coinslot.offer_terms import atomic_price, check_method, check_terms
 from coinslot.prices import text_of
 from coinslot.signer import Unpayable
 from shared.money import Price
-from shared.x402 import evm_channel
-from shared.x402.evm_channel import SCHEME, ChannelConfig
+from shared.x402 import evm_channel, evm_channel_ids
+from shared.x402.evm_channel import SCHEME
+from shared.x402.evm_channel_ids import ChannelConfig
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.wire import Offer
 
@@ -102,7 +103,7 @@ class ChannelSigner:
                 price = int(offer.amount)
                 missing = channel.used + price - channel.balance
                 if missing > 0 or (self._depositing is not None and self._depositing.always):
-                    nonce = f"0x{evm_channel.deposit_nonce(channel.raw_id, salt).hex()}"
+                    nonce = f"0x{evm_channel_ids.deposit_nonce(channel.raw_id, salt).hex()}"
                     deposit = self._deposit(channels.values(), channel, offer, missing, nonce=nonce, now=now)
                     deposit["authorization"]["erc3009Authorization"]["salt"] = f"0x{salt.hex()}"
                 channels[channel.id] = channel
@@ -120,7 +121,7 @@ class ChannelSigner:
 
     def voucher(self, channel: Channel, most: int) -> dict[str, str]:
         """A voucher over an amount that the store has counted."""
-        digest = evm_channel.voucher_digest(evm_channel.chain_id_of(channel.network), channel.raw_id, most)
+        digest = evm_channel_ids.voucher_digest(evm_channel_ids.chain_id_of(channel.network), channel.raw_id, most)
         return {
             "channelId": channel.id,
             "maxClaimableAmount": str(most),
@@ -174,7 +175,7 @@ class ChannelSigner:
                 hint="Raise COINSLOT_CAP_DEPOSIT, or get deposits back with `coinslot channels refund`.",
             )
         valid_before, raw_nonce = now + offer.max_timeout_seconds, bytes.fromhex(nonce[2:])
-        digest = evm_channel.deposit_digest(offer, self.address, amount, VALID_AFTER, valid_before, raw_nonce)
+        digest = evm_channel_ids.deposit_digest(offer, self.address, amount, VALID_AFTER, valid_before, raw_nonce)
         channel.deposits[nonce] = SignedDeposit(amount, valid_before)
         signed = {
             "validAfter": str(VALID_AFTER),

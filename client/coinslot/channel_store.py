@@ -17,7 +17,8 @@ import msgspec
 
 from coinslot.errors import ChannelUnusable, InvalidCall
 from coinslot.state_folder import sync_folder
-from shared.x402.evm_channel import SCHEME, ChannelConfig, chain_id_of, channel_id
+from shared.x402.evm_channel import SCHEME
+from shared.x402.evm_channel_ids import ChannelConfig, chain_id_of, channel_id
 from shared.x402.wire import Offer
 
 _FILES = "0x*.json"

@@ -26,7 +26,7 @@ from coinslot.problem import failure
 from coinslot.receipt import receipt_of
 from coinslot.request_challenge import request_challenge
 from shared.networks import name_of
-from shared.x402.evm_channel import chain_id_of, voucher_digest
+from shared.x402.evm_channel_ids import chain_id_of, voucher_digest
 from shared.x402.networks import EVM_USDC, Rail
 from shared.x402.wire import Offer, Settlement
 

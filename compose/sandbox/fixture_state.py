@@ -7,7 +7,7 @@ from typing import Any
 
 from compose.sandbox import fixtures, multicall3
 from compose.sandbox.artefact import ContractName, load
-from shared.x402 import evm_channel
+from shared.x402 import evm_channel_ids
 from shared.x402.evm import keccak256
 
 ETHER = 10**18
@@ -86,8 +86,8 @@ def _contracts(chain_id: int) -> list[tuple[str, bytes, dict[int, int]]]:
             _usdc(chain_id),
         ),
         (multicall3.ADDRESS, multicall3.code(), {}),
-        (evm_channel.CONTRACT.lower(), _code("BatchSettlement"), {}),
-        (evm_channel.COLLECTOR.lower(), _code("Erc3009Collector"), {}),
+        (evm_channel_ids.CONTRACT.lower(), _code("BatchSettlement"), {}),
+        (evm_channel_ids.COLLECTOR.lower(), _code("Erc3009Collector"), {}),
         (fixtures.ERC20, _code("NamedToken"), _named("Scene Token", "SCN", 18, ETHER)),
         (fixtures.COPYCAT, _code("NamedToken"), _named("USD Coin", "USD\N{CYRILLIC CAPITAL LETTER ES}", 6, 10**6)),
         (fixtures.BYTES32_ERC20, _code("OldToken"), _balances(ETHER)),

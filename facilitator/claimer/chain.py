@@ -10,7 +10,7 @@ from facilitator.rails.evm import channel_calldata as calls
 from facilitator.rails.evm.channels import owed_to
 from facilitator.rails.evm.node import EvmNode, bytes_of, number_of, value_of
 from shared.nodes.json_rpc import Call, RpcError
-from shared.x402.evm_channel import CONTRACT
+from shared.x402.evm_channel_ids import CONTRACT
 
 MOST_TOPICS = 200
 """Channels that a search for events names. With more of them, all events of the contract are read."""

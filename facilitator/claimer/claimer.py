@@ -23,9 +23,9 @@ from facilitator.claimer.relay import Relay
 from facilitator.rails.evm.channels import MOST_ROWS
 from shared.failpoints import reach
 from shared.ledger.channels import ReadRequest
-from shared.x402 import evm_channel
+from shared.x402 import evm_channel_ids
 from shared.x402.evm import address_of, checksummed
-from shared.x402.evm_channel import ChannelConfig
+from shared.x402.evm_channel_ids import ChannelConfig
 from shared.x402.networks import EvmToken
 from shared.x402.wire import Settlement
 
@@ -218,7 +218,7 @@ class Claimer:
             }
             for row in rows
         ]
-        digest = evm_channel.claim_digest(
+        digest = evm_channel_ids.claim_digest(
             self._token.chain_id, [(bytes.fromhex(row.id[2:]), row.top, row.charged) for row in rows]
         )
         return {"claims": claims, "claimAuthorizerSignature": self._sign(digest)}
@@ -237,7 +237,7 @@ class Claimer:
             self._ledger.refunded(channel, self._refund_result(channel, state, transaction, 0), is_done=True)
             return
         channel, refund_nonce = self._ledger.show(channel), state.refund_nonce
-        digest = evm_channel.refund_digest(self._token.chain_id, bytes.fromhex(channel.id[2:]), refund_nonce, left)
+        digest = evm_channel_ids.refund_digest(self._token.chain_id, bytes.fromhex(channel.id[2:]), refund_nonce, left)
         payload: dict[str, object] = {
             "type": "refund",
             "channelConfig": msgspec.to_builtins(channel.config),

@@ -31,7 +31,7 @@ from shared.ledger.channels import (
 from shared.ledger.keys import BUCKETS, JOURNAL, RECORDS, bucket_of_payer, server_of
 from shared.lua_script import Command
 from shared.servers.redis_connection import RedisConnection
-from shared.x402.evm_channel import ChannelConfig
+from shared.x402.evm_channel_ids import ChannelConfig
 
 LEASE_MS = 15_000
 LEARN_AGAIN_MS = 60_000

@@ -33,7 +33,7 @@ from shared.queue.streams import GROUP, stream_key, unavailable_key
 from shared.servers import redis_connection
 from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
-from shared.x402 import evm, evm_channel
+from shared.x402 import evm, evm_channel_ids
 from shared.x402.networks import EVM_USDC
 from tests import signing
 from tests.time_limits import patience
@@ -51,7 +51,7 @@ def nonce_of(payload: dict[str, Any]) -> str:
     if payload.get("type") == "deposit":
         salt = payload["deposit"]["authorization"]["erc3009Authorization"]["salt"]
         channel = bytes.fromhex(payload["voucher"]["channelId"][2:])
-        return "0x" + evm_channel.deposit_nonce(channel, bytes.fromhex(salt[2:])).hex()
+        return "0x" + evm_channel_ids.deposit_nonce(channel, bytes.fromhex(salt[2:])).hex()
     if "authorization" in payload:
         nonce: str = payload["authorization"]["nonce"].lower()
         return nonce
@@ -146,7 +146,7 @@ class FacilitatorDouble:
         }
         if status == "settled":
             deposit = self.deposits.get(nonce)
-            pay_to, amount = (evm_channel.COLLECTOR, deposit) if deposit else (PAY_TO, "1000")
+            pay_to, amount = (evm_channel_ids.COLLECTOR, deposit) if deposit else (PAY_TO, "1000")
             found |= {"transaction": "0x" + nonce[2:], "payTo": pay_to, "amount": amount}
         return web.json_response(found, status=503 if status == "unknown" else 200)
 

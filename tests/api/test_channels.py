@@ -23,7 +23,7 @@ from jobs.catalogue import BY_NAME
 from shared.ledger.channels import READS, ReadRequest
 from shared.servers.redis_connection import RedisConnection
 from shared.settings.service import Settings
-from shared.x402.evm_channel import PREFIX, ChannelConfig
+from shared.x402.evm_channel_ids import PREFIX, ChannelConfig
 from shared.x402.wire import Offer
 from tests.api.conftest import PAY_TO, FacilitatorDouble
 from tests.channel_signing import Payer

@@ -16,7 +16,7 @@ import msgspec
 
 from facilitator.rails.evm import channel_calldata
 from shared.x402.evm import keccak256
-from shared.x402.evm_channel import CONTRACT
+from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.wire import Offer
 from tests import signing
 from tests.channel_signing import Payer

@@ -12,7 +12,8 @@ import msgspec
 
 from shared.money import Price
 from shared.x402 import evm_channel
-from shared.x402.evm_channel import PREFIX, Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel_ids import PREFIX
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer, Payment
 

@@ -25,7 +25,7 @@ from coinslot.errors import CallFailed, CapReached, PaymentRejected
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.wallet import Wallet
-from shared.x402 import evm_channel
+from shared.x402 import evm_channel_ids
 from shared.x402.evm import address_of
 from tests.channel_signing import Payer
 from tests.client.channel_shop import PRICE, ChannelShop
@@ -298,8 +298,8 @@ def test_a_correction_that_proves_nothing_is_not(
         start = 3_000 if lie == "foreign" else 9_000
         most = 9_000 if lie == "above" else 3_000
         signer = PrivateKey() if lie == "foreign" else PrivateKey(key)
-        chain = evm_channel.chain_id_of(channel.network)
-        signature = rsv(signer, evm_channel.voucher_digest(chain, channel.raw_id, most))
+        chain = evm_channel_ids.chain_id_of(channel.network)
+        signature = rsv(signer, evm_channel_ids.voucher_digest(chain, channel.raw_id, most))
         channel_shop.stated = {
             "channelState": {"channelId": channel.id, "chargedCumulativeAmount": str(start), "balance": "10000"},
             "voucherState": {"signedMaxClaimable": str(most), "signature": "0x" + signature.hex()},

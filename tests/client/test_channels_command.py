@@ -20,7 +20,7 @@ from compose.sandbox.child import ROOT
 from compose.sandbox.evm import provision, start_chain
 from facilitator.rails.evm import channel_calldata
 from shared.nodes.json_rpc import JsonRpc
-from shared.x402.evm_channel import CONTRACT
+from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.networks import Rail
 from tests.client.channel_shop import PRICE, ChannelShop
 from tests.facilitator.bench import Bench

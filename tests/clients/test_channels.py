@@ -28,7 +28,7 @@ from x402.mechanisms.evm.signers import EthAccountSignerWithRPC
 from facilitator.rails.evm import channel_calldata
 from jobs.catalogue import BY_NAME
 from shared.nodes.json_rpc import JsonRpc
-from shared.x402.evm_channel import CONTRACT
+from shared.x402.evm_channel_ids import CONTRACT
 from tests.bench.measure.gas import ImpersonatedChain
 from tests.clients import environments
 from tests.e2e.running import Running

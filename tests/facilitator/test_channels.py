@@ -31,7 +31,7 @@ from shared.settings.rails import EvmRailSettings
 from shared.settings.service import Settings
 from shared.x402 import evm, evm_channel
 from shared.x402.evm import keccak256
-from shared.x402.evm_channel import CONTRACT
+from shared.x402.evm_channel_ids import CONTRACT
 from shared.x402.networks import EVM_USDC
 from shared.x402.wire import Offer
 from tests import channel_signing, signing

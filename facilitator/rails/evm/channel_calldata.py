@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from facilitator.rails.evm.calldata import address_word, dynamic, uint
 from shared.x402.evm import keccak256
-from shared.x402.evm_channel import COLLECTOR, ChannelConfig, Deposit
+from shared.x402.evm_channel import Deposit
+from shared.x402.evm_channel_ids import COLLECTOR, ChannelConfig
 
 _CONFIG = "(address,address,address,address,address,uint40,bytes32)"
 _ROWS = f"(({_CONFIG},uint128),bytes,uint128)[]"

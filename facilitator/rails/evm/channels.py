@@ -22,7 +22,8 @@ from facilitator.rails.evm.simulation import GAS_MARGIN, Simulator
 from facilitator.rails.evm.transaction import Operation, Payment
 from facilitator.settling import CannotSend, Settling, require_ours
 from shared.x402 import evm_channel
-from shared.x402.evm_channel import CONTRACT, PREFIX, SCHEME, ChannelConfig, Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel import SCHEME, Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel_ids import CONTRACT, PREFIX, ChannelConfig
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import FacilitatorCall, Offer, Settlement, Verification

@@ -7,7 +7,8 @@ import msgspec
 from facilitator.rails.evm.settling_calls import settling_call
 from facilitator.rails.evm.transaction import Bid, Form, Payment, Sent
 from shared.x402.evm import EvmAuthorization
-from shared.x402.evm_channel import ChannelConfig, Deposit, unsigned_voucher
+from shared.x402.evm_channel import Deposit, unsigned_voucher
+from shared.x402.evm_channel_ids import ChannelConfig
 from shared.x402.networks import EvmToken
 
 LAYOUT = 1

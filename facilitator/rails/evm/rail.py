@@ -32,7 +32,7 @@ from facilitator.rails.evm.watcher import Watcher
 from facilitator.settling import CannotStart, require_ours
 from shared.nodes.json_rpc import Call
 from shared.settings.service import InvalidSetting
-from shared.x402 import evm, evm_channel
+from shared.x402 import evm, evm_channel, evm_channel_ids
 from shared.x402.evm import EvmAuthorization, checksummed, keccak256
 from shared.x402.exact import SCHEME
 from shared.x402.networks import EvmToken
@@ -164,7 +164,7 @@ class EvmRail:
                 log.warning("%s has no Multicall3: payments are settled one by one", self.network)
                 self._budget.largest = 1
         if self._channels:
-            contracts = (evm_channel.CONTRACT, evm_channel.COLLECTOR)
+            contracts = (evm_channel_ids.CONTRACT, evm_channel_ids.COLLECTOR)
             codes = await self._node.ask_all([Call("eth_getCode", (one, "latest")) for one in contracts])
             if not all(bytes_of(code) for code in codes):
                 raise CannotStart(f"{self.network} has no contract of channels: set COINSLOT_EVM_CHANNELS to off")

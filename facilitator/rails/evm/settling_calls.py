@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from facilitator.rails.evm import calldata, channel_calldata
 from shared.x402.evm import EvmAuthorization
-from shared.x402.evm_channel import CONTRACT, Deposit
+from shared.x402.evm_channel import Deposit
+from shared.x402.evm_channel_ids import CONTRACT
 
 
 def settling_call(asset: str, authorizations: Sequence[EvmAuthorization]) -> tuple[str, bytes]:

@@ -11,8 +11,9 @@ import pytest
 from coincurve import PrivateKey
 
 from shared.money import Price
-from shared.x402 import evm, evm_channel
-from shared.x402.evm_channel import PREFIX, ChannelConfig, Deposit, RefundRequest, Voucher
+from shared.x402 import evm, evm_channel, evm_channel_ids
+from shared.x402.evm_channel import Deposit, RefundRequest, Voucher
+from shared.x402.evm_channel_ids import PREFIX, ChannelConfig
 from shared.x402.networks import EVM_USDC
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer, Payment
@@ -55,12 +56,12 @@ def test_what_the_official_server_signs_is_what_we_would_sign() -> None:
         for row in message["claims"]:
             config = msgspec.convert(row["voucher"]["channel"], ChannelConfig)
             authorizer = config.receiver_authorizer.lower()
-            channel = evm_channel.channel_id(8453, config)
+            channel = evm_channel_ids.channel_id(8453, config)
             rows.append((channel, int(row["voucher"]["maxClaimableAmount"]), int(row["totalClaimed"])))
         signature = bytes.fromhex(message["claimAuthorizerSignature"][2:])
-        assert evm.signer_of(evm_channel.claim_digest(8453, rows), signature) == authorizer
+        assert evm.signer_of(evm_channel_ids.claim_digest(8453, rows), signature) == authorizer
     signature = bytes.fromhex(message["refundAuthorizerSignature"][2:])
-    digest = evm_channel.refund_digest(8453, rows[0][0], int(message["refundNonce"]), int(message["amount"]))
+    digest = evm_channel_ids.refund_digest(8453, rows[0][0], int(message["refundNonce"]), int(message["amount"]))
     assert evm.signer_of(digest, signature) == authorizer
 
 
@@ -142,7 +143,7 @@ def test_nobody_asks_the_chain_who_signs() -> None:
     payload = PAYER.voucher(5_000)
     config = msgspec.structs.replace(PAYER.config, payer_authorizer="0x" + 40 * "0")
     payload["channelConfig"] = msgspec.to_builtins(config)
-    payload["voucher"]["channelId"] = "0x" + evm_channel.channel_id(8453, config).hex()
+    payload["voucher"]["channelId"] = "0x" + evm_channel_ids.channel_id(8453, config).hex()
     with pytest.raises(PaymentRefused, match="voucher_signature"):
         evm_channel.check(OFFER, payload)
 
@@ -152,7 +153,7 @@ def test_a_deposit_is_signed_for_its_channel_and_large_enough() -> None:
     deposit = evm_channel.check(OFFER, PAYER.deposit(10_000, 1_000))
     assert isinstance(deposit, Deposit)
     assert (deposit.pay_to, deposit.value, deposit.window_refusal(deposit.valid_before - 30)) == (
-        evm_channel.COLLECTOR,
+        evm_channel_ids.COLLECTOR,
         10_000,
         None,
     )
@@ -169,14 +170,14 @@ def test_who_signs_in_the_name_of_a_payer_is_known() -> None:
     key = PrivateKey(bytes(31) + b"\x08")
     signer = evm.address_of(key.public_key)
     config = msgspec.structs.replace(PAYER.config, payer_authorizer=signer)
-    channel = evm_channel.channel_id(8453, config)
+    channel = evm_channel_ids.channel_id(8453, config)
     payload = {
         "type": "voucher",
         "channelConfig": msgspec.to_builtins(config),
         "voucher": {
             "channelId": "0x" + channel.hex(),
             "maxClaimableAmount": "1000",
-            "signature": "0x" + rsv(key, evm_channel.voucher_digest(8453, channel, 1000)).hex(),
+            "signature": "0x" + rsv(key, evm_channel_ids.voucher_digest(8453, channel, 1000)).hex(),
         },
     }
     assert PAYER.checked(1000).other_signer == ""
