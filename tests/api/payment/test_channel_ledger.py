@@ -10,6 +10,7 @@ import msgspec
 import pytest
 import redis
 
+from api.payment.channel_ledger import MOST_READS
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Entry, Reserve, Verdict
 from api.redis_client import Redis
@@ -284,5 +285,23 @@ async def test_the_claimer_is_asked_to_read_a_channel(shop: Shop) -> None:
     _, raw = await asyncio.to_thread(shop.redis.blpop, [READS], 5)
     request = ReadRequest(*msgspec.json.decode(raw))
     assert request.channel == shop.id
+    shop.redis.set(read_key(shop.bucket, request.ticket), 1)
+    assert await asked
+
+
+async def test_strangers_do_not_keep_deposits_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody reads in time does not stay, few wait, and a deposit comes first."""
+    channels, voucher = shop.ledger.channels, shop.payer.checked(PRICE)
+    with monkeypatch.context() as patched:
+        patched.setattr("api.payment.channel_ledger.READ_TIMEOUT_S", 0.0)
+        assert not await channels.read(voucher)
+        assert not await channels.read(voucher, has_deposit=True)
+    assert shop.redis.llen(READS) == 0
+    shop.redis.rpush(READS, *(MOST_READS * ["of a stranger"]))
+    assert not await channels.read(voucher)
+    asked = asyncio.create_task(channels.read(voucher, has_deposit=True))
+    while shop.redis.llen(READS) == MOST_READS:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    request = ReadRequest(*msgspec.json.decode(shop.redis.lpop(READS)))
     shop.redis.set(read_key(shop.bucket, request.ticket), 1)
     assert await asked
