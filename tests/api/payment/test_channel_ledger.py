@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 from collections.abc import AsyncIterator, Iterator
 
@@ -159,6 +160,18 @@ async def test_a_call_that_fails_is_free_and_its_voucher_comes_again(shop: Shop,
     assert (await shop.accept(PRICE)).verdict is Verdict.RUN
     assert shop.end(PRICE).startswith(b"{")
     assert shop.number("charged") == PRICE
+
+
+async def test_the_identifier_of_a_failed_call_is_free(shop: Shop) -> None:
+    """A client that numbers on repeats its call with it; that of an answered call names the voucher that paid."""
+    shop.sync(1)
+    first, second, third = (dataclasses.replace(shop.claim(n * PRICE), identifier="one") for n in (1, 2, 3))
+    assert (await shop.ledger.claim(first)).verdict is Verdict.RUN
+    shop.end(PRICE, Failed("not_found", ""))
+    assert (await shop.ledger.claim(second)).verdict is Verdict.RUN
+    shop.end(2 * PRICE)
+    again = await shop.ledger.claim(third)
+    assert (again.verdict, again.other) == (Verdict.IDENTIFIED, second.payment_id)
 
 
 async def test_of_many_requests_with_one_voucher_one_runs(shop: Shop) -> None:
