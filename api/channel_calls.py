@@ -76,7 +76,7 @@ class ChannelCalls:
             return call, await self._ledger.claim(claim)
         entry = Entry(Verdict.UNKNOWN)
         for _ in range(_READS):
-            if not await self._channels.read(voucher):
+            if not await self._channels.read(voucher, has_deposit=True):
                 raise problem_of(Cause.CHANNEL_UNREAD)
             entry = await self._ledger.claim(claim)
             if entry.verdict not in (Verdict.UNKNOWN, Verdict.EXCEEDS):

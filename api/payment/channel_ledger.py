@@ -32,6 +32,8 @@ from shared.x402.evm_channel import Voucher
 
 READ_TIMEOUT_S = 5.0
 """How long the claimer may take to read a channel from the chain."""
+MOST_READS = 50
+"""So many channels wait to be read at most: to ask for one that does not exist costs nothing. Those of deposits come first."""
 _POLL_S = 0.01
 
 
@@ -94,19 +96,26 @@ class ChannelLedger:
         found = await self._redis.call("HMGET", _key(voucher), *fields, "sig")
         return None if found[0] is None else _channel(found)
 
-    async def read(self, voucher: Voucher) -> bool:
-        """Have the claimer read a voucher's channel from the chain. False when it has not done so in time."""
+    async def read(self, voucher: Voucher, *, has_deposit: bool = False) -> bool:
+        """Have the claimer read a voucher's channel from the chain. False when it has not done so in time.
+
+        Args:
+            has_deposit: a deposit was just made into it.
+        """
+        if not has_deposit and await self._redis.call("LLEN", READS) >= MOST_READS:
+            return False
         bucket = bucket_of_payer(voucher.network, voucher.payer)
         config = msgspec.json.encode(voucher.config).decode()
         ticket = secrets.token_hex(8)
-        request = ReadRequest(_name(voucher), voucher.network, voucher.payer, config, ticket)
-        await self._redis.call("RPUSH", READS, msgspec.json.encode(request))
+        request = msgspec.json.encode(ReadRequest(_name(voucher), voucher.network, voucher.payer, config, ticket))
+        await self._redis.call("LPUSH" if has_deposit else "RPUSH", READS, request)
         give_up_at, pause_s = time.monotonic() + READ_TIMEOUT_S, _POLL_S
         while time.monotonic() < give_up_at:
             await asyncio.sleep(pause_s)
             if await self._redis.call("EXISTS", read_key(bucket, ticket)):
                 return True
             pause_s = min(2 * pause_s, 0.2)
+        await self._redis.call("LREM", READS, 1, request)
         return False
 
     async def begin_refund(self, voucher: Voucher, wanted: int | None) -> tuple[str, Channel | None]:

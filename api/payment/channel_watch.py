@@ -8,7 +8,7 @@ import time
 from api.payment.health import Health
 from api.payment.periodic_task import PeriodicTask
 from api.payment.rails import ConfiguredRail, facilitator_of
-from api.redis_client import Commands
+from api.redis_client import Commands, RedisLost, RedisRefused
 from shared.ledger.channels import WATCH
 from shared.networks import NETWORKS
 from shared.settings.configured_token import configured_token
@@ -43,19 +43,29 @@ class ChannelWatch(PeriodicTask):
         self._health = rail.health
         self._network = own.network
         self._stale_s = own.channels_stale_s
+        self._watched_s = 0.0
+        """When the claimer looked last, in Unix seconds."""
 
     async def run_once(self) -> int:
         """Read once. Raises RedisLost and RedisRefused."""
-        fields = await self._redis.call(
-            "HMGET", WATCH, "network", "authorizer", "withdraw_delay", "min_deposit", "watched_at"
-        )
+        try:
+            fields = await self._redis.call(
+                "HMGET", WATCH, "network", "authorizer", "withdraw_delay", "min_deposit", "watched_at"
+            )
+        except (RedisLost, RedisRefused):
+            # The other servers of the ledger may still take vouchers.
+            self._health.hold(is_held=self._is_stale())
+            raise
         network, authorizer, delay, least, watched_at = (field and field.decode() for field in fields)
-        age_s = time.time() - int(watched_at or 0) / 1000
-        self._health.hold(is_held=network != self._network or age_s > self._stale_s)
+        self._watched_s = int(watched_at or 0) / 1000 if network == self._network else 0.0
+        self._health.hold(is_held=self._is_stale())
         if network == self._network:
             terms = {"receiverAuthorizer": authorizer, "withdrawDelay": int(delay), "minDeposit": least}
             self._health.heed(terms)
         return 0
+
+    def _is_stale(self) -> bool:
+        return time.time() - self._watched_s > self._stale_s
 
 
 def channel_rail(settings: Settings, rails: tuple[ConfiguredRail, ...]) -> ConfiguredRail | None:

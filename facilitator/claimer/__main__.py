@@ -83,6 +83,7 @@ async def _serve(settings: Settings, own: EvmRailSettings) -> None:
     url, place = places[0]
     reads = RedisConnection(url, longest_block_s=_READ_BLOCK_S, place=place, is_known=place in known)
     reading = asyncio.create_task(_read_forever(claimer, reads, stop))
+    reading.add_done_callback(lambda _: stop.set())  # it does not end by itself: then a new process is needed
     await run(claimer, ledger, EVERY_S, stop, _ERRORS)
     await reading
     with contextlib.suppress(RedisError):

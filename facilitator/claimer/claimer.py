@@ -36,6 +36,8 @@ ROW_GAS, CLAIM_GAS, PAYOUT_GAS = 25_000, 37_000, 66_000
 36,200 beside them, 46,427 a payout (63,527 the first time)."""
 OVERLAP_BLOCKS = 20
 """Blocks whose events are looked for once more: the chain may have replaced them."""
+MOST_ALL = 10_000
+"""Channels that are claimed of when the process ends."""
 CHECK_S = 60.0
 """When a claim is looked for in a final block."""
 WAIT_S = 600.0
@@ -144,9 +146,11 @@ class Claimer:
         return list(self._ledger.rows((channel.id, channel.bucket) for channel in channels))
 
     async def _claim_due(self, head: int, gas_price: int, *, is_all: bool) -> None:
-        due = self._ledger.claimable(is_all=is_all, count=MOST_ROWS)
-        if not due:
-            return
+        due = self._ledger.claimable(is_all=is_all, count=MOST_ALL if is_all else MOST_ROWS)
+        for start in range(0, len(due), MOST_ROWS):
+            await self._claim_of(due[start : start + MOST_ROWS], head, gas_price)
+
+    async def _claim_of(self, due: Sequence[Channel], head: int, gas_price: int) -> None:
         states = await self._chain.states([channel.id for channel in due], head)
         final = await self._chain.final_block(head)
         finals = await self._chain.states([channel.id for channel in due], final)

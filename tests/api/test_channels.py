@@ -18,6 +18,9 @@ from litestar import Litestar
 from lxml import html
 
 from api.app import create_app
+from api.payment.channel_watch import ChannelWatch, channel_rail
+from api.payment.rails import configured_rails
+from api.redis_client import Redis, RedisLost
 from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from jobs.catalogue import BY_NAME
 from shared.ledger.channels import READS, ReadRequest
@@ -313,6 +316,26 @@ async def test_no_voucher_is_taken_while_nobody_watches_the_chain(buyer: Buyer, 
     while (answer := await buyer.send(buyer.payer.voucher(2_000))).status_code == 503:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     assert answer.status_code == 200
+
+
+async def test_a_ledger_that_does_not_say_who_watches_is_not_believed_for_long(
+    settings: Settings, chain: Chain, clean_redis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server of the ledger could take vouchers, while the one with the claimer's word is away."""
+    rail = channel_rail(settings, configured_rails(settings))
+    assert rail is not None
+    redis, nobody = Redis(clean_redis), Redis("redis://127.0.0.1:1/0")
+    watch = ChannelWatch(redis, rail, settings)
+    chain.watch(age_s=57)
+    await watch.run_once()
+    assert not rail.health.is_held
+    monkeypatch.setattr(watch, "_redis", nobody)
+    while not rail.health.is_held:
+        with suppress(RedisLost):
+            await watch.run_once()
+        await asyncio.sleep(0.05)
+    redis.close()
+    nobody.close()
 
 
 async def test_a_facilitator_that_is_away_stops_deposits_alone(buyer: Buyer, facilitator: FacilitatorDouble) -> None:

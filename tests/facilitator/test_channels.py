@@ -269,6 +269,19 @@ async def test_one_bad_row_costs_the_others_nothing(shop: Shop) -> None:
     assert {"FROZEN", "CLAIM_REFUSED"} <= set(shop.events())
 
 
+async def test_the_last_look_claims_of_more_channels_than_one_claim_has(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of those that are not due yet."""
+    payers = [await shop.opened(charged=5_000) for _ in range(3)]
+    for payer in payers:
+        bucket = bucket_of_payer(shop.offer.network, payer.config.payer)
+        shop.redis.zadd(CLAIMABLE[bucket], {f"0x{payer.channel.hex()}": 10**13})
+    monkeypatch.setattr("facilitator.claimer.claimer.MOST_ROWS", 2)
+    await shop.claimer.look(is_last=True)
+    assert [shop.on_chain(payer)[1] for payer in payers] == 3 * [5_000]
+
+
 async def test_what_is_not_worth_its_gas_waits(
     bench: Bench, served: tuple[Served, str], clean_redis: str, shop: Shop
 ) -> None:

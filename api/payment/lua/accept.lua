@@ -39,7 +39,10 @@ end
 if mode ~= 'claim' then return {'absent'} end
 if identifier ~= record then
   local other = redis.call('GET', identifier)
-  if other and other ~= id then return {'identified', other} end
+  -- A call that failed, and was not charged, has given the identifier free.
+  if other and other ~= id and redis.call('HGET', string.sub(record, 1, -#id - 1) .. other, 'state') ~= 'VOID' then
+    return {'identified', other}
+  end
 end
 local balance, leaving, charged, inflight, top, done_top, old_top, rotated, shown_top, refunding = unpack(redis.call('HMGET',
   channel, 'balance', 'leaving', 'charged', 'inflight', 'top', 'done_top', 'old_top', 'rotated', 'shown_top', 'refunding'))

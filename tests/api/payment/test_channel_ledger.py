@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 from collections.abc import AsyncIterator, Iterator
 
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 import redis
 
+from api.payment.channel_ledger import MOST_READS
 from api.payment.ledger import Ledger
 from api.payment.ledger_terms import Claim, Entry, Reserve, Verdict
 from api.redis_client import Redis
@@ -160,6 +162,18 @@ async def test_a_call_that_fails_is_free_and_its_voucher_comes_again(shop: Shop,
     assert shop.number("charged") == PRICE
 
 
+async def test_the_identifier_of_a_failed_call_is_free(shop: Shop) -> None:
+    """A client that numbers on repeats its call with it; that of an answered call names the voucher that paid."""
+    shop.sync(1)
+    first, second, third = (dataclasses.replace(shop.claim(n * PRICE), identifier="one") for n in (1, 2, 3))
+    assert (await shop.ledger.claim(first)).verdict is Verdict.RUN
+    shop.end(PRICE, Failed("not_found", ""))
+    assert (await shop.ledger.claim(second)).verdict is Verdict.RUN
+    shop.end(2 * PRICE)
+    again = await shop.ledger.claim(third)
+    assert (again.verdict, again.other) == (Verdict.IDENTIFIED, second.payment_id)
+
+
 async def test_of_many_requests_with_one_voucher_one_runs(shop: Shop) -> None:
     shop.sync(1)
     entries = await asyncio.gather(*(shop.accept(PRICE, f"body {n}") for n in range(64)))
@@ -299,5 +313,23 @@ async def test_the_claimer_is_asked_to_read_a_channel(shop: Shop) -> None:
     _, raw = await asyncio.to_thread(shop.redis.blpop, [READS], 5)
     request = ReadRequest(*msgspec.json.decode(raw))
     assert request.channel == shop.id
+    shop.redis.set(read_key(shop.bucket, request.ticket), 1)
+    assert await asked
+
+
+async def test_strangers_do_not_keep_deposits_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody reads in time does not stay, few wait, and a deposit comes first."""
+    channels, voucher = shop.ledger.channels, shop.payer.checked(PRICE)
+    with monkeypatch.context() as patched:
+        patched.setattr("api.payment.channel_ledger.READ_TIMEOUT_S", 0.0)
+        assert not await channels.read(voucher)
+        assert not await channels.read(voucher, has_deposit=True)
+    assert shop.redis.llen(READS) == 0
+    shop.redis.rpush(READS, *(MOST_READS * ["of a stranger"]))
+    assert not await channels.read(voucher)
+    asked = asyncio.create_task(channels.read(voucher, has_deposit=True))
+    while shop.redis.llen(READS) == MOST_READS:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    request = ReadRequest(*msgspec.json.decode(shop.redis.lpop(READS)))
     shop.redis.set(read_key(shop.bucket, request.ticket), 1)
     assert await asked
