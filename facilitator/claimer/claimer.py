@@ -148,9 +148,9 @@ class Claimer:
     async def _claim_due(self, head: int, gas_price: int, *, is_all: bool) -> None:
         due = self._ledger.claimable(is_all=is_all, count=MOST_ALL if is_all else MOST_ROWS)
         for start in range(0, len(due), MOST_ROWS):
-            await self._claim_of(due[start : start + MOST_ROWS], head, gas_price)
+            await self._claim_of(due[start : start + MOST_ROWS], head, gas_price, is_all=is_all)
 
-    async def _claim_of(self, due: Sequence[Channel], head: int, gas_price: int) -> None:
+    async def _claim_of(self, due: Sequence[Channel], head: int, gas_price: int, *, is_all: bool) -> None:
         states = await self._chain.states([channel.id for channel in due], head)
         final = await self._chain.final_block(head)
         finals = await self._chain.states([channel.id for channel in due], final)
