@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from facilitator.claimer.ledger import ChainState
 from facilitator.rails.evm import channel_calldata as calls
@@ -13,7 +12,7 @@ from shared.nodes.json_rpc import Call, RpcError
 from shared.x402.evm_channel_ids import CONTRACT
 
 MOST_TOPICS = 200
-"""Channels that a search for events names. With more of them, all events of the contract are read."""
+"""Channels that one search for events names: the contract is everybody's, and its other events are not read."""
 MOST_BLOCKS = 2_000
 """Blocks of one search. Many nodes allow no more."""
 FINAL_BLOCKS = 900
@@ -59,14 +58,19 @@ class Chain:
 
     async def touched(self, channel_ids: Collection[str], first: int, last: int) -> set[str]:
         """Those of the channels of which the contract has events in these blocks."""
-        topics: list[Any] = [None, sorted(channel_ids)] if len(channel_ids) <= MOST_TOPICS else []
-        found: set[str] = set()
-        for start in range(first, last + 1, MOST_BLOCKS):
-            end = min(last, start + MOST_BLOCKS - 1)
-            search = {"address": CONTRACT, "fromBlock": hex(start), "toBlock": hex(end), "topics": topics}
-            for event in await self._node.ask("eth_getLogs", search):
-                found.update(topic for topic in event["topics"][1:2] if topic in channel_ids)
-        return found
+        names = sorted(channel_ids)
+        searches = [
+            {
+                "address": CONTRACT,
+                "fromBlock": hex(start),
+                "toBlock": hex(min(last, start + MOST_BLOCKS - 1)),
+                "topics": [None, names[row : row + MOST_TOPICS]],
+            }
+            for start in range(first, last + 1, MOST_BLOCKS)
+            for row in range(0, len(names), MOST_TOPICS)
+        ]
+        answers = await self._node.ask_all([Call("eth_getLogs", (search,)) for search in searches])
+        return {event["topics"][1] for answer in answers for event in value_of(answer)}
 
     async def owed(self, receiver: str, token: str) -> int:
         """What was claimed for a receiver and not paid out, in atomic units."""

@@ -83,6 +83,8 @@ class Claimer:
         self._terms = terms
         self._sent: dict[str, str] = {}
         """The transaction of a refund that was sent and not confirmed, by channel."""
+        self._pay_out_at = 0.0
+        """Until then no payout is sent: the last one is undecided or was refused. By the monotonic clock."""
         self.address = checksummed(address_of(self._key.public_key))
 
     async def read(self, request: ReadRequest) -> None:
@@ -112,11 +114,13 @@ class Claimer:
         """Read the channels that have events, then say how far the chain was looked at."""
         self._ledger.learn()
         head = await self._chain.head()
-        handled = self._ledger.handled_block() or head
-        first = max(0, min(handled, head) - OVERLAP_BLOCKS)
-        if self._ledger.buckets:
-            touched = await self._chain.touched(self._ledger.buckets, first, head)
-            for channel in await self._synced(list(self._rows(touched)), head):
+        handled = self._ledger.handled_block()
+        touched = set(self._ledger.buckets)  # all of them, when the ledger lost how far it was looked
+        if handled and touched:
+            touched = await self._chain.touched(touched, max(0, min(handled, head) - OVERLAP_BLOCKS), head)
+        names = sorted(touched)
+        for start in range(0, len(names), MOST_ROWS):
+            for channel in await self._synced(self._rows(names[start : start + MOST_ROWS]), head):
                 if channel.leaving:
                     log.warning(
                         "the payer of channel %s withdraws; it owes %d", channel.id, channel.charged - channel.claimed
@@ -135,8 +139,8 @@ class Claimer:
         )
         return head
 
-    def _rows(self, names: set[str]) -> Sequence[Channel]:
-        return list(self._ledger.rows((name, self._ledger.buckets[name]) for name in sorted(names)))
+    def _rows(self, names: Sequence[str]) -> Sequence[Channel]:
+        return list(self._ledger.rows((name, self._ledger.buckets[name]) for name in names))
 
     async def _synced(self, channels: Sequence[Channel], block: int) -> Sequence[Channel]:
         """The channels, after what the chain shows of them was recorded."""
@@ -303,6 +307,8 @@ class Claimer:
 
     async def _pay_out(self, gas_price: int, *, is_last: bool) -> None:
         """Have the contract pay what was claimed."""
+        if time.monotonic() < self._pay_out_at and not is_last:
+            return
         owed = await self._chain.owed(self._terms.pay_to, self._token.address)
         cost = self._atomic(PAYOUT_GAS * gas_price)
         if owed and owed >= cost * (1 if is_last else PAYOUT_FACTOR):
@@ -310,6 +316,7 @@ class Claimer:
             if result.success:
                 log.info("paid out %d: %s", owed, result.transaction)
             else:
+                self._pay_out_at = time.monotonic() + CHECK_S
                 log.warning("a payout of %d: %s", owed, result.error_reason)
 
     async def _send(self, payload: dict[str, object]) -> Settlement:

@@ -83,8 +83,9 @@ class EvmRailSettings(RailSettings):
     """And when its oldest charge is so old. A quarter of the delay, where that is less."""
     ether_price: float = setting(3_000.0, above_zero(1_000_000, "(0, 1000000] USDC"))
     """What an ether costs in USDC: with it the claimer judges whether a claim is worth its gas."""
-    channels_stale_s: int = setting(60, within(5, 86_400, "[5, 86400] seconds"))
-    """No voucher is taken while the claimer has not looked at the chain for so long: a withdrawal could be under way."""
+    channels_stale_s: int = setting(60, within(5, 225, "[5, 225] seconds"))
+    """No voucher is taken while the claimer has not looked at the chain for so long: a withdrawal could be under way, and the
+    shortest takes 900 s."""
 
     @property
     def has_channels(self) -> bool:

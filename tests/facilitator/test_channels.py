@@ -22,7 +22,7 @@ from facilitator.claimer.ledger import ChainState, ClaimerLedger
 from facilitator.claimer.relay import Relay
 from facilitator.rails.evm import channel_calldata
 from facilitator.rails.evm.node import EvmNode
-from shared.ledger.channels import CHANNELS, CLAIMABLE, REFUND_BEGIN, REFUNDS, ReadRequest, channel_key, read_key
+from shared.ledger.channels import CHANNELS, CLAIMABLE, REFUND_BEGIN, REFUNDS, WATCH, ReadRequest, channel_key, read_key
 from shared.ledger.keys import JOURNAL, bucket_of_payer
 from shared.money import Price
 from shared.nodes.json_rpc import JsonRpc
@@ -413,6 +413,22 @@ async def test_a_young_charge_waits_until_it_is_old_or_much(shop: Shop) -> None:
     shop.charge(payer, 55_000, 55_000)
     await shop.claimer.look()
     assert shop.on_chain(payer)[1] == 55_000
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+async def test_every_withdrawal_is_seen(shop: Shop, monkeypatch: pytest.MonkeyPatch, *, is_forgotten: bool) -> None:
+    """Of more channels than one search names; also when the ledger has lost which blocks were looked at."""
+    monkeypatch.setattr("facilitator.claimer.chain.MOST_TOPICS", 2)
+    monkeypatch.setattr("facilitator.claimer.claimer.MOST_ROWS", 2)
+    payers = [await shop.opened() for _ in range(3)]
+    await shop.claimer.look()
+    for payer in payers:
+        payer.send(INITIATE, ("uint128", DEPOSIT))
+    if is_forgotten:
+        shop.bench.rpc("anvil_mine", hex(30))
+        shop.redis.delete(WATCH)
+    await shop.claimer.look()
+    assert [shop.row(payer, "leaving") for payer in payers] == 3 * [DEPOSIT]
 
 
 async def test_a_payer_who_leaves_pays_first(shop: Shop) -> None:
