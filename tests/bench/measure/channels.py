@@ -1,5 +1,5 @@
 """Section 8, beside settlements: paid echo by vouchers of channels, by `exact` with a facilitator that says yes at once, and by
-`exact` on a local chain. The shop is the same one; the chain is asked by the third alone."""
+`exact` on a local chain; and by vouchers in the official SDK's own server, with its channel manager and its facilitator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from shared.x402.wire import Offer
 from tests import signing
 from tests.bench.measure.gas import ImpersonatedChain
 from tests.bench.payments import offered, write_payments_of
-from tests.bench.processes import READY_WITHIN_S, Broken, Running, Servers, servers
+from tests.bench.processes import READY_WITHIN_S, Broken, Running, Servers, absent, servers
 from tests.bench.results import Effort, Table
-from tests.bench.systems import CLAIMER, OUR_FACILITATOR, PAID
+from tests.bench.systems import CLAIMER, OUR_FACILITATOR, PAID, SDK_CHANNELS, SDK_FACILITATOR
 from tests.bench.wrk import ECHO_BODY, PaymentsUsedUp, load
 from tests.channel_signing import Payer
 
@@ -39,6 +39,7 @@ IN_FLIGHT = (1, 16, 64)
 PAYERS = 64
 FUNDS = 10**12
 DEPOSIT = 10**11
+SDK_DEPOSIT = 10**8
 FIRST_GUESS_PER_S = 1_500
 COLUMNS = {
     "per_s": "paid calls/s",
@@ -49,23 +50,29 @@ COLUMNS = {
     "refused": "not answered, %",
 }
 
-Write = Callable[[Path, int], None]
+Write = Callable[[Path, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One way to pay: the shop, and what writes payments for it."""
+    """One way to pay.
+
+    Attributes:
+        write: writes so many payments for so many calls in flight.
+        most_failed: the share of calls that may be refused.
+    """
 
     label: str
     shop: Running
     write: Write
+    most_failed: float = 0.02
 
 
 def measure(effort: Effort) -> Table:
     """Loads in turns."""
     table = Table("Paid POST of echo by channels and by exact", ("in flight", "system"), COLUMNS)
     with servers() as here, ExitStack() as stack:
-        lanes = stack.enter_context(_lanes(here))
+        lanes = stack.enter_context(_lanes(here, table))
         for lane in lanes:
             _sample(here, lane, table, in_flight=16, seconds=1, is_kept=False)
         for _ in range(effort.rounds):
@@ -78,10 +85,16 @@ def _sample(here: Servers, lane: Lane, table: Table, *, in_flight: int, seconds:
     """One load, made again with more payments when it used them all."""
     payments, expected = here.folder / "payments", FIRST_GUESS_PER_S
     while True:
-        lane.write(payments, expected * (seconds + 1) + in_flight)
+        lane.write(payments, expected * (seconds + 1) + in_flight, in_flight)
         shop_s, redis_s = lane.shop.cpu_s(), here.redis_cpu_s()
         try:
-            seen = load(lane.shop.echo_url, in_flight=in_flight, seconds=seconds, payments=payments, most_failed=0.02)
+            seen = load(
+                lane.shop.echo_url,
+                in_flight=in_flight,
+                seconds=seconds,
+                payments=payments,
+                most_failed=lane.most_failed,
+            )
             break
         except PaymentsUsedUp:
             expected *= 2
@@ -98,7 +111,7 @@ def _sample(here: Servers, lane: Lane, table: Table, *, in_flight: int, seconds:
 
 
 @contextmanager
-def _lanes(here: Servers) -> Iterator[Sequence[Lane]]:
+def _lanes(here: Servers, table: Table) -> Iterator[Sequence[Lane]]:
     """A chain with funded payers and their channels, our facilitator and claimer on it, and the shops."""
     folder = here.folder / "chain"
     folder.mkdir()
@@ -125,7 +138,7 @@ def _lanes(here: Servers) -> Iterator[Sequence[Lane]]:
             _pay(sells.echo_url, offer, payer.deposit(DEPOSIT, int(offer.amount)))
         counts = dict.fromkeys(range(PAYERS), 1)
 
-        def vouchers(path: Path, count: int) -> None:
+        def vouchers(path: Path, count: int, _: int) -> None:
             with path.open("wb") as file:
                 for number in itertools.islice(itertools.cycle(range(PAYERS)), count):
                     counts[number] += 1
@@ -134,11 +147,49 @@ def _lanes(here: Servers) -> Iterator[Sequence[Lane]]:
 
         yield (
             Lane(VOUCHERS, sells, vouchers),
-            Lane(YES, yes, lambda path, count: write_payments_of(keys, path, offered(yes.echo_url), count)),
-            Lane(CHAIN, sells, lambda path, count: write_payments_of(keys, path, offered(sells.echo_url), count)),
+            Lane(YES, yes, lambda path, count, _: write_payments_of(keys, path, offered(yes.echo_url), count)),
+            Lane(CHAIN, sells, lambda path, count, _: write_payments_of(keys, path, offered(sells.echo_url), count)),
+            *_sdk_lane(here, sandbox, keys, table),
         )
     finally:
         chain.stop()
+
+
+def _sdk_lane(here: Servers, sandbox: EvmSandbox, keys: Sequence[PrivateKey], table: Table) -> Sequence[Lane]:
+    """The official SDK's shop, with a facilitator that has a settler of its own; none where it is not installed."""
+    if reason := absent(SDK_CHANNELS) or absent(SDK_FACILITATOR):
+        table.absent[SDK_CHANNELS.label] = reason
+        return ()
+    settler = PrivateKey()
+    JsonRpc(sandbox.rpc_url)("anvil_setBalance", address_of(settler.public_key), hex(10**20))
+    facilitator = here.start(
+        SDK_FACILITATOR, BENCH_SETTLER_KEY="0x" + settler.secret.hex(), BENCH_NODE_URL=sandbox.rpc_url
+    )
+    facilitator.wait_for(405, path="/supported")
+    shop = here.start(
+        SDK_CHANNELS,
+        BENCH_FACILITATOR_URL=facilitator.origin,
+        BENCH_AUTHORIZER_KEY="0x" + PrivateKey().secret.hex(),
+    )
+    shop.wait_for(402)
+    salts = itertools.count(1)
+
+    def vouchers(path: Path, count: int, in_flight: int) -> None:
+        """It takes a channel's vouchers one after the other, so each load has new channels, three for each call in flight."""
+        offer = offered(shop.echo_url, scheme=SCHEME)
+        channels = min(count, 3 * in_flight)
+        payers = [
+            Payer(offer, key, f"0x{next(salts):064x}") for key in itertools.islice(itertools.cycle(keys), channels)
+        ]
+        for payer in payers:
+            _pay(shop.echo_url, offer, payer.deposit(SDK_DEPOSIT, int(offer.amount)))
+        with path.open("wb") as file:
+            file.write(b"-\n")  # wrk asks for one request that it never sends
+            for number, payer in zip(range(count), itertools.cycle(payers)):
+                max_claimable = (2 + number // channels) * int(offer.amount)
+                file.write(_header(offer, payer.voucher(max_claimable)) + b"\n")
+
+    return (Lane(SDK_CHANNELS.label, shop, vouchers, most_failed=1.0),)
 
 
 def _environment(sandbox: EvmSandbox, folder: Path) -> dict[str, str]:

@@ -62,5 +62,8 @@ OUR_FACILITATOR = System("ours_facilitator", "ours, in groups", ("api",))
 ONE_BY_ONE = System("ours_facilitator", "ours, one by one", ("api",))
 CLAIMER = System("ours_claimer", "our claimer", ("claimer",))
 SDK_FACILITATOR = System("sdk_facilitator", "official SDK's facilitator", ("api",), (*_FASTAPI, "x402", "web3"))
+SDK_CHANNELS = System(
+    "fastapi_channels", "official SDK's server, vouchers of channels", ("api",), (*_FASTAPI, "x402", "httpx")
+)
 SETTLERS = (SDK_FACILITATOR, ONE_BY_ONE, OUR_FACILITATOR)
 """Section 8: our shop with real settlements, by each of these on a node of its own."""
