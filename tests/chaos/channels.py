@@ -6,6 +6,7 @@ repeat, replay, forge, leave and want refunds; then the ledger is compared with 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import secrets
@@ -219,15 +220,11 @@ class Chaos:
     def _kill(self, name: str) -> None:
         if name in REDIS:
             server = self._redis["ledger" if name == "ledger" else "queue"]
-            server.process.kill()
+            _kill_family(server.process.pid)  # one that rewrites the ledger's file holds its lock, too
             server.stop()
             return
         process = self._processes[name]
-        for pid in proc.family(process.pid):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        _kill_family(process.pid)
         process.wait()
 
     def _environment(self, name: str) -> dict[str, str]:
@@ -320,6 +317,12 @@ def _answers(url: str) -> bool:
 
 def _outside() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("COINSLOT_")}
+
+
+def _kill_family(pid: int) -> None:
+    for one in proc.family(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
 
 
 def run(seconds: float, seed: int, bug: Bug | None = None) -> tuple[Chaos, list[str]]:
