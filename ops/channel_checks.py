@@ -16,14 +16,12 @@ from shared.servers.ledger_servers import of_bucket
 from shared.settings.rails import EvmRailSettings
 from shared.settings.secret_files import is_exposed, read_key
 from shared.settings.service import InvalidSetting
-from shared.x402.evm import address_of, checksummed, keccak256
-from shared.x402.evm_channel_ids import COLLECTOR, CONTRACT
+from shared.x402.evm import address_of, checksummed, selector
+from shared.x402.evm_channel_ids import CLAIM_ROW_GAS, COLLECTOR, CONTRACT
 from shared.x402.networks import EVM_USDC
 
-ROW_GAS = 25_000
-"""Of one channel in a claim (facilitator/claimer/claimer.py)."""
 _TIMEOUT_S = 5.0
-_RECEIVE = keccak256(b"receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)")[:4]
+_RECEIVE = selector("receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)")
 
 Lack = str
 
@@ -81,7 +79,7 @@ def _chain_lacks(
         yield f"{token.address} has no receiveWithAuthorization: no deposit can be made"
     if settler and ledger is not None:
         rows = sum(one.unclaimed > 0 for one in channels(ledger))
-        needed = rows * ROW_GAS * int(node("eth_gasPrice"), 16)
+        needed = rows * CLAIM_ROW_GAS * int(node("eth_gasPrice"), 16)
         balance = int(node("eth_getBalance", settler, "latest"), 16)
         if balance < needed:
             yield f"to claim from {rows} channels costs {needed / 1e18:.6f} ETH, and {settler} has {balance / 1e18:.6f}"

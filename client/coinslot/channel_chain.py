@@ -12,12 +12,11 @@ from coinslot.errors import CallFailed, Unreachable
 from coinslot.evm_signer import EvmSigner
 from shared.nodes.connections import NodeFailed
 from shared.nodes.json_rpc import Call, JsonRpc, RpcError
-from shared.x402.evm import keccak256
-from shared.x402.evm_channel_ids import CONTRACT, ChannelConfig, chain_id_of
+from shared.x402.evm import keccak256, selector
+from shared.x402.evm_channel_ids import CONFIG_ABI, CONTRACT, chain_id_of, config_words
 
 MINED_WITHIN_S = 180.0
 _POLL_S = 0.5
-_CONFIG = "(address,address,address,address,address,uint40,bytes32)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +57,16 @@ class ChannelChain:
 
     def announce(self, wallet: EvmSigner, channel: Channel, amount: int) -> str:
         """Announce a withdrawal. Returns the transaction. Raises Unreachable, CallFailed."""
-        data = _selector(f"initiateWithdraw({_CONFIG},uint128)") + _config(channel.config) + amount.to_bytes(32, "big")
+        data = (
+            selector(f"initiateWithdraw({CONFIG_ABI},uint128)")
+            + config_words(channel.config)
+            + amount.to_bytes(32, "big")
+        )
         return self._send(wallet, channel, data)
 
     def finish(self, wallet: EvmSigner, channel: Channel) -> str:
         """Take out what was announced. Returns the transaction. Raises Unreachable, CallFailed."""
-        return self._send(wallet, channel, _selector(f"finalizeWithdraw({_CONFIG})") + _config(channel.config))
+        return self._send(wallet, channel, selector(f"finalizeWithdraw({CONFIG_ABI})") + config_words(channel.config))
 
     def _send(self, wallet: EvmSigner, channel: Channel, data: bytes) -> str:
         call = {"from": wallet.address, "to": CONTRACT, "data": f"0x{data.hex()}"}
@@ -90,7 +93,7 @@ class ChannelChain:
         return transaction
 
     def _view(self, view: str, channel: Channel) -> tuple[int, int]:
-        data = (_selector(view) + channel.raw_id).hex()
+        data = (selector(view) + channel.raw_id).hex()
         answer = bytes.fromhex(self._call("eth_call", {"to": CONTRACT, "data": f"0x{data}"}, "latest")[2:])
         if len(answer) != 64:
             raise CallFailed(f"the node of {channel.network} knows no contract of channels")
@@ -103,22 +106,6 @@ class ChannelChain:
             raise CallFailed(f"the node refuses {method}: {error.message[:200]}") from None
         except NodeFailed as error:
             raise Unreachable(f"the node: {error}") from None
-
-
-def _selector(signature: str) -> bytes:
-    return keccak256(signature.encode())[:4]
-
-
-def _config(config: ChannelConfig) -> bytes:
-    accounts = (
-        config.payer,
-        config.payer_authorizer,
-        config.receiver,
-        config.receiver_authorizer,
-        config.token,
-    )
-    words = b"".join(bytes(12) + bytes.fromhex(account[2:]) for account in accounts)
-    return words + config.withdraw_delay.to_bytes(32, "big") + bytes.fromhex(config.salt[2:])
 
 
 def _rlp(fields: Sequence[int | bytes]) -> bytes:

@@ -13,7 +13,7 @@ from compose.sandbox.artefact import load
 from compose.sandbox.child import StartFailed
 from facilitator.rails.evm.signing import Item, rlp
 from shared.nodes.json_rpc import JsonRpc
-from shared.x402.evm import keccak256
+from shared.x402.evm import keccak256, selector
 
 _TYPE = b"\x02"
 _MAX_FEE_WEI, _TIP_WEI = 2 * 10**9, 10**6
@@ -109,7 +109,7 @@ def _await_mined(rpc: JsonRpc, transaction_hash: str) -> None:
 
 def _calldata(signature: str, *arguments: str | int) -> bytes:
     words = (int(one, 16) if isinstance(one, str) else one for one in arguments)
-    return keccak256(signature.encode())[:4] + b"".join(word.to_bytes(32) for word in words)
+    return selector(signature) + b"".join(word.to_bytes(32) for word in words)
 
 
 def _signed(chain_id: int, nonce: int, to: str, data: bytes, value: int) -> bytes:

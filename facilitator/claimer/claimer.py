@@ -25,15 +25,14 @@ from shared.failpoints import reach
 from shared.ledger.channels import ReadRequest
 from shared.x402 import evm_channel_ids
 from shared.x402.evm import address_of, checksummed
-from shared.x402.evm_channel_ids import ChannelConfig
+from shared.x402.evm_channel_ids import CLAIM_ROW_GAS, ChannelConfig
 from shared.x402.networks import EvmToken
 from shared.x402.wire import Settlement
 
 log = logging.getLogger(__name__)
 
-ROW_GAS, CLAIM_GAS, PAYOUT_GAS = 25_000, 37_000, 66_000
-"""Of a channel in a claim, of a claim beside its channels, and of a payout. Measured on the contract's code: 24,100 a channel,
-36,200 beside them, 46,427 a payout (63,527 the first time)."""
+CLAIM_GAS, PAYOUT_GAS = 37_000, 66_000
+"""Of a claim beside its channels, and of a payout. Measured on the contract's code: 36,200; 46,427 (63,527 the first time)."""
 OVERLAP_BLOCKS = 20
 """Blocks whose events are looked for once more: the chain may have replaced them."""
 MOST_ALL = 10_000
@@ -106,7 +105,7 @@ class Claimer:
         head = await self._watch()
         await self._refund_all(head)
         price = await self._chain.gas_price()
-        self._ledger.watched({"claim_cost": self._atomic((CLAIM_GAS + ROW_GAS) * price)})
+        self._ledger.watched({"claim_cost": self._atomic((CLAIM_GAS + CLAIM_ROW_GAS) * price)})
         await self._claim_due(head, price, is_all=is_last)
         await self._pay_out(price, is_last=is_last)
 
@@ -173,12 +172,12 @@ class Claimer:
                     self._ledger.claimed(channel, final_claimed, pause_s=CHECK_S)
             elif not (is_all or is_frozen) and (early_s := self._early_s(channel, owed)) > 0:
                 self._ledger.claimed(channel, final_claimed, pause_s=min(early_s, CHECK_S))
-            elif owed < self._atomic(ROW_GAS * gas_price):
+            elif owed < self._atomic(CLAIM_ROW_GAS * gas_price):
                 self._ledger.claimed(channel, final_claimed, pause_s=WAIT_S)
             else:
                 rows.append(channel)
         worth = sum(_most(channel, states[channel.id]) - states[channel.id].claimed for channel in rows)
-        if rows and worth < self._atomic((CLAIM_GAS + ROW_GAS * len(rows)) * gas_price):
+        if rows and worth < self._atomic((CLAIM_GAS + CLAIM_ROW_GAS * len(rows)) * gas_price):
             for channel in rows:
                 self._ledger.claimed(channel, finals[channel.id].claimed, pause_s=WAIT_S)
         elif rows:

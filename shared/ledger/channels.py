@@ -38,7 +38,7 @@ READS = "coinslot:{00}:channel-reads"
 """LIST of ReadRequest: channels that the claimer is to read from the chain now."""
 WATCH = "coinslot:{00}:channel-watch"
 """HASH that the claimer writes: `authorizer`, `network`, `withdraw_delay`, `min_deposit`, `handled_block`, `watched_at` (Unix
-milliseconds of this Redis), `claimer`, and what a claim costs now: `claim_cost` (atomic units of the token)."""
+milliseconds of the claimer), `claimer`, and what a claim costs now: `claim_cost` (atomic units of the token)."""
 LEASE = "coinslot:{00}:claimer"
 """Who claims: one process of an installation."""
 AUTHORIZER = "coinslot:{00}:channel-authorizer"

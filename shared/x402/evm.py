@@ -50,6 +50,11 @@ def keccak256(data: bytes) -> bytes:
     return keccak.new(digest_bits=256, data=data).digest()
 
 
+def selector(signature: str) -> bytes:
+    """The four bytes that name a contract's function, by a signature like ``transfer(address,uint256)``."""
+    return keccak256(signature.encode())[:4]
+
+
 _DOMAIN_TYPEHASH = keccak256(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")
 TRANSFER_TYPEHASH = keccak256(
     b"TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
@@ -166,8 +171,7 @@ def check(offer: Offer, payload: dict[str, Any]) -> EvmAuthorization:
         digest = transfer_digest(offer, payer, fields.to, value, valid_after, valid_before, nonce)
         if signer_of(digest, signature) != payer:
             raise PaymentRefused("invalid_exact_evm_payload_signature")
-        # v of 0 and of 27 mean the same. One form, because keys are derived from the signature.
-        signature = signature[:64] + bytes([signature[64] % 27 + 27])
+        signature = canonical(signature)
     elif decoded.signature.endswith(_ERC6492_SUFFIX):
         # Its settlement would call a factory of the client's choice, at the settler's cost.
         raise PaymentRefused("invalid_exact_evm_payload_undeployed_smart_wallet")
@@ -277,3 +281,9 @@ def signer_of(digest: bytes, signature: bytes) -> str | None:
         # coincurve raises a bare Exception for values that recover to no point.
         return None
     return address_of(key)
+
+
+def canonical(signature: bytes) -> bytes:
+    """A signature with v of 27 or 28, as contracts take it: v of 0 and of 27 mean the same. One form, because keys are derived
+    from it."""
+    return signature[:64] + bytes([signature[64] % 27 + 27])

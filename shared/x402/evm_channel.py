@@ -21,7 +21,8 @@ import msgspec
 
 from shared.money import Price
 from shared.x402 import authorization
-from shared.x402.evm import EvmAuthorization, signer_of
+from shared.x402.evm import EvmAuthorization, canonical, signer_of
+from shared.x402.evm import matches as matches
 from shared.x402.evm_channel_ids import (
     COLLECTOR,
     MAX_DELAY_S,
@@ -34,7 +35,7 @@ from shared.x402.evm_channel_ids import (
     deposit_nonce,
     voucher_digest,
 )
-from shared.x402.exact import MAX_TIMEOUT_SECONDS, has_terms
+from shared.x402.exact import MAX_TIMEOUT_SECONDS
 from shared.x402.networks import EvmToken
 from shared.x402.refusal import PaymentRefused
 from shared.x402.wire import Offer
@@ -187,15 +188,6 @@ def completed(offer: Offer, terms: Mapping[str, Any]) -> Offer | None:
     return msgspec.structs.replace(offer, extra=extra)
 
 
-def matches(offer: Offer, accepted: Offer) -> bool:
-    """Whether the client accepted this very offer. Addresses may be in any case."""
-    return has_terms(offer, accepted) and (accepted.amount, accepted.asset.lower(), accepted.pay_to.lower()) == (
-        offer.amount,
-        offer.asset.lower(),
-        offer.pay_to.lower(),
-    )
-
-
 def is_payable(offer: Offer) -> bool:
     """Whether amount, recipient and terms have the form that `check` relies on."""
     extra = offer.extra
@@ -282,7 +274,7 @@ def _voucher(offer: Offer, config: ChannelConfig, signed: _Signed) -> Voucher:
         payer=payer,
         pay_to=offer.pay_to,
         amount=offer.amount,
-        signature=_canonical(signature),
+        signature=canonical(signature),
         config=config,
         channel_id=own_id,
         max_claimable=max_claimable,
@@ -313,7 +305,7 @@ def _deposit(offer: Offer, voucher: Voucher, fields: _DepositFields) -> Deposit:
         valid_after=valid_after,
         valid_before=valid_before,
         nonce=nonce,
-        signature=_canonical(signature),
+        signature=canonical(signature),
         voucher=voucher,
         salt=salt,
     )
@@ -331,11 +323,6 @@ def _refund(voucher: Voucher, amount: str | None) -> RefundRequest:
         voucher=voucher,
         wanted=None if amount is None else _atomic(amount, "refund_amount_invalid"),
     )
-
-
-def _canonical(signature: bytes) -> bytes:
-    # v of 0 and of 27 mean the same; the contract takes 27.
-    return signature[:64] + bytes([signature[64] % 27 + 27])
 
 
 def _atomic(text: str, reason: str) -> int:

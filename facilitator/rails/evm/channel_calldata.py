@@ -6,27 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from facilitator.rails.evm.calldata import address_word, dynamic, uint
-from shared.x402.evm import keccak256
+from shared.x402.evm import selector
 from shared.x402.evm_channel import Deposit
-from shared.x402.evm_channel_ids import COLLECTOR, ChannelConfig
+from shared.x402.evm_channel_ids import COLLECTOR, CONFIG_ABI, ChannelConfig, config_words
 
-_CONFIG = "(address,address,address,address,address,uint40,bytes32)"
-_ROWS = f"(({_CONFIG},uint128),bytes,uint128)[]"
+_ROWS = f"(({CONFIG_ABI},uint128),bytes,uint128)[]"
 
-
-def _selector(signature: str) -> bytes:
-    return keccak256(signature.encode())[:4]
-
-
-_DEPOSIT = _selector(f"deposit({_CONFIG},uint128,address,bytes)")
-_CLAIM = _selector(f"claimWithSignature({_ROWS},bytes)")
-_SETTLE = _selector("settle(address,address)")
-_REFUND = _selector(f"refundWithSignature({_CONFIG},uint128,uint256,bytes)")
-_MULTICALL = _selector("multicall(bytes[])")
-_CHANNELS = _selector("channels(bytes32)")
-_WITHDRAWALS = _selector("pendingWithdrawals(bytes32)")
-_REFUND_NONCE = _selector("refundNonce(bytes32)")
-_RECEIVERS = _selector("receivers(address,address)")
+_DEPOSIT = selector(f"deposit({CONFIG_ABI},uint128,address,bytes)")
+_CLAIM = selector(f"claimWithSignature({_ROWS},bytes)")
+_SETTLE = selector("settle(address,address)")
+_REFUND = selector(f"refundWithSignature({CONFIG_ABI},uint128,uint256,bytes)")
+_MULTICALL = selector("multicall(bytes[])")
+_CHANNELS = selector("channels(bytes32)")
+_WITHDRAWALS = selector("pendingWithdrawals(bytes32)")
+_REFUND_NONCE = selector("refundNonce(bytes32)")
+_RECEIVERS = selector("receivers(address,address)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +47,7 @@ def deposit(authorization: Deposit) -> bytes:
         + uint(4 * 32)
         + dynamic(authorization.signature)
     )
-    head = _config(authorization.voucher.config) + uint(authorization.value) + address_word(COLLECTOR)
+    head = config_words(authorization.voucher.config) + uint(authorization.value) + address_word(COLLECTOR)
     return _DEPOSIT + head + uint(10 * 32) + dynamic(data)
 
 
@@ -70,7 +64,7 @@ def settle(receiver: str, token: str) -> bytes:
 
 def refund(config: ChannelConfig, amount: int, nonce: int, authorizer_signature: bytes) -> bytes:
     """The call that pays a channel's rest back to its payer."""
-    return _REFUND + _config(config) + uint(amount) + uint(nonce) + uint(10 * 32) + dynamic(authorizer_signature)
+    return _REFUND + config_words(config) + uint(amount) + uint(nonce) + uint(10 * 32) + dynamic(authorizer_signature)
 
 
 def multicall(calls: Sequence[bytes]) -> bytes:
@@ -96,19 +90,9 @@ def numbers(answer: bytes, count: int) -> list[int]:
 
 
 def _row(row: Row) -> bytes:
-    return _config(row.config) + uint(row.max_claimable) + uint(10 * 32) + uint(row.claimed) + dynamic(row.signature)
-
-
-def _config(config: ChannelConfig) -> bytes:
-    addresses = (
-        config.payer,
-        config.payer_authorizer,
-        config.receiver,
-        config.receiver_authorizer,
-        config.token,
+    return (
+        config_words(row.config) + uint(row.max_claimable) + uint(10 * 32) + uint(row.claimed) + dynamic(row.signature)
     )
-    words = b"".join(address_word(address) for address in addresses)
-    return words + uint(config.withdraw_delay) + bytes.fromhex(config.salt[2:])
 
 
 def _array(items: Sequence[bytes]) -> bytes:
