@@ -28,6 +28,7 @@ from x402.mechanisms.evm.signers import EthAccountSignerWithRPC
 from facilitator.rails.evm import channel_calldata
 from jobs.catalogue import BY_NAME
 from shared.nodes.json_rpc import JsonRpc
+from shared.x402.evm import keccak256
 from shared.x402.evm_channel_ids import CONTRACT
 from tests.bench.measure.gas import ImpersonatedChain
 from tests.clients import environments
@@ -101,7 +102,7 @@ class Payer:
     def deposits(self, channel: str) -> int:
         """How often the channel got money."""
         search = {"address": CONTRACT, "fromBlock": hex(self.block), "toBlock": "latest", "topics": [None, channel]}
-        deposited = "0x" + channel_calldata.keccak256(b"Deposited(bytes32,address,uint128,uint128)").hex()
+        deposited = "0x" + keccak256(b"Deposited(bytes32,address,uint128,uint128)").hex()
         return sum(event["topics"][0] == deposited for event in self.rpc("eth_getLogs", search))
 
 
