@@ -66,6 +66,8 @@ class Cause(enum.Enum):
     RUN_FAILED = "internal_error", "The call was paid and failed here.", 2
     REFUNDABLE = "internal_error", "This call was paid and could not be answered. The operator can refund it.", None
     UNEXPECTED = "internal_error", "Something unexpected failed. Do not pay again.", 2
+    # The operator has taken the call out of what is sold. Nothing is charged.
+    NOT_SOLD = "not_found", "This call is not sold here. /openapi.json lists what is.", None
     # The client's own identifier of the call names another payment.
     IDENTIFIER_OF_ANOTHER = "identifier_used", "Take another identifier for another call.", None
     IDENTIFIER_SECRET = "identifier_used", "Repeat the call with its first payment, or take another identifier.", None

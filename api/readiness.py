@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from litestar import HttpMethod, Response, route
@@ -43,7 +43,7 @@ class Readiness:
 
     Args:
         ledger: its primaries.
-        catalogue: its pools are those that need a worker.
+        sold: gives what is sold now: its pools are those that need a worker.
     """
 
     def __init__(
@@ -52,16 +52,22 @@ class Readiness:
         queue: Redis,
         pools: Pools,
         rails: Sequence[ConfiguredRail],
-        catalogue: Sequence[Endpoint],
+        sold: Callable[[], Sequence[Endpoint]],
     ) -> None:
         self._ledger = ledger
         self._answering = [True] * len(ledger)
         self._queue = queue
         self._pools = pools
         self._rails = rails
-        self._sold = {
-            pool: [endpoint.name for endpoint in catalogue if endpoint.pool is pool]
-            for pool in sorted({endpoint.pool for endpoint in catalogue})
+        self._endpoints = sold
+
+    @property
+    def _sold(self) -> dict[Pool, list[str]]:
+        """By pool, the names of what is sold from it."""
+        sold = self._endpoints()
+        return {
+            pool: [endpoint.name for endpoint in sold if endpoint.pool is pool]
+            for pool in sorted({endpoint.pool for endpoint in sold})
         }
 
     def routes(self) -> list[BaseRouteHandler]:

@@ -1,4 +1,4 @@
-"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|rotate-key`.
+"""The operator's command: `coinslot-ops payments|doctor|top|restart|scale|reload|rotate-key`.
 
 Exit codes: 0 all is well, 1 something needs a person, 2 wrong usage or settings, 3 what must be read cannot be read.
 """
@@ -33,11 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     restarted.add_argument("name", nargs="*", help="a line of the Procfile; without any: all")
     resized = commands.add_parser("scale", help="run lines of the Procfile more or less often")
     resized.add_argument("count", nargs="+", metavar="NAME=N", help="such as worker-fast=3")
+    commands.add_parser("reload", help="sell at the prices that COINSLOT_PRICES_FILE has now")
     commands.add_parser("rotate-key", help="make a new sealing key and keep the old one as the previous")
     chosen = parser.parse_args(arguments)
-    if chosen.command in ("restart", "scale"):
+    if chosen.command in ("restart", "scale", "reload"):
         var = sandbox_path.service_folder(os.environ, Path()) or sandbox_path.PLACE.parent
-        words = chosen.name if chosen.command == "restart" else chosen.count
+        words = (*getattr(chosen, "name", ()), *getattr(chosen, "count", ()))
         return control.report(var / sandbox_path.CONTROL, [chosen.command, *words])
     try:
         environment, found = sandbox_path.with_settings(os.environ, Path())

@@ -15,7 +15,7 @@ def documents(listings: Sequence[Listing], base_url: str, last_updated: int, con
 
     Args:
         base_url: public address of the API; every listing's address is below it.
-        last_updated: Unix seconds of when the offers last changed, e.g. the start of the process.
+        last_updated: Unix seconds of when what is shown last changed.
         contact: COINSLOT_CONTACT.
 
     Raises:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -11,9 +12,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from api.causes import Cause
 from api.discovery import bazaar
 from api.discovery.listing import Listing
 from api.discovery.resource import resource
+from api.errors import problem_of
 from api.http import Answer
 from api.payment import identifier
 from api.payment.binding import Binder
@@ -22,6 +25,7 @@ from api.payment.headers import encode_header
 from api.payment.ledger_terms import Channel
 from api.payment.rails import ConfiguredRail
 from shared.endpoint import Endpoint, Flavour
+from shared.money import Price
 from shared.x402 import evm_channel_ids
 from shared.x402.authorization import Authorization
 from shared.x402.exact import SCHEME
@@ -103,10 +107,39 @@ class PaymentGate:
         # Channels come last: a client that knows both schemes takes the first one.
         sold = [rail for name in endpoint.rails for rail in rails if rail.rail is name and _sells(rail, endpoint)]
         sold.sort(key=lambda rail: rail.scheme != SCHEME)
-        self._priced = tuple((offer, rail) for rail in sold for offer in rail.offers(endpoint.price))
+        self._rails = tuple(sold)
+        self._url = base_url + endpoint.path
+        # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
+        self._form = lru_cache(maxsize=64)(self._build)
+        self.is_sold = True
+        """Whether new payments are taken. Known ones are looked up in any case."""
+        self._price()
+        for rail in sold:
+            rail.health.on_change(self._choose_offers)
+
+    def sell_at(self, price: Price | None) -> None:
+        """Sell at another price from now on, or at None no more.
+
+        Raises:
+            ValueError: no rail is left to sell it on, a token cannot express the price, or the challenge does not fit into the
+                headers. The gate is to get another price then.
+        """
+        if self.is_sold and price == self.endpoint.price:
+            return
+        self.is_sold = price is not None
+        if price is None:
+            self._choose_offers()
+        else:
+            self.endpoint = replace(self.endpoint, price=price)
+            self._price()
+
+    def _price(self) -> None:
+        """Make everything that the price is part of."""
+        endpoint = self.endpoint
+        self._priced = tuple((offer, rail) for rail in self._rails for offer in rail.offers(endpoint.price))
         if not self._priced:
             raise ValueError(f"{endpoint.name}: none of its rails is configured")
-        self.listing = Listing(endpoint, base_url + endpoint.path, tuple(offer for offer, _ in self._priced))
+        self.listing = Listing(endpoint, self._url, tuple(offer for offer, _ in self._priced))
         """What discovery shows: an offer of every rail, up or down, with what its facilitator has said."""
         self._resource = resource(self.listing)
         self._extensions = {identifier.KEY: identifier.EXTENSION}
@@ -117,10 +150,6 @@ class PaymentGate:
                 break
         if (size := self._head_bytes()) > MAX_HEAD_BYTES:
             raise ValueError(f"{endpoint.name}: the headers of a challenge have {size} bytes, over {MAX_HEAD_BYTES}")
-        # A gate lives as long as the process. The cache is bounded, because reasons may come from a facilitator.
-        self._form = lru_cache(maxsize=64)(self._build)
-        for rail in sold:
-            rail.health.on_change(self._choose_offers)
         self._choose_offers()
 
     @property
@@ -144,11 +173,13 @@ class PaymentGate:
         return self._form(UNPAID).has_token
 
     def refuse(self, reason: str, body: bytes | None = None) -> Answer:
-        """402: a fresh challenge with a reason.
+        """402: a fresh challenge with a reason. Raises Problem when the endpoint is not sold: there is nothing to pay.
 
         Args:
             body: the body of the refused request, to which the next payment is bound. None or empty binds it to no body.
         """
+        if not self.is_sold:
+            raise problem_of(Cause.NOT_SOLD)
         return self._answer(self._form(reason), body)
 
     def correct(self, reason: str, channel_id: bytes, channel: Channel) -> Answer:
@@ -159,7 +190,8 @@ class PaymentGate:
         stated = channel_state(channel_id, channel)
         offers = tuple(
             msgspec.structs.replace(offer, extra={**offer.extra, **stated}) if offer.scheme != SCHEME else offer
-            for offer in self._offered
+            # Of what is not sold any more, too: with it a payer gets the rest of his channel back.
+            for offer in self._offered or self.listing.offers
         )
         # Who pays already needs no description of the endpoint, and headers are to stay short.
         extensions = {identifier.KEY: identifier.EXTENSION}
@@ -200,6 +232,29 @@ class PaymentGate:
                 return _match(once, rail, presented, is_current=False)
         raise PaymentRefused("no_matching_offer")
 
+    def match_flat(self, presented: FlatPayment, prices: Iterable[Price]) -> Match:
+        """Find the earlier price that a flat payment, which does not say it, is signed for. Raises PaymentRefused."""
+        for offer, rail in self._at(prices):
+            if not rail.verifier.TOKEN_KEY and (presented.scheme, presented.network) == (offer.scheme, offer.network):
+                payment = Payment(x402_version=X402_VERSION, accepted=offer, payload=presented.payload)
+                match = Match(offer, rail, payment, is_current=False)
+                with contextlib.suppress(PaymentRefused):
+                    match.check()
+                    return match
+        raise PaymentRefused("no_matching_offer")
+
+    def is_at(self, prices: Iterable[Price], match: Match) -> bool:
+        """Whether the offer that a payment pays is ours at one of these prices."""
+        accepted = match.payment.accepted
+        return any(rail is match.rail and rail.verifier.matches(offer, accepted) for offer, rail in self._at(prices))
+
+    def _at(self, prices: Iterable[Price]) -> Iterator[tuple[Offer, ConfiguredRail]]:
+        """The offers at these prices that can be paid now."""
+        for rail in self._rails:
+            for offer in (offer for price in prices for offer in rail.offers(price)):
+                if completed := rail.verifier.completed(offer, rail.health.terms):
+                    yield completed, rail
+
     def declined(self, reason: str, settlement: Settlement) -> Answer:
         """402 after a settlement that failed for good: a fresh challenge and the failed receipt."""
         answer = self.refuse(reason)
@@ -220,7 +275,7 @@ class PaymentGate:
     def _choose_offers(self) -> None:
         """Offer only the rails that are to be offered from now on, or all when there is none: a challenge has at least one."""
         completed = [(rail.verifier.completed(offer, rail.health.terms), rail) for offer, rail in self._priced]
-        self._current = tuple((offer, rail) for offer, rail in completed if offer is not None)
+        self._current = tuple((offer, rail) for offer, rail in completed if offer is not None and self.is_sold)
         # What a channel is without its terms, nobody can use.
         shown = [
             (offer or priced, rail)
@@ -230,7 +285,7 @@ class PaymentGate:
         self.listing = replace(self.listing, offers=tuple(offer for offer, _ in shown))
         offered = [_open(offer, rail) for offer, rail in self._current if rail.is_offered]
         exact = [(offer, rail) for offer, rail in self._priced if rail.scheme == SCHEME]
-        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact)
+        self._offered = tuple(offered) or tuple(_open(offer, rail) for offer, rail in exact if self.is_sold)
         self._form.cache_clear()
 
     def _build(self, reason: str) -> ChallengeForm:

@@ -29,6 +29,10 @@ RECHECK_PAUSE_MS = 60_000
 """And how long after that again, when the chain did not say."""
 RECHECKS = 60
 """So often at most."""
+PRICES_KEPT_MS = 24 * 3600 * 1000
+"""How long a price list is known: as long as stored answers."""
+SELLER_SILENT_MS = 60_000
+"""An API process that has not noted its price list for so long is gone."""
 OLD_S, OLD_PROBE_MS = 600, 300_000
 """What is unknown so long after it expired is asked about that rarely."""
 
@@ -78,3 +82,4 @@ TAKE_SETTLED = load(_LUA / "take_settled.lua", NOW, RECHECKS=RECHECKS, RECHECK_P
 TAKEN_BACK = load(_LUA / "taken_back.lua", NOW, NOTE)
 LOST_LATELY = load(_LUA / "lost_lately.lua", NOW)
 DUE = load(_LUA / "due.lua", NOW)
+PRICE_LISTS = load(_LUA / "price_lists.lua", NOW, KEPT_MS=PRICES_KEPT_MS, SILENT_MS=SELLER_SILENT_MS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.challenge import Quote
 from coinslot.channel_chain import ChainState, ChannelChain
 from coinslot.channel_store import Channel, ChannelStore
-from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, WalletUnusable
+from coinslot.errors import CallFailed, InvalidCall, PaymentRejected, UnknownCall, WalletUnusable
 from coinslot.evm_signer import EvmSigner
 from coinslot.exchange import ConnectionLost, Reply
 from coinslot.output import Output
@@ -87,9 +88,10 @@ class ChannelsCommand:
         if not channel.url:
             raise InvalidCall(f"nothing was ever sent to {channel.server} for this channel")
         with BlockingExchange(channel.server, timeout_s=self.timeout_s) as exchange:
-            offer = _offer(
-                completed(request_challenge(exchange, channel.url, None, request_id=uuid.uuid4().hex)), channel
-            )
+            quote = None
+            with contextlib.suppress(UnknownCall):  # it is not sold any more, and takes requests for refunds
+                quote = completed(request_challenge(exchange, channel.url, None, request_id=uuid.uuid4().hex))
+            offer = _offer(quote, channel)
             for is_last in (False, True):
                 header = payment.encode(offer, _refund_payload(channel, authorizer), resource={}, extensions={})
                 request_id = uuid.uuid4().hex
@@ -225,9 +227,9 @@ def _set(store: ChannelStore, channel: Channel, **members: int) -> None:
             setattr(channels[channel.id], name, value)
 
 
-def _offer(quote: Quote | Answer, channel: Channel) -> Offer:
+def _offer(quote: Quote | Answer | None, channel: Channel) -> Offer:
     """The server's offer of today, else the one that was paid last."""
-    offers = () if isinstance(quote, Answer) else quote.challenge.accepts
+    offers = quote.challenge.accepts if isinstance(quote, Quote) else ()
     return next((one for one in offers if channel.fits(one)), channel.offer)
 
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from jobs.catalogue import BY_NAME
-from shared.ledger.keys import PREFIXES, bucket_of_payer
+from shared.ledger.keys import PREFIXES, PRICE_LISTS, bucket_of_payer
 from shared.money import Price
 from shared.settings.service import Settings
 
@@ -176,6 +176,7 @@ async def test_p38_what_was_paid_at_the_old_price_is_delivered(
     payer: Any,
     facilitator: Any,
     exchanges: Any,
+    ledger: Any,
     runs: list[Any],
     as_header: AsHeader,
 ) -> None:
@@ -193,6 +194,7 @@ async def test_p38_what_was_paid_at_the_old_price_is_delivered(
         assert (again.status_code, again.content) == (200, first.content)
         assert again.headers["payment-response"] == first.headers["payment-response"]
         assert (await after.post(PATH, json={}, headers=headers[1])).status_code == 200
+        ledger.forget_oldest(PRICE_LISTS)  # as when its time is over
         new = await after.post(PATH, json={}, headers=headers[2])
         assert (new.status_code, new.json()["error"]) == (402, "no_matching_offer")
     amounts = [call["paymentRequirements"]["amount"] for path, call in exchanges.made if path == "/settle"]
