@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from types import TracebackType
 from typing import Literal
 
 from coinslot.address import checked_base
@@ -70,7 +69,5 @@ class AsyncBuyer:
     async def __aenter__(self) -> AsyncBuyer:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()

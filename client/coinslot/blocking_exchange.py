@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 
 import httpcore
 
 from coinslot.deadline_network import DeadlineNetwork
-from coinslot.exchange import Received, Reply, as_json, connection_lost, pool_options, request_options
+from coinslot.exchange import Received, Reply, connection_lost, pool_options, request_options
 
 T = TypeVar("T")
 
@@ -30,13 +29,19 @@ class BlockingExchange:
         self._network = DeadlineNetwork()
         self._pool = httpcore.ConnectionPool(**pool_options(base_url), network_backend=self._network)
 
-    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
         """As `Exchange` says."""
-        return self._send("POST", url, body or b"", as_json(body, headers))
-
-    async def get(self, url: str) -> Reply:
-        """As `Exchange` says."""
-        return self._send("GET", url, None, {})
+        received = Received(self._timeout_s)
+        options = request_options(method, url, body, headers, self._timeout_s)
+        # Received sees the body alone: headers may trickle, too.
+        self._network.deadline = time.monotonic() + self._timeout_s
+        try:
+            with self._pool.stream(**options) as response:
+                for chunk in response.iter_stream():
+                    received.add(chunk)
+                return received.reply(response)
+        except Exception as error:
+            raise connection_lost(error, self._timeout_s) from None
 
     async def pause(self, seconds: float) -> None:
         """As `Exchange` says."""
@@ -53,23 +58,8 @@ class BlockingExchange:
     def __enter__(self) -> BlockingExchange:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        received = Received(self._timeout_s)
-        options = request_options(url, body, headers, self._timeout_s)
-        # Received sees the body alone: headers may trickle, too.
-        self._network.deadline = time.monotonic() + self._timeout_s
-        try:
-            with self._pool.stream(method, url, **options) as response:
-                for chunk in response.iter_stream():
-                    received.add(chunk)
-                return received.reply(response)
-        except Exception as error:
-            raise connection_lost(error, self._timeout_s) from None
 
 
 def completed(steps: Coroutine[Any, Any, T]) -> T:

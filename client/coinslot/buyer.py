@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from decimal import Decimal
-from types import TracebackType
 from typing import Literal
 
 from coinslot.address import checked_base
@@ -104,9 +103,7 @@ class Buyer:
     def __enter__(self) -> Buyer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

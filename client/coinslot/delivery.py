@@ -93,7 +93,8 @@ async def _attempt(
     exchange: Exchange, payment: SignedPayment, *, request_id: str, in_doubt: bool, was_sent: bool
 ) -> Answer:
     try:
-        reply = await exchange.post(payment.url, payment.body, {HEADER: payment.header, "x-request-id": request_id})
+        headers = {HEADER: payment.header, "x-request-id": request_id}
+        reply = await exchange.send("POST", payment.url, payment.body, headers)
     except ConnectionLost as lost:
         raise _lost(lost, payment, request_id=request_id, was_sent=was_sent or lost.sent) from None
     if reply.status == 200:

@@ -14,7 +14,7 @@ async def fetch(exchange: Exchange, url: str) -> bytes:
         Unreachable: the server did not answer.
     """
     try:
-        reply = await exchange.get(url)
+        reply = await exchange.send("GET", url)
     except ConnectionLost as lost:
         raise Unreachable(f"{url}: {lost}") from None
     if reply.status != 200:

@@ -32,7 +32,8 @@ class Purchases:
     """Purchases from one server. The fields are the arguments of Buyer; `base_url` is checked already.
 
     Attributes:
-        reservation: returns the id of what was reserved in the folder's journal for the payment that was just signed.
+        reserve: is called before each signature; what it raises prevents the signature.
+        reservation: returns the id that `reserve` got from the folder's journal, when the payment's file is written.
     """
 
     base_url: str
@@ -43,6 +44,7 @@ class Purchases:
     payments: PaymentFolder | None
     on_signed: Callable[[SignedPayment], None]
     on_progress: Callable[[Progress], None]
+    reserve: Callable[[Choice], None] = lambda _: None
     reservation: Callable[[], str] = lambda: ""
 
     async def call(self, name: str, body: object, *, keep: bool) -> Answer:
@@ -55,7 +57,7 @@ class Purchases:
         choice = self.wallet.choose(quote.challenge.accepts, max_price=self.max_price)
         signer = choice.signer
         self.on_progress(Quoted(choice.price, signer.asset, signer.network, signer.address))
-        payment = await self.exchange.run(lambda: _signed(choice, quote, url, content))
+        payment = await self.exchange.run(lambda: self._sign(choice, quote, url, content))
         saved = await self.exchange.run(lambda: self._save(payment))
         return await self._deliver(payment, saved, request_id=request_id, keep=keep, in_doubt=False)
 
@@ -68,6 +70,26 @@ class Purchases:
     async def catalogue(self) -> tuple[bazaar.Item, ...]:
         """As Buyer.catalogue says."""
         return await bazaar.fetch(self.exchange, self.base_url)
+
+    def _sign(self, choice: Choice, quote: Quote, url: str, content: bytes | None) -> SignedPayment:
+        self.reserve(choice)
+        now = int(time.time())
+        header = payments.encode(
+            choice.offer,
+            choice.signer.sign(choice.offer, now=now),
+            resource=quote.document["resource"],
+            extensions=quote.document.get("extensions", {}),
+        )
+        return SignedPayment(
+            url=url,
+            body=content,
+            header=header,
+            offer=choice.offer,
+            price=choice.price,
+            asset=choice.signer.asset,
+            payer=choice.signer.address,
+            signed_at=now,
+        )
 
     def _save(self, payment: SignedPayment) -> SavedPayment | None:
         if self.payments is None:
@@ -137,26 +159,6 @@ class Purchases:
             return
         with contextlib.suppress(OSError):  # the answer is worth more than the line
             self.payments.spending.add(payment, receipt=receipt, request_id=request_id, answered=answered)
-
-
-def _signed(choice: Choice, quote: Quote, url: str, content: bytes | None) -> SignedPayment:
-    now = int(time.time())
-    header = payments.encode(
-        choice.offer,
-        choice.signer.sign(choice.offer, now=now),
-        resource=quote.document["resource"],
-        extensions=quote.document.get("extensions", {}),
-    )
-    return SignedPayment(
-        url=url,
-        body=content,
-        header=header,
-        offer=choice.offer,
-        price=choice.price,
-        asset=choice.signer.asset,
-        payer=choice.signer.address,
-        signed_at=now,
-    )
 
 
 def _content(body: object) -> bytes | None:

@@ -22,7 +22,7 @@ async def request_challenge(exchange: Exchange, url: str, body: bytes | None, *,
         Unreachable: the server did not answer.
     """
     try:
-        reply = await exchange.post(url, body, {"x-request-id": request_id})
+        reply = await exchange.send("POST", url, body, {"x-request-id": request_id})
     except ConnectionLost as lost:
         raise Unreachable(f"{url}: {lost}") from None
     if reply.status == 402:

@@ -70,7 +70,7 @@ async def test_an_answer_whose_headers_trickle_is_given_up() -> None:
         address = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
         exchange = AsyncExchange(address, timeout_s=0.3)
         with anyio.fail_after(10), pytest.raises(ConnectionLost, match=r"0\.3 s") as caught:
-            await exchange.get(address)
+            await exchange.send("GET", address)
         assert caught.value.sent
         await exchange.aclose()
         tasks.cancel_scope.cancel()

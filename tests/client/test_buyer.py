@@ -221,7 +221,7 @@ def test_the_environments_proxy_is_used_for_other_hosts(
     async def get(host: str) -> Reply:
         exchange = kind(f"http://{host}", timeout_s=2)
         try:
-            return await exchange.get(f"http://{host}/bazaar.json")
+            return await exchange.send("GET", f"http://{host}/bazaar.json")
         finally:
             await exchange.aclose() if isinstance(exchange, AsyncExchange) else exchange.close()
 

@@ -49,7 +49,7 @@ def test_version(command: Command) -> None:
     assert re.fullmatch(r"coinslot \S.*\n", run.out)
 
 
-@each("module", ["httpx", "coincurve", "msgspec", "Crypto", "ssl"])
+@each("module", ["httpcore", "coincurve", "msgspec", "Crypto", "ssl"])
 def test_help_loads_nothing_heavy(module: str) -> None:
     """Help comes at once: no HTTP client, no signing library, no codec is imported for it."""
     program = (

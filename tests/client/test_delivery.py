@@ -241,10 +241,10 @@ def test_a_kept_payment_brings_its_answer(shop: Shop, buyer: Buyer, drop: Canned
 class Unplugged(BlockingExchange):
     """Reaches the shop once, for the price; then never again."""
 
-    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
         if "PAYMENT-SIGNATURE" in headers:
             raise ConnectionLost("no connection could be made (unplugged)", sent=False)
-        return await super().post(url, body, headers)
+        return await super().send(method, url, body, headers)
 
 
 def test_a_payment_that_never_left_was_not_spent(shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,11 +267,11 @@ class UnpluggedLater(BlockingExchange):
         super().__init__(*arguments, **options)
         self._left = 2
 
-    async def post(self, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
         self._left -= 1
         if self._left < 0:
             raise ConnectionLost("no connection could be made (unplugged)", sent=False)
-        return await super().post(url, body, headers)
+        return await super().send(method, url, body, headers)
 
 
 def test_a_payment_that_has_left_once_is_never_called_unsent(
@@ -333,7 +333,7 @@ def test_headers_that_trickle_are_given_up() -> None:
             BlockingExchange(address, timeout_s=0.3) as exchange,
             pytest.raises(ConnectionLost, match=r"0\.3 s") as caught,
         ):
-            completed(exchange.get(address))
+            completed(exchange.send("GET", address))
         ended.set()
         thread.join()
     assert caught.value.sent

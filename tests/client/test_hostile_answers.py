@@ -23,14 +23,13 @@ from coinslot import capped_buyer
 from coinslot.answer import Answer
 from coinslot.blocking_exchange import BlockingExchange, completed
 from coinslot.buyer import ignore
-from coinslot.capped_buyer import CappedBuyer, CappedSigner
+from coinslot.capped_buyer import CappedBuyer
 from coinslot.configuration import Configuration
 from coinslot.delivery import RetryPolicy
 from coinslot.errors import CoinslotError
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder
 from coinslot.purchase import Purchases
-from coinslot.shop_pins import ShopPins
 from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
 from tests.time_limits import patience
@@ -112,19 +111,20 @@ def hostile() -> Iterator[HostileShop]:
 
 def buy_blocking(found: Configuration) -> Answer:
     """As Buyer does, within the caps."""
-    pins = ShopPins(found.payments.path, found.base_url, "base")
-    signer = CappedSigner(found.signer, "echo", caps=CAPS, journal=found.payments.journal, pins=pins)
+    reserved: list[str] = []
+    journal = found.payments.journal
     with BlockingExchange(found.base_url, timeout_s=TIMEOUT_S) as exchange:
         purchases = Purchases(
             base_url=found.base_url,
-            wallet=Wallet((signer,)),
+            wallet=Wallet((found.signer,)),
             exchange=exchange,
             max_price=None,
             retry_policy=RetryPolicy(budget_s=0),
             payments=found.payments,
             on_signed=ignore,
             on_progress=ignore,
-            reservation=lambda: signer.reservation or "",
+            reserve=lambda choice: reserved.append(journal.reserve("echo", choice.price, CAPS, now=int(time.time()))),
+            reservation=reserved.pop,
         )
         return completed(purchases.call("echo", None, keep=True))
 

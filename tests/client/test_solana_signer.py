@@ -14,6 +14,7 @@ import pytest_socket
 from solders.keypair import Keypair
 from solders.transaction import VersionedTransaction
 
+from coinslot import node
 from coinslot.errors import Unreachable, WalletUnusable
 from coinslot.signer import Unpayable
 from coinslot.solana_signer import SolanaSigner
@@ -23,6 +24,7 @@ from shared.nodes.json_rpc import JsonRpc
 from shared.x402 import solana
 from shared.x402.networks import Rail
 from shared.x402.wire import Offer
+from tests.client.conftest import Canned, Shop
 from tests.each import each
 
 KEY = Keypair.from_seed(bytes(range(32)))
@@ -183,5 +185,19 @@ def test_a_network_without_known_usdc_is_refused() -> None:
 def test_without_a_node_nothing_is_signed(offer: Offer, rpc_url: str) -> None:
     """It says so, and nothing was sent."""
     signer = SolanaSigner(str(KEY), network=NETWORK, rpc_url=rpc_url)
-    with pytest.raises(Unreachable, match="no blockhash"):
+    with pytest.raises(Unreachable, match="Solana node does not answer"):
         signer.sign(offer, now=NOW)
+
+
+def test_a_node_may_want_a_password(shop: Shop) -> None:
+    """The user and the password of its address go into a header, and not into the error."""
+    shop.unpaid = [Canned(401)]
+    with (
+        pytest.raises(Unreachable) as refused,
+        node.connected("Solana", shop.base_url.replace("//", "//me:p%40ss@")) as ask,
+    ):
+        ask({})
+    (seen,) = shop.seen
+    assert base64.b64decode(seen.headers["authorization"].removeprefix("Basic ")) == b"me:p@ss"
+    assert seen.headers["host"] == shop.base_url.removeprefix("http://")
+    assert "p@ss" not in refused.value.sentences
