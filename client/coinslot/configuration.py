@@ -9,14 +9,14 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from coinslot import sandbox_file, server_address, wallet_source
+from coinslot import sandbox_file, wallet_source
 from coinslot.address import is_loopback
 from coinslot.errors import InvalidCall
+from coinslot.options import Options
 from coinslot.payment_folder import PaymentFolder
 from coinslot.prices import dollars
 from coinslot.signer import Signer
 from coinslot.state_folder import state_folder
-from shared.x402.networks import Rail
 
 SANDBOX_MAX_PRICE = Decimal("0.10")
 MAX_PRICE_ENVIRONMENT = "COINSLOT_MAX_PRICE"
@@ -40,47 +40,33 @@ class Configuration:
     warnings: tuple[str, ...]
 
 
-def find(
-    *,
-    url: str | None,
-    key_file: str | None,
-    rail: Rail,
-    rpc_url: str | None,
-    max_price: Decimal | None,
-    env: Mapping[str, str],
-    folder: Path,
-) -> Configuration:
+def find(options: Options) -> Configuration:
     """The configuration of this machine's buyer. An option goes before the environment, and the environment before the sandbox.
-
-    Args:
-        url, key_file, rpc_url, max_price: the options; None where it was not given.
-        folder: where the search for a sandbox file starts.
 
     Raises:
         WalletUnusable: there is no wallet.
         InvalidCall: no server is named; or the wallet is not a sandbox's, and nothing limits the price.
     """
-    source = wallet_source.find(key_file=key_file, rail=rail, env=env, folder=folder, rpc_url=rpc_url)
-    base_url = server_address.find(url, env=env, sandbox=source.sandbox)
+    source, env = wallet_source.find(options), options.env
+    base_url = options.server(source.sandbox)
     warnings = [source.warning] if source.warning else []
     if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         warnings.append("the server's address is not https: others on the way can read the call and change its price")
     return Configuration(
         signer=source.signer,
         base_url=base_url,
-        max_price=_limit(max_price, env, is_sandbox=source.sandbox is not None),
+        max_price=_limit(options, is_sandbox=source.sandbox is not None),
         payments=_sandbox_folder(source.path, env) if source.sandbox else PaymentFolder(state_folder(env)),
         is_sandbox=source.sandbox is not None,
         warnings=tuple(warnings),
     )
 
 
-def payment_folders(env: Mapping[str, str], folder: Path) -> list[tuple[PaymentFolder, bool]]:
+def payment_folders(options: Options) -> list[tuple[PaymentFolder, bool]]:
     """Every folder that has this user's payments, and whether it is the sandbox's."""
-    found = [(PaymentFolder(state_folder(env)), False)]
-    sandbox = sandbox_file.find(env, folder)
-    if sandbox is not None:
-        found.append((_sandbox_folder(sandbox, env), True))
+    found = [(PaymentFolder(state_folder(options.env)), False)]
+    if sandbox := sandbox_file.find(options.env, options.folder):
+        found.append((_sandbox_folder(sandbox, options.env), True))
     return found
 
 
@@ -94,10 +80,10 @@ def _sandbox_folder(path: Path, env: Mapping[str, str]) -> PaymentFolder:
     return PaymentFolder(path.parent if os.access(path.parent, os.W_OK) else state_folder(env) / "sandbox")
 
 
-def _limit(option: Decimal | None, env: Mapping[str, str], *, is_sandbox: bool) -> Decimal:
-    if option is not None:
-        return option
-    if text := env.get(MAX_PRICE_ENVIRONMENT, "").strip():
+def _limit(options: Options, *, is_sandbox: bool) -> Decimal:
+    if options.max_price is not None:
+        return options.max_price
+    if text := options.env.get(MAX_PRICE_ENVIRONMENT, "").strip():
         try:
             return dollars(text)
         except ValueError as error:

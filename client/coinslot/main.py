@@ -102,9 +102,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        options = _parser().parse_args(arguments)
         # The commands' modules import the HTTP client and the signing library, which --help does not need.
-        return _command(options)
+        return _command(_parser().parse_args(arguments))
     except SystemExit as finished:
         return int(finished.code or 0)
     except CoinslotError as error:
@@ -114,63 +113,49 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
 
 
-def _command(options: argparse.Namespace) -> int:
+def _command(arguments: argparse.Namespace) -> int:
+    from coinslot.options import Options
     from coinslot.output import Output
 
-    output, env, folder = Output(as_json=options.json), os.environ, Path.cwd()
-    match options.command:
+    output, names = Output(as_json=arguments.json), ("url", "key_file", "rpc_url", "max_price", "timeout_s")
+    options = Options(
+        rail=Rail(getattr(arguments, "rail", RAILS[0])),
+        env=os.environ,
+        folder=Path.cwd(),
+        **{name: getattr(arguments, name) for name in names if hasattr(arguments, name)},
+    )
+    match arguments.command:
         case "call":
-            from coinslot.call_command import CallCommand, CallOptions
+            from coinslot.call_command import CallCommand
 
-            call = CallOptions(
-                name=options.name,
-                body=options.body,
-                url=options.url,
-                key_file=options.key_file,
-                rail=Rail(options.rail),
-                rpc_url=options.rpc_url,
-                max_price=options.max_price,
-                timeout_s=options.timeout,
-                show_challenge=options.show_challenge,
-                resume=options.resume,
-            )
-            return CallCommand(call, output, env=env, folder=folder).run()
+            return CallCommand(
+                options,
+                output,
+                name=arguments.name,
+                body=arguments.body,
+                resume=arguments.resume,
+                show_challenge=arguments.show_challenge,
+            ).run()
         case "catalogue":
             from coinslot import catalogue_command
 
-            return catalogue_command.run(output, url=options.url, timeout_s=options.timeout, env=env, folder=folder)
+            return catalogue_command.run(options, output)
         case "resume":
             from coinslot.resume_command import ResumeCommand
 
-            return ResumeCommand(output, timeout_s=options.timeout, env=env, folder=folder).run(options.files)
+            return ResumeCommand(options, output).run(arguments.files)
         case "spent":
             from coinslot import spent_command
 
-            return spent_command.run(output, env=env, folder=folder)
+            return spent_command.run(options, output)
         case "mcp":
             from coinslot import mcp_command
 
-            return mcp_command.run(
-                url=options.url,
-                key_file=options.key_file,
-                rail=Rail(options.rail),
-                rpc_url=options.rpc_url,
-                timeout_s=options.timeout,
-                http_port=options.http,
-                env=env,
-                folder=folder,
-            )
+            return mcp_command.run(options, http_port=arguments.http)
         case _:
             from coinslot import wallet_command
 
-            return wallet_command.run(
-                output,
-                key_file=options.key_file,
-                rail=Rail(options.rail),
-                rpc_url=options.rpc_url,
-                env=env,
-                folder=folder,
-            )
+            return wallet_command.run(options, output)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -207,7 +192,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (call, catalogue, mcp):
         command.add_argument("--url", metavar="BASE", help="address of the server")
     for command in (call, catalogue, resume, mcp):
-        command.add_argument("--timeout", metavar="SECONDS", type=_seconds, default=35.0,
+        command.add_argument("--timeout", dest="timeout_s", metavar="SECONDS", type=_seconds, default=35.0,
                              help="longest wait for one answer (default: 35)")  # fmt: skip
     for command in (call, wallet, mcp):
         command.add_argument("--key-file", metavar="FILE", help="file that holds the wallet's private key")
