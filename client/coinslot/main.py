@@ -24,15 +24,17 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
 from coinslot.errors import CoinslotError, InvalidCall
 from coinslot.prices import dollars
-from coinslot.stopping import Terminated, terminable
 from shared.x402.networks import Rail
 
 RAILS = tuple(Rail)
@@ -67,16 +69,31 @@ class _Parser(argparse.ArgumentParser):
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from importlib.metadata import PackageNotFoundError, version  # costs 20 ms
+        from coinslot.version import version
 
-        for distribution in ("coinslot-client", "coinslot"):  # the buyer alone; the checkout of the service
-            try:
-                print(f"coinslot {version(distribution)}")
-            except PackageNotFoundError:
-                continue
-            parser.exit()
-        print("coinslot (not installed)")
+        print(f"coinslot {version() or '(not installed)'}")
         parser.exit()
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Handle SIGTERM like Ctrl-C in this block, so that an open payment is saved. Tools with a time limit send SIGTERM."""
+
+    def end(*_: object) -> NoReturn:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # where Python handles no signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,9 +102,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the caller: >&-. Do not buy an answer that nobody can read.
         return 1
     try:
-        with terminable():
+        with _terminable():
             return _run(arguments)
-    except Terminated:
+    except _Terminated:
         return 143
     except KeyboardInterrupt:
         return 130

@@ -27,7 +27,7 @@ def connected(network: str, url: str) -> Iterator[Callable[[dict[str, Any]], Any
         url: of the node. A user and a password in it become an Authorization header.
 
     Raises:
-        Unreachable: the node does not answer, or the block cannot read its answer. The text does not show the URL.
+        Unreachable: the node does not answer, or the block cannot read its answer.
     """
     try:
         user, at, _ = urlsplit(url).netloc.rpartition("@")
@@ -42,7 +42,12 @@ def connected(network: str, url: str) -> Iterator[Callable[[dict[str, Any]], Any
 
             yield call
     except (ConnectionLost, *_BAD_ANSWERS) as error:
-        raise Unreachable(
-            f"the {network} node does not answer as it should ({type(error).__name__})",
-            hint="Is the node's address right?",
-        ) from None
+        raise no_answer(network, error) from None
+
+
+def no_answer(network: str, error: Exception) -> Unreachable:
+    """What a node's failure means for the purchase. The error's text may show the URL, and the URL may hold a key."""
+    return Unreachable(
+        f"the {network} node does not answer as it should ({type(error).__name__})",
+        hint="Is the node's address right?",
+    )

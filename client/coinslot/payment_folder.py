@@ -6,6 +6,7 @@ waits for the answer holds a lock on the file, which the system takes away when 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -61,12 +62,9 @@ class SavedPayment:
 
     def remove(self) -> None:
         """The answer has been taken, or there will be none. A file that cannot be removed stays, which is harmless."""
-        try:
+        with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
-        except OSError:
-            pass
-        finally:
-            self.release()
+        self.release()
 
     def release(self) -> None:
         """Keep the file, and let others send the payment."""
@@ -159,23 +157,22 @@ def claim(path: Path) -> SavedPayment:
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):
             raise FileNotFoundError(path)
         with open(descriptor, "rb", closefd=False) as file:
-            payment, reservation = _decoded(file.read())
-            return SavedPayment(path, payment, descriptor, reservation=reservation)
-    except BlockingIOError:
+            saved = msgspec.json.decode(file.read(), type=_Saved)
+        return SavedPayment(path, _decoded(saved), descriptor, reservation=saved.reservation)
+    except BaseException as error:
         os.close(descriptor)
-        raise PaymentInUse(f"another process waits for the answer to {path}", hint="Wait until it has ended.") from None
-    except (ValueError, RecursionError):
-        os.close(descriptor)
-        raise InvalidCall(f"{path} is not a saved payment") from None
-    except BaseException:
-        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise PaymentInUse(
+                f"another process waits for the answer to {path}", hint="Wait until it has ended."
+            ) from None
+        if isinstance(error, ValueError | RecursionError):
+            raise InvalidCall(f"{path} is not a saved payment") from None
         raise
 
 
-def _decoded(content: bytes) -> tuple[SignedPayment, str]:
-    """The payment and its reservation. Raises ValueError, RecursionError."""
-    saved = msgspec.json.decode(content, type=_Saved)
-    payment = SignedPayment(
+def _decoded(saved: _Saved) -> SignedPayment:
+    """Raises ValueError."""
+    return SignedPayment(
         url=saved.url,
         body=saved.body,
         header=saved.payment_signature,
@@ -185,7 +182,6 @@ def _decoded(content: bytes) -> tuple[SignedPayment, str]:
         payer=saved.payer,
         signed_at=saved.signed_at,
     )
-    return payment, saved.reservation
 
 
 def _write(descriptor: int, content: bytes) -> None:

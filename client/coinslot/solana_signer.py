@@ -12,7 +12,7 @@ import msgspec
 from coinslot import node
 from coinslot.errors import WalletUnusable
 from coinslot.offer_terms import atomic_price, check_method, check_terms, known_token
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402.networks import SOLANA_USDC, Rail
 from shared.x402.solana import TOKEN_KEY, is_memo
@@ -36,7 +36,7 @@ def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> SolanaSign
     return SolanaSigner(secret, network=network, rpc_url=rpc_url)
 
 
-class SolanaSigner:
+class SolanaSigner(Signer):
     """A wallet that holds USDC. It needs no SOL.
 
     Args:
@@ -53,16 +53,9 @@ class SolanaSigner:
         self._keypair = _keypair(secret.strip())
         self._token = known_token(SOLANA_USDC, network, "USDC mint")
         self._rpc_url = rpc_url
-        self.rail = Rail.SOLANA
-        self.network = network
-        self.asset = "USDC"
-        self.address = str(self._keypair.pubkey())
-
-    def __repr__(self) -> str:
-        return f"SolanaSigner({self.address} on {self.network})"
+        super().__init__(Rail.SOLANA, network=network, asset="USDC", address=str(self._keypair.pubkey()))
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs in USDC. Raises Unpayable unless a signature does nothing but pay that."""
         token, extra = self._token, offer.extra
         check_terms(offer, self.network)
         if offer.asset != token.mint:

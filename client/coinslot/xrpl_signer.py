@@ -10,7 +10,7 @@ from typing import Any
 from coinslot import node
 from coinslot.errors import NoPayableOffer, WalletUnusable
 from coinslot.offer_terms import check_terms, known_token
-from coinslot.signer import Unpayable
+from coinslot.signer import Signer, Unpayable
 from shared.money import Price
 from shared.x402.networks import XRPL_RLUSD, XRPL_USDC, Rail
 from shared.x402.wire import Offer
@@ -29,7 +29,7 @@ def signer(secret: str, *, network: str, rpc_url: str, rail: Rail) -> XrplSigner
     return XrplSigner(secret, network=network, rpc_url=rpc_url, rail=rail)
 
 
-class XrplSigner:
+class XrplSigner(Signer):
     """An account that holds a token, and XRP for the network's fee.
 
     Args:
@@ -53,16 +53,9 @@ class XrplSigner:
             raise WalletUnusable("the wallet's key is not a family seed of the XRP Ledger (s...)") from None
         self._token = known_token(_TOKENS.get(rail, {}), network, f"token of {rail}")
         self._rpc_url = rpc_url
-        self.rail = rail
-        self.network = network
-        self.asset = self._token.symbol
-        self.address: str = self._wallet.address
-
-    def __repr__(self) -> str:
-        return f"XrplSigner({self.address} on {self.network})"
+        super().__init__(rail, network=network, asset=self._token.symbol, address=self._wallet.address)
 
     def quote(self, offer: Offer) -> Price:
-        """What the offer costs. Raises Unpayable unless a signature does nothing but pay that."""
         token, extra = self._token, offer.extra
         check_terms(offer, self.network)
         if offer.asset != token.currency or extra.get("issuer") != token.issuer:

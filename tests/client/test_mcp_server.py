@@ -24,6 +24,7 @@ from coinslot.configuration import Configuration
 from coinslot.delivered_answers import DeliveredAnswers
 from coinslot.evm_signer import EvmSigner
 from coinslot.mcp_server import McpServer
+from coinslot.page_delta import PageDelta
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
 
@@ -99,8 +100,11 @@ def server(shop: Shop, key: bytes, tmp_path: Path) -> MakeServer:
         buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
         exchange = AsyncExchange(shop.base_url, timeout_s=5)
         async with DeliveredAnswers() as delivered:
-            tools = McpServer(shop.base_url, exchange, buyer, missing=("No cap is set.",), delivered=delivered)
-            yield tools.server("1")
+            missing = ("No cap is set.",)
+            page_delta = PageDelta(None, missing=missing, exchange=exchange)
+            yield McpServer(
+                shop.base_url, exchange, buyer, missing=missing, delivered=delivered, page_delta=page_delta
+            ).server("1")
         await exchange.aclose()
         if buyer is not None:
             await buyer.aclose()
@@ -118,7 +122,8 @@ async def test_without_caps_only_the_free_tools_are_served(serve: Serve, shop: S
     async with serve(None) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == FREE
         status = (await client.call_tool("spend_status")).structured_content
-        assert status == {"ready": False, "missing": ["No cap is set."]}
+        missing = {"ready": False, "missing": ["No cap is set."]}
+        assert status == {**missing, "pageDelta": missing}
         assert (await client.call_tool("echo", {"message": "hi"})).is_error
     assert shop.payments == []
 
