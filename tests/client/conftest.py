@@ -280,24 +280,6 @@ def sandbox(shop: Shop, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def canned() -> type[Canned]:
-    """The class of a response."""
-    return Canned
-
-
-@pytest.fixture
-def drop() -> Canned:
-    """The step that resets the connection."""
-    return DROP
-
-
-@pytest.fixture
-def pack() -> Callable[[Any], str]:
-    """Base64 of JSON."""
-    return packed
-
-
-@pytest.fixture
-def key() -> bytes:
-    """The wallet's key."""
-    return KEY
+def one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A payment without an answer is not sent again in the same run."""
+    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))

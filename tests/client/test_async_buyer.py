@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -17,20 +16,18 @@ from coinslot.errors import OutcomeUnknown, PriceTooHigh
 from coinslot.exchange import ConnectionLost
 from coinslot.payment_folder import claim
 from coinslot.progress import Progress, Quoted, Sending, Waiting
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
+from tests.client.conftest import DROP, KEY, Shop
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_call_that_is_sent_again(shop: Shop, key: bytes, drop: Canned, tmp_path: Path) -> None:
+async def test_a_call_that_is_sent_again(shop: Shop, tmp_path: Path) -> None:
     """The same payment until there is an answer, which the caller hears of."""
-    shop.paid = [drop, shop.sell]
+    shop.paid = [DROP, shop.sell]
     told: list[Progress] = []
     async with AsyncBuyer(
         shop.base_url,
-        Wallet.evm(key),
+        Wallet.evm(KEY),
         max_price=Decimal("0.01"),
         retry_policy=RetryPolicy(first_pause_s=0.01),
         payments=PaymentFolder(tmp_path),
@@ -43,10 +40,10 @@ async def test_a_call_that_is_sent_again(shop: Shop, key: bytes, drop: Canned, t
     assert PaymentFolder(tmp_path).files() == []
 
 
-async def test_calls_run_at_the_same_time(shop: Shop, key: bytes) -> None:
+async def test_calls_run_at_the_same_time(shop: Shop) -> None:
     """One buyer for many tasks: each its own payment."""
     async with (
-        AsyncBuyer(shop.base_url, Wallet.evm(key), max_price=None, payments=None) as buyer,
+        AsyncBuyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=None) as buyer,
         anyio.create_task_group() as tasks,
     ):
         for _ in range(5):
@@ -76,15 +73,15 @@ async def test_an_answer_whose_headers_trickle_is_given_up() -> None:
         tasks.cancel_scope.cancel()
 
 
-async def test_the_limit_and_the_saved_payment(shop: Shop, key: bytes, drop: Canned, tmp_path: Path) -> None:
+async def test_the_limit_and_the_saved_payment(shop: Shop, tmp_path: Path) -> None:
     """What Buyer refuses is refused, and what it keeps is kept."""
-    async with AsyncBuyer(shop.base_url, Wallet.evm(key), max_price=Decimal("0.0009"), payments=None) as buyer:
+    async with AsyncBuyer(shop.base_url, Wallet.evm(KEY), max_price=Decimal("0.0009"), payments=None) as buyer:
         with pytest.raises(PriceTooHigh):
             await buyer.call("echo")
-    shop.paid = [drop, shop.sell]
+    shop.paid = [DROP, shop.sell]
     async with AsyncBuyer(
         shop.base_url,
-        Wallet.evm(key),
+        Wallet.evm(KEY),
         max_price=None,
         retry_policy=RetryPolicy(budget_s=0),
         payments=PaymentFolder(tmp_path),

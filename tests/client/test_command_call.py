@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from coinslot.errors import Charged
 from coinslot.evm_signer import EvmSigner
+from tests.client.conftest import KEY, Canned, Command, Shop
 from tests.each import each
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
-
 
 TRANSACTION = "0x" + "ab" * 32
 ANSWER = '{\n  "ok": true,\n  "youSent": "hi"\n}\n'
 
 
-@pytest.fixture(autouse=True)
-def paid_from_the_sandbox(sandbox: Path) -> Path:
-    """Unless a test gives a key of its own, the sandbox pays."""
-    return sandbox
+pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test gives another key
 
 
-def test_the_answer_goes_to_stdout_and_the_receipt_to_stderr(command: Command, shop: Shop, key: bytes) -> None:
+def test_the_answer_goes_to_stdout_and_the_receipt_to_stderr(command: Command, shop: Shop) -> None:
     """So the output can be piped, and the payer still sees what was paid."""
     run = command("call", "echo", '{"message": "hi"}')
     assert (run.code, run.out) == (0, ANSWER)
-    for part in ("0.001 USDC", "eip155:8453", EvmSigner(key).address, TRANSACTION, "req-1"):
+    for part in ("0.001 USDC", "eip155:8453", EvmSigner(KEY).address, TRANSACTION, "req-1"):
         assert part in run.err
     assert run.err.count("\n") == 1
     assert shop.seen[1].body == b'{"message": "hi"}'
 
 
-def test_json_of_an_answer(command: Command, key: bytes) -> None:
+def test_json_of_an_answer(command: Command) -> None:
     """One object with everything, and nothing on standard error."""
     run = command("call", "echo", "--json")
     assert (run.code, run.err, run.out.count("\n")) == (0, "", 1)
@@ -48,7 +42,7 @@ def test_json_of_an_answer(command: Command, key: bytes) -> None:
             "success": True,
             "transaction": TRANSACTION,
             "network": "eip155:8453",
-            "payer": EvmSigner(key).address,
+            "payer": EvmSigner(KEY).address,
         },
         "answer": {"ok": True, "youSent": "hi"},
         "requestId": "req-1",
@@ -78,18 +72,18 @@ def test_json_of_a_failure(command: Command, shop: Shop) -> None:
     }
 
 
-def test_a_free_answer(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_a_free_answer(command: Command, shop: Shop) -> None:
     """No price and no receipt."""
-    shop.unpaid = [canned(200, b'{"free": true}')]
+    shop.unpaid = [Canned(200, b'{"free": true}')]
     assert "free" in command("call", "echo").err
     shown = command("call", "echo", "--json").json
     assert (shown["price"], shown["receipt"], shown["answer"]) == (None, None, {"free": True})
 
 
-def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Shop) -> None:
     """Printing does not round, and does not unescape."""
     raw = '{"n": 123456789012345678901234567890, "f": 1.10, "e": 1e5, "s": "\\u00e9 é 日本 😀"}'
-    shop.unpaid = [canned(200, raw.encode())]
+    shop.unpaid = [Canned(200, raw.encode())]
     human = command("call", "echo").out
     for part in ("123456789012345678901234567890", "1.10", "1e5", "\\u00e9 é 日本 😀"):
         assert part in human
@@ -99,10 +93,10 @@ def test_numbers_and_escapes_come_out_as_they_came_in(command: Command, shop: Sh
     assert machine.json["answer"]["s"] == "é é 日本 😀"
 
 
-def test_an_answer_cannot_steer_the_terminal(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_an_answer_cannot_steer_the_terminal(command: Command, shop: Shop) -> None:
     """Control characters and invisible marks are escaped, and the output stays the same JSON."""
     text = "a\x7f\x9b31m\u202eb\u200bc"
-    shop.unpaid = [canned(200, json.dumps({"t": text}, ensure_ascii=False).encode())]
+    shop.unpaid = [Canned(200, json.dumps({"t": text}, ensure_ascii=False).encode())]
     out = command("call", "echo").out
     assert json.loads(out) == {"t": text}
     assert out.replace("\n", "").isprintable()
@@ -199,11 +193,11 @@ def test_an_unreachable_shop_is_exit_6(command: Command) -> None:
     assert "Nothing was spent." in run.err
 
 
-def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop, canned: type[Canned]) -> None:
+def test_a_mistyped_name_gets_suggestions(command: Command, shop: Shop) -> None:
     """404 makes the command look the name up in the catalogue."""
     shop.unpaid = [shop.problem(404)]
     items = [{"resource": f"{shop.base_url}/v1/cdp/{name}"} for name in ("chain/chain-id", "echo", "whois")]
-    shop.documents["/bazaar.json"] = canned(200, json.dumps({"items": items}).encode())
+    shop.documents["/bazaar.json"] = Canned(200, json.dumps({"items": items}).encode())
     assert "Did you mean chain/chain-id?" in command("call", "chain/chainid").err
     assert "coinslot catalogue" in command("call", "zzzzzzz").err
     shop.documents.clear()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -12,13 +11,11 @@ import pytest
 from shared.money import Price
 from shared.x402 import xrpl
 from shared.x402.networks import XRPL_RLUSD
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
+from tests.client.conftest import Canned, Command, Shop
 
 
 @pytest.fixture
-def stocked(shop: Shop, canned: type[Canned]) -> Shop:
+def stocked(shop: Shop) -> Shop:
     """A shop with four items, one of which is not a call of ours."""
     usdc = shop.challenge()["accepts"][0]
     token = XRPL_RLUSD["xrpl:0"]
@@ -35,7 +32,7 @@ def stocked(shop: Shop, canned: type[Canned]) -> Shop:
         {"resource": f"{shop.base_url}/v1/cdp/chain/chain-id", "accepts": [forged, {**rlusd, "amount": "nan"}]},
         {"resource": "https://other.example/thing", "accepts": [usdc]},
     ]
-    shop.documents["/bazaar.json"] = canned(200, json.dumps({"x402Version": 2, "items": items}).encode())
+    shop.documents["/bazaar.json"] = Canned(200, json.dumps({"x402Version": 2, "items": items}).encode())
     return shop
 
 
@@ -75,9 +72,9 @@ def test_the_sandbox_is_the_default_shop(command: Command, stocked: Shop, sandbo
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"items": 1}', b"<html>"])
-def test_a_document_of_another_form(command: Command, shop: Shop, canned: type[Canned], body: bytes) -> None:
+def test_a_document_of_another_form(command: Command, shop: Shop, body: bytes) -> None:
     """Exit 5, by the document's address."""
-    shop.documents["/bazaar.json"] = canned(200, body)
+    shop.documents["/bazaar.json"] = Canned(200, body)
     run = command("catalogue", "--url", shop.base_url)
     assert run.code == 5
     assert "/bazaar.json is not a catalogue" in run.err

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Command, Shop
+from tests.client.conftest import Command, Shop
 
-
-@pytest.fixture(autouse=True)
-def paid_from_the_sandbox(sandbox: Path) -> Path:
-    """Unless a test gives a key of its own, the sandbox pays."""
-    return sandbox
+pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test gives another key
 
 
 @pytest.mark.parametrize(

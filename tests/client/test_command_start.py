@@ -7,15 +7,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coinslot import errors
+from tests.client.conftest import Command, Shop
 from tests.each import each
 from tests.time_limits import patience
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Command, Shop
-
 
 ROOT = Path(__file__).parents[2]
 

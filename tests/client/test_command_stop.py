@@ -8,20 +8,15 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Seen, Shop
+from tests.client.conftest import Canned, Command, Seen, Shop
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def paid_from_the_sandbox(sandbox: Path) -> Path:
-    """Unless a test gives a key of its own, the sandbox pays."""
-    return sandbox
+pytestmark = pytest.mark.usefixtures("sandbox")  # which pays, unless a test gives another key
 
 
 def test_ctrl_c_before_paying_is_quiet(command: Command, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

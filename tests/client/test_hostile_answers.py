@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -32,10 +31,8 @@ from coinslot.payment_folder import PaymentFolder
 from coinslot.purchase import Purchases
 from coinslot.spending_caps import Caps
 from coinslot.wallet import Wallet
+from tests.client.conftest import KEY, Shop
 from tests.time_limits import patience
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Shop
 
 CAPS = Caps(Decimal("0.01"), Decimal("0.005"), Decimal("0.005"), {"echo": Decimal("0.005")})
 LEFT = Decimal("0.004")
@@ -207,9 +204,7 @@ def answers(draw: some.DrawFn) -> bytes:
 @settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_a_payment_that_arrived_counts_and_is_kept(
-    hostile: HostileShop, shop: Shop, key: bytes, played: bytes, ends: str
-) -> None:
+def test_a_payment_that_arrived_counts_and_is_kept(hostile: HostileShop, shop: Shop, played: bytes, ends: str) -> None:
     """It is never taken for unsent. Its file goes only when the shop says whether it was charged."""
     shop.base_url = hostile.base_url
     challenge = json.dumps(shop.challenge()).encode()
@@ -220,7 +215,7 @@ def test_a_payment_that_arrived_counts_and_is_kept(
         with tempfile.TemporaryDirectory() as folder, one_attempt():
             payments = PaymentFolder(Path(folder))
             found = Configuration(
-                EvmSigner(key, network="eip155:8453"), hostile.base_url, Decimal(0), payments, False, ()
+                EvmSigner(KEY, network="eip155:8453"), hostile.base_url, Decimal(0), payments, False, ()
             )
             charged: object = "answered"
             try:

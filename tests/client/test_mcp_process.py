@@ -11,24 +11,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from coinslot.payment_folder import PaymentFolder
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Seen, Shop
+from tests.client.conftest import Canned, Seen, Shop
 
 ROOT = Path(__file__).parents[2]
 Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
-def start(shop: Shop, key_file: Path, canned: type[Canned], tmp_path: Path) -> Iterator[Start]:
+def start(shop: Shop, key_file: Path, tmp_path: Path) -> Iterator[Start]:
     """Starts the process: with a folder and caps of its own, for a shop that sells echo."""
     content = {"paths": {"/v1/cdp/echo": {"post": {"responses": {}}}}}
-    shop.documents["/openapi.json"] = canned(200, json.dumps(content).encode())
+    shop.documents["/openapi.json"] = Canned(200, json.dumps(content).encode())
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'client'}",

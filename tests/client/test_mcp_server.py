@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
@@ -27,9 +27,7 @@ from coinslot.mcp_server import McpServer
 from coinslot.page_delta import PageDelta
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Seen, Shop
+from tests.client.conftest import KEY, Canned, Seen, Shop
 
 pytestmark = pytest.mark.anyio
 CAPS = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
@@ -75,10 +73,10 @@ MakeServer = Callable[[Caps | None], AbstractAsyncContextManager[Server[Any]]]
 
 
 @pytest.fixture
-def serve(shop: Shop, canned: type[Canned], server: MakeServer) -> Serve:
+def serve(shop: Shop, server: MakeServer) -> Serve:
     """Serves the tools of the shop, which sells echo."""
     content = document(echo={"type": "object", "properties": {"message": {"type": "string"}}})
-    shop.documents["/openapi.json"] = canned(200, json.dumps(content).encode())
+    shop.documents["/openapi.json"] = Canned(200, json.dumps(content).encode())
 
     @asynccontextmanager
     async def serving(caps: Caps | None = CAPS) -> AsyncIterator[Client]:
@@ -89,13 +87,13 @@ def serve(shop: Shop, canned: type[Canned], server: MakeServer) -> Serve:
 
 
 @pytest.fixture
-def server(shop: Shop, key: bytes, tmp_path: Path) -> MakeServer:
+def server(shop: Shop, tmp_path: Path) -> MakeServer:
     """Makes the server."""
 
     @asynccontextmanager
     async def serving(caps: Caps | None) -> AsyncIterator[Server[Any]]:
         found = Configuration(
-            EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
+            EvmSigner(KEY, network="eip155:8453"), shop.base_url, Decimal(0), PaymentFolder(tmp_path), False, ()
         )
         buyer = None if caps is None else CappedBuyer(found, caps, timeout_s=5)
         exchange = AsyncExchange(shop.base_url, timeout_s=5)

@@ -5,20 +5,17 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from coinslot import Buyer, PaymentFolder, Wallet
 from coinslot.errors import PaymentRejected
 from coinslot.payment_folder import claim
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Shop
+from tests.client.conftest import KEY, Shop
 
 
 def test_file_and_folder_are_synced_before_the_payment_is_sent(
-    shop: Shop, key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this order: the whole file, its name, the request; and only its owner can read it."""
     steps: list[str] = []
@@ -37,16 +34,16 @@ def test_file_and_folder_are_synced_before_the_payment_is_sent(
         return shop.sell(seen)
 
     shop.paid = [sell]
-    with Buyer(shop.base_url, Wallet.evm(key), max_price=None, payments=folder) as buyer:
+    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=folder) as buyer:
         buyer.call("echo", {"message": "hi"})
     assert steps == ["file", "folder", "sent with 600 in 700", "file"]  # the last is the log
     assert folder.files() == []
 
 
-def test_a_kept_answer_leaves_the_file_to_the_caller(shop: Shop, key: bytes, tmp_path: Path) -> None:
+def test_a_kept_answer_leaves_the_file_to_the_caller(shop: Shop, tmp_path: Path) -> None:
     """Until then nobody else can claim the payment."""
     folder = PaymentFolder(tmp_path)
-    with Buyer(shop.base_url, Wallet.evm(key), max_price=None, payments=folder) as buyer:
+    with Buyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=folder) as buyer:
         answer = buyer.call("echo", keep=True)
         assert folder.files() == [answer.saved.path]
         answer.saved.release()
@@ -55,12 +52,12 @@ def test_a_kept_answer_leaves_the_file_to_the_caller(shop: Shop, key: bytes, tmp
     assert len(set(shop.payments)) == 1
 
 
-def test_a_refused_payment_leaves_no_file(shop: Shop, key: bytes, tmp_path: Path) -> None:
+def test_a_refused_payment_leaves_no_file(shop: Shop, tmp_path: Path) -> None:
     """There is nothing to fetch."""
     folder = PaymentFolder(tmp_path)
     shop.paid = [shop.demand(shop.challenge())]
     with (
-        Buyer(shop.base_url, Wallet.evm(key), max_price=None, payments=folder) as buyer,
+        Buyer(shop.base_url, Wallet.evm(KEY), max_price=None, payments=folder) as buyer,
         pytest.raises(PaymentRejected) as caught,
     ):
         buyer.call("echo")

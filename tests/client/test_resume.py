@@ -7,29 +7,21 @@ import json
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from coinslot.delivery import RetryPolicy
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Run, Shop
-
+from tests.client.conftest import DROP, Command, Run, Shop
 
 BODY = '{"secret": "canary-in-body"}'
 
 
-@pytest.fixture(autouse=True)
-def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One attempt for each run: what is tested here begins where patience ends."""
-    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+pytestmark = pytest.mark.usefixtures("sandbox", "one_attempt")
 
 
 @pytest.fixture
-def lost(command: Command, shop: Shop, drop: Canned) -> tuple[Run, Path]:
+def lost(command: Command, shop: Shop) -> tuple[Run, Path]:
     """A call whose answer was lost: the run and the file."""
-    shop.paid = [drop, shop.sell]
+    shop.paid = [DROP, shop.sell]
     run = command("call", "echo", BODY)
     return run, Path(re.search(r"--resume (\S+)", run.err)[1])
 
@@ -68,11 +60,13 @@ def test_resume_needs_no_wallet(lost: tuple[Run, Path], command: Command, sandbo
 
 
 def test_a_resume_that_fails_again_keeps_its_file(
-    lost: tuple[Run, Path], command: Command, shop: Shop, drop: Canned
+    lost: tuple[Run, Path],
+    command: Command,
+    shop: Shop,
 ) -> None:
     """And names the same one."""
     _, path = lost
-    shop.paid = [drop]
+    shop.paid = [DROP]
     run = command("call", "echo", BODY, "--resume", str(path), "--json")
     assert (run.code, run.json["charged"], run.json["resume"]) == (5, "unknown", str(path))
     assert path.exists()

@@ -7,7 +7,7 @@ import re
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import anyio
 import pytest
@@ -16,27 +16,20 @@ from coinslot import resuming
 from coinslot.buyer import ignore
 from coinslot.capped_buyer import CappedBuyer
 from coinslot.configuration import Configuration
-from coinslot.delivery import RetryPolicy
 from coinslot.errors import CallFailed
 from coinslot.evm_signer import EvmSigner
 from coinslot.payment_folder import PaymentFolder, claim
 from coinslot.spending_caps import Caps
 from coinslot.spending_journal import MAY_SETTLE_S, Ended, SpendingJournal
+from tests.client.conftest import DROP, KEY, Command, Shop
 
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Command, Shop
-
-
-@pytest.fixture(autouse=True)
-def no_patience(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One attempt for each run."""
-    monkeypatch.setattr("coinslot.buyer.RetryPolicy", lambda: RetryPolicy(budget_s=0))
+pytestmark = pytest.mark.usefixtures("sandbox", "one_attempt")
 
 
 @pytest.fixture
-def lost(command: Command, shop: Shop, drop: Canned) -> list[str]:
+def lost(command: Command, shop: Shop) -> list[str]:
     """The files of two calls whose answers were lost, one with a body and one without."""
-    shop.paid = [drop, drop, shop.sell]
+    shop.paid = [DROP, DROP, shop.sell]
     return [command("call", *call, "--json").json["resume"] for call in (("echo", '{"n": 1}'), ("chain/chain-id",))]
 
 
@@ -63,9 +56,9 @@ def test_files_may_be_named(command: Command, lost: list[str]) -> None:
     assert command("resume", lost[1]).code == 2
 
 
-def test_one_that_fails_does_not_stop_the_others(command: Command, shop: Shop, lost: list[str], drop: Canned) -> None:
+def test_one_that_fails_does_not_stop_the_others(command: Command, shop: Shop, lost: list[str]) -> None:
     """The exit code is the failure's, and its file is named on standard output."""
-    shop.paid = [drop, shop.sell]
+    shop.paid = [DROP, shop.sell]
     Path(lost[0]).with_name("payment-0.json").write_text("no payment")
     run = command("resume", "--json")
     assert (run.code, run.json["ok"]) == (2, False)
@@ -122,11 +115,11 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_what_was_never_charged_is_given_back_once(
-    command: Command, shop: Shop, key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
+    command: Command, shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
     """To the caps that it was reserved under, wherever an earlier `coinslot resume` was killed."""
     folder = PaymentFolder(tmp_path / "state")
-    found = Configuration(EvmSigner(key, network="eip155:8453"), shop.base_url, Decimal(0), folder, False, ())
+    found = Configuration(EvmSigner(KEY, network="eip155:8453"), shop.base_url, Decimal(0), folder, False, ())
     caps = Caps(Decimal("0.01"), Decimal("0.003"), Decimal(1), {})
     shop.paid = [
         shop.problem(500, charged="unknown"),

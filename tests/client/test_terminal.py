@@ -7,9 +7,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
@@ -20,9 +18,7 @@ from coinslot.terminal import Terminal
 from shared.money import Price
 from shared.x402.evm import offers
 from shared.x402.networks import EVM_USDC
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Canned, Shop
+from tests.client.conftest import Canned, Shop, packed
 
 ROOT = Path(__file__).parents[2]
 PRICE = Price.of("0.001")
@@ -88,14 +84,12 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
     return written.decode()
 
 
-def test_a_call_on_a_terminal(
-    shop: Shop, canned: type[Canned], pack: Callable[[Any], str], sandbox: Path, tmp_path: Path
-) -> None:
+def test_a_call_on_a_terminal(shop: Shop, sandbox: Path, tmp_path: Path) -> None:
     """Price, answer and receipt; a server's words cannot steer the terminal; and errors name the next step."""
     text = on_a_terminal(tmp_path, "call", "echo")
     for part in ("0.001 USDC on Base (sandbox, test money)", '"youSent"', "0xabab", "req-1"):
         assert part in text
-    shop.paid = [canned(200, b"{}", {"payment-response": pack(shop.receipt(transaction="\x1b]0;owned\x07\npaid"))})]
+    shop.paid = [Canned(200, b"{}", {"payment-response": packed(shop.receipt(transaction="\x1b]0;owned\x07\npaid"))})]
     text = on_a_terminal(tmp_path, "call", "echo")
     assert "\\u001b]0;owned\\u0007 paid" in text
     shop.unpaid = [shop.problem(500, detail="\x1b]0;owned\x07 [bold]it failed[/bold]")]

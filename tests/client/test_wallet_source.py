@@ -8,22 +8,20 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from coinslot.evm_signer import EvmSigner
-
-if TYPE_CHECKING:
-    from tests.client.conftest import Command, Shop
+from tests.client.conftest import KEY, Command, Shop
 
 
-def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path, key: bytes) -> None:
+def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path) -> None:
     """Address, network and where it came from."""
     run = command("wallet", "--key-file", str(key_file), "--json")
     assert run.json == {
         "ok": True,
-        "address": EvmSigner(key).address,
+        "address": EvmSigner(KEY).address,
         "network": "eip155:8453",
         "asset": "USDC",
         "rail": "base",
@@ -31,7 +29,7 @@ def test_the_wallet_is_shown_without_its_key(command: Command, key_file: Path, k
         "path": str(key_file),
     }
     assert run.err == ""
-    assert EvmSigner(key).address in command("wallet", "--key-file", str(key_file)).out
+    assert EvmSigner(KEY).address in command("wallet", "--key-file", str(key_file)).out
 
 
 def test_the_order_of_sources(
@@ -100,11 +98,9 @@ def test_a_key_file_that_is_not_there(command: Command, tmp_path: Path) -> None:
     assert command("wallet", "--key-file", str(tmp_path)).code == 2
 
 
-def test_a_key_in_the_place_of_a_file_name_is_not_repeated(
-    command: Command, key: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_in_the_place_of_a_file_name_is_not_repeated(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither as an option's value nor in the environment is a key accepted or printed."""
-    for text in (key.hex(), "0x" + key.hex()):
+    for text in (KEY.hex(), "0x" + KEY.hex()):
         run = command("wallet", "--key-file", text)
         assert run.code == 2
         assert "looks like a key" in run.err
@@ -114,12 +110,12 @@ def test_a_key_in_the_place_of_a_file_name_is_not_repeated(
     assert "abandon" not in command("wallet", "--key-file", phrase).err
 
 
-def test_no_option_takes_a_key(command: Command, key: bytes) -> None:
+def test_no_option_takes_a_key(command: Command) -> None:
     """A guessed option or a key as the call's name is refused without printing it."""
-    assert command("call", "echo", "--key", key.hex()).code == 2
-    assert command("call", "0x" + key.hex()).code == 2
-    assert command("call", "echo", "{}", key.hex()).code == 2
-    assert command("call", key.hex(), "--json").code == 2
+    assert command("call", "echo", "--key", KEY.hex()).code == 2
+    assert command("call", "0x" + KEY.hex()).code == 2
+    assert command("call", "echo", "{}", KEY.hex()).code == 2
+    assert command("call", KEY.hex(), "--json").code == 2
 
 
 @pytest.mark.parametrize(
